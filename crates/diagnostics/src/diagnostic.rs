@@ -1,0 +1,173 @@
+//! What is wrong, where, and what to do.
+
+use crate::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The operation cannot go on, or its result cannot be trusted.
+    Error,
+    /// The operation goes on.
+    Warning,
+}
+
+/// A value that took part in a problem, for the reader: `var.name` and `is "x"`.
+///
+/// Whoever makes one has already replaced sensitive values by words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Observed {
+    /// The expression as its author wrote it.
+    pub expression: String,
+    /// What it is, beginning with a verb: `is "x"`, `is a list of string`, `has a sensitive value`.
+    pub statement: String,
+}
+
+/// One problem or warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// One line that people search for; no full stop.
+    pub summary: String,
+    /// Whole sentences: what happened and what to do. May hold several paragraphs.
+    pub detail: String,
+    /// The text at fault.
+    pub subject: Option<Span>,
+    /// The text around the subject that a reader needs to see with it (the whole block or argument).
+    pub context: Option<Span>,
+    /// Values of the expressions at fault.
+    pub observed: Vec<Observed>,
+    /// The resource instance it is about, printed as `with ADDRESS`.
+    pub address: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(Severity::Error, summary.into(), detail.into())
+    }
+
+    /// A warning.
+    pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, summary.into(), detail.into())
+    }
+
+    fn new(severity: Severity, summary: String, detail: String) -> Self {
+        Self { severity, summary, detail, subject: None, context: None, observed: Vec::new(), address: None }
+    }
+
+    /// The same, about the text at `span`.
+    #[must_use]
+    pub fn at(mut self, span: Span) -> Self {
+        self.subject = (!span.is_none()).then_some(span);
+        self
+    }
+
+    /// The same, to be shown within the text at `span`.
+    #[must_use]
+    pub fn within(mut self, span: Span) -> Self {
+        self.context = (!span.is_none()).then_some(span);
+        self
+    }
+
+    /// The same, with a value that took part.
+    #[must_use]
+    pub fn observing(mut self, expression: impl Into<String>, statement: impl Into<String>) -> Self {
+        self.observed.push(Observed { expression: expression.into(), statement: statement.into() });
+        self
+    }
+
+    /// The same, about the resource instance `address`.
+    #[must_use]
+    pub fn about(mut self, address: impl Into<String>) -> Self {
+        self.address = Some(address.into());
+        self
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// Problems in the order in which they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// No problem.
+    pub const fn new() -> Self {
+        Self { list: Vec::new() }
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Adds all of `other`.
+    pub fn append(&mut self, other: impl IntoIterator<Item = Diagnostic>) {
+        self.list.extend(other);
+    }
+
+    /// Whether one of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(Diagnostic::is_error)
+    }
+
+    /// Whether there is none at all.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// All of them for changing: to add an address or a subject that the finder did not know.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
+        self.list.iter_mut()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { list: vec![diagnostic] }
+    }
+}
+
+impl FromIterator<Diagnostic> for Diagnostics {
+    fn from_iter<I: IntoIterator<Item = Diagnostic>>(iter: I) -> Self {
+        Self { list: iter.into_iter().collect() }
+    }
+}
+
+impl Extend<Diagnostic> for Diagnostics {
+    fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, iter: I) {
+        self.list.extend(iter);
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}

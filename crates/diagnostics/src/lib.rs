@@ -1,0 +1,13 @@
+//! Source files, spans and the one diagnostic type.
+//!
+//! Every text that the program reads is registered in a [`Sources`]; a [`Span`] is eight bytes into its single address
+//! space, so that any crate can point at text without knowing files, lines or columns. Lines and columns exist only
+//! when something is printed. This crate knows nothing of the language, of values or of terminals.
+
+mod diagnostic;
+mod sources;
+mod span;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Observed, Severity};
+pub use sources::{Location, Position, SourceFile, SourceText, Sources};
+pub use span::{Span, Spanned};

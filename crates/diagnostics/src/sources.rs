@@ -1,0 +1,193 @@
+//! The registry of source texts, and the way from spans to files, lines and columns.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::Span;
+
+/// All texts of a run, in one address space of 4 GiB.
+///
+/// Adding needs no exclusive access, because templates are read in the middle of an evaluation.
+#[derive(Debug, Default)]
+pub struct Sources {
+    files: RwLock<Vec<Arc<SourceFile>>>,
+}
+
+/// One registered text.
+#[derive(Debug)]
+pub struct SourceFile {
+    name: String,
+    text: SourceText,
+    base: u32,
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+/// The characters of a source file, shared by whoever needs them.
+pub type SourceText = Arc<str>;
+
+/// A place for people: line and column count from 1, columns in grapheme clusters; `byte` counts from 0 in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in grapheme clusters, from 1.
+    pub column: u32,
+    /// Byte offset in the file, from 0.
+    pub byte: u32,
+}
+
+/// Where a span is.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The file.
+    pub file: Arc<SourceFile>,
+    /// Its first character.
+    pub start: Position,
+    /// One past its last character.
+    pub end: Position,
+}
+
+impl Sources {
+    /// An empty registry.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers `text` under `name` (a path relative to the working directory, or a made-up name such as
+    /// `<value for var.name>`).
+    ///
+    /// Returns nothing when the address space of 4 GiB is used up.
+    pub fn add(&self, name: impl Into<String>, text: impl Into<SourceText>) -> Option<Arc<SourceFile>> {
+        let text = text.into();
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        // Base 0 stays free, so that `Span::NONE` belongs to no file.
+        let base = files.last().map_or(1, |last| u64::from(last.base) + last.text.len() as u64 + 1);
+        let end = base + text.len() as u64 + 1;
+        if end > u64::from(u32::MAX) {
+            return None;
+        }
+        let base = u32::try_from(base).ok()?;
+        let file = Arc::new(SourceFile { name: name.into(), text, base, line_starts: OnceLock::new() });
+        files.push(Arc::clone(&file));
+        Some(file)
+    }
+
+    /// The file that holds the start of `span`.
+    pub fn file(&self, span: Span) -> Option<Arc<SourceFile>> {
+        if span.is_none() {
+            return None;
+        }
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let after = files.partition_point(|file| file.base <= span.start());
+        files.get(after.checked_sub(1)?).cloned()
+    }
+
+    /// File, lines and columns of `span`.
+    pub fn locate(&self, span: Span) -> Option<Location> {
+        let file = self.file(span)?;
+        let start = file.position(span.start());
+        let end = file.position(span.end());
+        Some(Location { file, start, end })
+    }
+
+    /// The text of `span`.
+    pub fn text(&self, span: Span) -> Option<String> {
+        let file = self.file(span)?;
+        file.slice(span).map(str::to_owned)
+    }
+}
+
+impl SourceFile {
+    /// The name it was registered under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &SourceText {
+        &self.text
+    }
+
+    /// The address of its first byte; spans of this file are offsets from here.
+    pub fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// The span of the bytes `start..end` of this file.
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        let clamp = |offset: usize| self.base + u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX - self.base);
+        Span::new(clamp(start), clamp(end))
+    }
+
+    /// The text of `span`, if it lies in this file and on character boundaries.
+    pub fn slice(&self, span: Span) -> Option<&str> {
+        let start = span.start().checked_sub(self.base)? as usize;
+        let end = span.end().checked_sub(self.base)? as usize;
+        self.text.get(start..end)
+    }
+
+    /// Line and column of the address `at`; addresses outside are moved to the nearest end.
+    pub fn position(&self, at: u32) -> Position {
+        let byte = (at.saturating_sub(self.base) as usize).min(self.text.len());
+        let starts = self.line_starts();
+        let line = starts.partition_point(|start| *start as usize <= byte);
+        let line_start = starts.get(line.saturating_sub(1)).map_or(0, |start| *start as usize);
+        let before = self.text.get(line_start..byte).unwrap_or_default();
+        let column = before.graphemes(true).count() + 1;
+        Position { line: clamp(line), column: clamp(column), byte: clamp(byte) }
+    }
+
+    /// The text of line `line` (from 1) without its line end.
+    pub fn line(&self, line: u32) -> Option<&str> {
+        let index = (line as usize).checked_sub(1)?;
+        let starts = self.line_starts();
+        let start = *starts.get(index)? as usize;
+        let end = starts.get(index + 1).map_or(self.text.len(), |next| *next as usize);
+        self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| clamp(at + 1));
+            std::iter::once(0).chain(ends).collect()
+        })
+    }
+}
+
+fn clamp(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_grapheme_clusters_and_lines_count_from_one() {
+        let sources = Sources::new();
+        sources.add("a.tf", "first\n").unwrap();
+        let file = sources.add("b.tf", "x = 1\ne\u{301}é = 2\n").unwrap();
+        let at = file.text().find('2').unwrap();
+        let place = sources.locate(file.span(at, at + 1)).unwrap();
+        assert_eq!(place.file.name(), "b.tf");
+        assert_eq!((place.start.line, place.start.column), (2, 6));
+        assert_eq!(place.file.line(2), Some("e\u{301}é = 2"));
+    }
+
+    #[test]
+    fn the_span_of_nothing_is_in_no_file() {
+        let sources = Sources::new();
+        sources.add("a.tf", "").unwrap();
+        assert!(sources.locate(Span::NONE).is_none());
+    }
+
+    #[test]
+    fn an_empty_file_still_has_a_place() {
+        let sources = Sources::new();
+        let empty = sources.add("empty.tf", "").unwrap();
+        let next = sources.add("next.tf", "a").unwrap();
+        assert_eq!(sources.file(empty.span(0, 0)).unwrap().name(), "empty.tf");
+        assert_eq!(sources.file(next.span(0, 1)).unwrap().name(), "next.tf");
+    }
+}
