@@ -1,0 +1,235 @@
+//! Providers and their configurations.
+
+use std::fmt;
+
+use crate::key::write_quoted;
+use crate::{ModulePath, Name};
+
+/// The registry that a source without a host name means.
+pub const DEFAULT_PROVIDER_HOST: &str = "registry.terraform.io";
+
+/// The registry that a source without a host name means where OpenTofu wrote the lock file or state.
+pub const OPENTOFU_PROVIDER_HOST: &str = "registry.opentofu.org";
+
+const BUILT_IN_HOST: &str = "terraform.io";
+const BUILT_IN_NAMESPACE: &str = "builtin";
+const DEFAULT_NAMESPACE: &str = "hashicorp";
+
+/// The full source address of a provider: `registry.terraform.io/hashicorp/aws`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderAddress {
+    /// The registry's host name, in lower case.
+    pub hostname: Name,
+    /// The namespace in the registry, in lower case.
+    pub namespace: Name,
+    /// The provider's own name, in lower case.
+    pub type_name: Name,
+}
+
+/// Why a text is no provider source address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidProvider {
+    /// A whole sentence that says what is wrong and what is right.
+    pub message: String,
+}
+
+impl fmt::Display for InvalidProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for InvalidProvider {}
+
+impl ProviderAddress {
+    /// The provider that the local name means where no `required_providers` entry names a source:
+    /// `terraform` is built in, everything else is `hashicorp/NAME` in the default registry.
+    pub fn default_for(local_name: &str) -> Self {
+        if local_name == "terraform" {
+            return Self::builtin_terraform();
+        }
+        Self {
+            hostname: DEFAULT_PROVIDER_HOST.into(),
+            namespace: DEFAULT_NAMESPACE.into(),
+            type_name: local_name.to_lowercase().into(),
+        }
+    }
+
+    /// `terraform.io/builtin/terraform`: `terraform_data` and `terraform_remote_state`.
+    pub fn builtin_terraform() -> Self {
+        Self { hostname: BUILT_IN_HOST.into(), namespace: BUILT_IN_NAMESPACE.into(), type_name: "terraform".into() }
+    }
+
+    /// Whether it is part of the engine and never installed.
+    pub fn is_builtin(&self) -> bool {
+        &*self.hostname == BUILT_IN_HOST && &*self.namespace == BUILT_IN_NAMESPACE
+    }
+
+    /// Reads `aws`, `namespace/aws` or `host/namespace/aws`; `default_host` completes the first two.
+    ///
+    /// # Errors
+    /// When a part is missing, or holds what the registry does not allow.
+    pub fn parse(source: &str, default_host: &str) -> Result<Self, InvalidProvider> {
+        let parts: Vec<&str> = source.split('/').collect();
+        let (host, namespace, type_name) = match parts[..] {
+            [type_name] => (default_host, DEFAULT_NAMESPACE, type_name),
+            [namespace, type_name] => (default_host, namespace, type_name),
+            [host, namespace, type_name] => (host, namespace, type_name),
+            _ => {
+                return Err(InvalidProvider {
+                    message: format!(
+                        "{source:?} is no provider source address: it has {} parts. Write NAME, NAMESPACE/NAME or \
+                         HOST/NAMESPACE/NAME.",
+                        parts.len()
+                    ),
+                });
+            }
+        };
+        Ok(Self {
+            hostname: normal_host(host, source)?,
+            // Terraform 0.13 wrote a single dash for providers whose namespace it did not know yet.
+            namespace: if namespace == "-" { "-".into() } else { normal_part(namespace, "namespace", source)? },
+            type_name: normal_part(type_name, "name", source)?,
+        })
+    }
+
+    /// Without the host name where that is the default registry: `hashicorp/aws`.
+    pub fn display_short(&self) -> impl fmt::Display + '_ {
+        struct Short<'a>(&'a ProviderAddress);
+        impl fmt::Display for Short<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let ProviderAddress { hostname, namespace, type_name } = self.0;
+                match &**hostname {
+                    DEFAULT_PROVIDER_HOST => write!(f, "{namespace}/{type_name}"),
+                    _ => self.0.fmt(f),
+                }
+            }
+        }
+        Short(self)
+    }
+}
+
+/// `HOST/NAMESPACE/NAME`.
+impl fmt::Display for ProviderAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.hostname, self.namespace, self.type_name)
+    }
+}
+
+fn normal_part(part: &str, what: &str, source: &str) -> Result<Name, InvalidProvider> {
+    let invalid = |rule: &str| InvalidProvider {
+        message: format!("{source:?} is no provider source address: the {what} {part:?} {rule}."),
+    };
+    if part.is_empty() {
+        return Err(InvalidProvider {
+            message: format!("{source:?} is no provider source address: its {what} is empty."),
+        });
+    }
+    if part.contains("--") || part.contains("__") {
+        return Err(invalid("has two dashes or underscores in a row"));
+    }
+    if part.starts_with(['-', '_']) || part.ends_with(['-', '_']) {
+        return Err(invalid("begins or ends with a dash or an underscore"));
+    }
+    if !part.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+        return Err(invalid("may hold only letters, digits, dashes and underscores"));
+    }
+    Ok(part.to_lowercase().into())
+}
+
+fn normal_host(host: &str, source: &str) -> Result<Name, InvalidProvider> {
+    let invalid = |rule: &str| InvalidProvider {
+        message: format!("{source:?} is no provider source address: the host name {host:?} {rule}."),
+    };
+    let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
+    if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+        return Err(invalid("has an invalid port number"));
+    }
+    let label_is_valid = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+    };
+    if !name.split('.').all(label_is_valid) {
+        return Err(invalid("is not a valid host name"));
+    }
+    if !name.contains('.') && name != "localhost" && port.is_none() {
+        return Err(invalid("has no dot; write the full name of the registry's host"));
+    }
+    Ok(host.to_lowercase().into())
+}
+
+/// A provider configuration: a `provider` block (or the empty one that stands for none) of a module as written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderConfig {
+    /// The module with the block.
+    pub module: ModulePath,
+    /// Which provider it configures.
+    pub provider: ProviderAddress,
+    /// The block's `alias`.
+    pub alias: Option<Name>,
+}
+
+impl ProviderConfig {
+    /// The configuration without alias of the root module.
+    pub fn default_in_root(provider: ProviderAddress) -> Self {
+        Self { module: ModulePath::root(), provider, alias: None }
+    }
+}
+
+/// As state files and plans write it: `module.m.provider["registry.terraform.io/hashicorp/aws"].west`.
+impl fmt::Display for ProviderConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.module.is_root() {
+            write!(f, "{}.", self.module)?;
+        }
+        f.write_str("provider[")?;
+        write_quoted(&self.provider.to_string(), f)?;
+        f.write_str("]")?;
+        match &self.alias {
+            Some(alias) => write!(f, ".{alias}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(source: &str) -> Result<ProviderAddress, InvalidProvider> {
+        ProviderAddress::parse(source, DEFAULT_PROVIDER_HOST)
+    }
+
+    #[test]
+    fn a_source_may_leave_out_the_host_and_the_namespace() {
+        assert_eq!(parse("aws").unwrap().to_string(), "registry.terraform.io/hashicorp/aws");
+        assert_eq!(parse("Acme/Cloud").unwrap().to_string(), "registry.terraform.io/acme/cloud");
+        assert_eq!(parse("example.com:8080/a/b-c_d").unwrap().to_string(), "example.com:8080/a/b-c_d");
+        let opentofu = ProviderAddress::parse("hashicorp/aws", OPENTOFU_PROVIDER_HOST).unwrap();
+        assert_eq!(opentofu.to_string(), "registry.opentofu.org/hashicorp/aws");
+        assert_eq!(opentofu.display_short().to_string(), "registry.opentofu.org/hashicorp/aws");
+        assert_eq!(parse("aws").unwrap().display_short().to_string(), "hashicorp/aws");
+    }
+
+    #[test]
+    fn terraform_is_built_in() {
+        assert_eq!(ProviderAddress::default_for("terraform").to_string(), "terraform.io/builtin/terraform");
+        assert!(ProviderAddress::default_for("terraform").is_builtin());
+        assert!(!ProviderAddress::default_for("aws").is_builtin());
+    }
+
+    #[test]
+    fn a_wrong_source_says_which_part_is_wrong() {
+        let message = |source| parse(source).unwrap_err().message;
+        assert!(message("").contains("its name is empty"));
+        assert!(message("a/b/c/d").contains("it has 4 parts"));
+        assert!(message("a//b").contains("host name"));
+        assert!(message("hashi corp/aws").contains("may hold only letters"));
+        assert!(message("a--b/aws").contains("two dashes"));
+        assert!(message("-a/aws").contains("begins or ends"));
+        assert!(message("registry/hashicorp/aws").contains("has no dot"));
+        assert!(message("a.b:99999/hashicorp/aws").contains("port"));
+    }
+}
