@@ -7,7 +7,9 @@
 mod diagnostic;
 mod sources;
 mod span;
+mod suggest;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Observed, Severity};
 pub use sources::{Location, Position, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};
+pub use suggest::suggest;

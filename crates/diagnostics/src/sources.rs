@@ -116,7 +116,8 @@ impl SourceFile {
 
     /// The span of the bytes `start..end` of this file.
     pub fn span(&self, start: usize, end: usize) -> Span {
-        let clamp = |offset: usize| self.base + u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX - self.base);
+        let clamp =
+            |offset: usize| self.base + u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX - self.base);
         Span::new(clamp(start), clamp(end))
     }
 

@@ -1,0 +1,74 @@
+//! Guesses at what somebody meant to write.
+
+/// The first of `candidates` that is at most two edits (a character added, left out or replaced) away from `given`.
+///
+/// Earlier candidates win, so put the likelier ones first.
+pub fn suggest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates.into_iter().find(|candidate| within_two_edits(given, candidate))
+}
+
+/// Whether at most two edits make `b` of `a`: only the diagonal band of the table that can hold such small distances
+/// is walked.
+fn within_two_edits(a: &str, b: &str) -> bool {
+    const LIMIT: usize = 2;
+    // Bytes never outnumber four to a character, so very different lengths need no decoding.
+    if a.len() > 4 * (b.len() + LIMIT) || b.len() > 4 * (a.len() + LIMIT) {
+        return false;
+    }
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    if a.len().abs_diff(b.len()) > LIMIT {
+        return false;
+    }
+    let far = LIMIT + 1;
+    let mut before: Vec<usize> = (0..=b.len()).map(|column| column.min(far)).collect();
+    let mut now = vec![far; b.len() + 1];
+    for (row, have) in a.iter().enumerate() {
+        now.fill(far);
+        now[0] = (row + 1).min(far);
+        let first = (row + 1).saturating_sub(LIMIT).max(1);
+        let last = (row + 1 + LIMIT).min(b.len());
+        for column in first..=last {
+            let replaced = before[column - 1] + usize::from(*have != b[column - 1]);
+            now[column] = replaced.min(before[column] + 1).min(now[column - 1] + 1).min(far);
+        }
+        std::mem::swap(&mut before, &mut now);
+    }
+    before[b.len()] <= LIMIT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_the_name() {
+        let names = ["count", "for_each", "provider", "depends_on"];
+        assert_eq!(suggest("for_eahc", names), Some("for_each"));
+        assert_eq!(suggest("conut", names), Some("count"));
+        assert_eq!(suggest("dependson", names), Some("depends_on"));
+        assert_eq!(suggest("lifecycle", names), None);
+        assert_eq!(suggest("", ["ab", "abc"]), Some("ab"));
+        assert_eq!(suggest("ééé", ["eéé"]), Some("eéé"));
+    }
+
+    #[test]
+    fn the_band_agrees_with_the_whole_table() {
+        let words =
+            ["", "a", "ab", "ba", "abc", "acb", "abcd", "xabc", "xyabc", "xyzabc", "abcxyz", "kitten", "sitting"];
+        for a in words {
+            for b in words {
+                assert_eq!(within_two_edits(a, b), whole_distance(a, b) <= 2, "{a} {b}");
+            }
+        }
+    }
+
+    fn whole_distance(a: &str, b: &str) -> usize {
+        match (a.chars().next(), b.chars().next()) {
+            (None, _) => b.len(),
+            (_, None) => a.len(),
+            (Some(x), Some(y)) if x == y => whole_distance(&a[1..], &b[1..]),
+            _ => 1 + whole_distance(&a[1..], b).min(whole_distance(a, &b[1..])).min(whole_distance(&a[1..], &b[1..])),
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! The syntax tree of expressions, shared by the native and the JSON syntax.
+//!
+//! Everything below an [`Expression`] is behind an [`Arc`]: cloning one costs a counter, so that whoever needs an
+//! expression later keeps it.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostics, Span};
+
+/// A name or a short text, shared.
+pub type Name = Arc<str>;
+
+/// A name as written in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ident {
+    /// The characters.
+    pub name: Name,
+    /// Where they are.
+    pub span: Span,
+}
+
+/// An expression and the text it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// What it is.
+    pub kind: ExpressionKind,
+    /// The whole of its text.
+    pub span: Span,
+}
+
+/// The forms of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpressionKind {
+    /// Stands where the parser has reported an error; evaluates to an unknown value without a further message.
+    Invalid,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, with its digits as written.
+    Number(Name),
+    /// A string without interpolation, after the processing of escapes.
+    String(Name),
+    /// A string with interpolations or directives, or a heredoc with them.
+    Template(Arc<Template>),
+    /// A string of the JSON syntax, which is text, template or expression depending on its use.
+    JsonString(Arc<JsonString>),
+    /// A name and literal steps: `var.a["b"].c`.
+    Traversal(Arc<Traversal>),
+    /// Literal steps after another expression: `f(x).a[0]`.
+    Relative(Arc<Relative>),
+    /// An index that is itself an expression: `a[count.index]`.
+    Index(Arc<Index>),
+    /// `a[*].b` or `a.*.b`.
+    Splat(Arc<Splat>),
+    /// `f(x, y...)`.
+    Call(Arc<Call>),
+    /// `[a, b]`.
+    Tuple(Arc<[Expression]>),
+    /// `{ a = b }`.
+    Object(Arc<[ObjectItem]>),
+    /// `[for …]` or `{for …}`.
+    For(Arc<For>),
+    /// `a ? b : c`.
+    Conditional(Arc<Conditional>),
+    /// `-a` or `!a`.
+    Unary(Arc<Unary>),
+    /// `a + b` and the like.
+    Binary(Arc<Binary>),
+    /// `(a)`.
+    Parentheses(Arc<Expression>),
+}
+
+/// A name followed by steps that need no evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traversal {
+    /// The name it begins with.
+    pub root: Ident,
+    /// What is taken from it, in order.
+    pub steps: Vec<Step>,
+    /// The whole text.
+    pub span: Span,
+}
+
+/// One step of a traversal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// `.name`; the span covers the dot too.
+    Attribute {
+        /// The name after the dot.
+        name: Name,
+        /// From the dot to the end of the name.
+        span: Span,
+    },
+    /// `["key"]`, `[0]` or the older `.0`.
+    Index {
+        /// The key.
+        key: LiteralKey,
+        /// From bracket to bracket, or from the dot.
+        span: Span,
+    },
+}
+
+/// An index key that is written out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LiteralKey {
+    /// A number, with its digits as written.
+    Number(Name),
+    /// A string.
+    String(Name),
+}
+
+/// Steps after an expression that is not a plain name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relative {
+    /// What the steps start from.
+    pub source: Expression,
+    /// The steps, at least one.
+    pub steps: Vec<Step>,
+}
+
+/// An index whose key must be evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    /// The collection.
+    pub source: Expression,
+    /// The key.
+    pub key: Expression,
+    /// From bracket to bracket.
+    pub brackets: Span,
+}
+
+/// A projection over all elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Splat {
+    /// The collection, or a single value that counts as a collection of one.
+    pub source: Expression,
+    /// Which of the two forms.
+    pub kind: SplatKind,
+    /// What is taken of each element.
+    pub each: Vec<Selector>,
+    /// The `[*]` or `.*` itself.
+    pub marker: Span,
+}
+
+/// The two forms of a splat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SplatKind {
+    /// `[*]`: all that follows applies to each element.
+    Full,
+    /// `.*`: only the attribute names that follow apply to each element.
+    Attribute,
+}
+
+/// Something taken of each element of a splat.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Selector {
+    /// A literal step.
+    Step(Step),
+    /// An index whose key must be evaluated, in the scope around the splat.
+    Index {
+        /// The key.
+        key: Expression,
+        /// From bracket to bracket.
+        span: Span,
+    },
+    /// A splat within a splat.
+    Splat {
+        /// Which form.
+        kind: SplatKind,
+        /// What is taken of each inner element.
+        each: Vec<Selector>,
+        /// The `[*]` or `.*` itself.
+        span: Span,
+    },
+}
+
+/// A function call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The function; the name may hold namespaces: `provider::aws::arn_parse`.
+    pub name: Ident,
+    /// The arguments.
+    pub arguments: Vec<Expression>,
+    /// Whether the last argument is a list of further arguments, and the place of the `...` that says so.
+    pub expansion: Option<Span>,
+    /// `(`.
+    pub open: Span,
+    /// `)`.
+    pub close: Span,
+}
+
+/// One `key = value` of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectItem {
+    /// The key. A bare name is a [`ExpressionKind::String`]; `(expr)` is a [`ExpressionKind::Parentheses`]. A bare
+    /// traversal of more than one step is kept as such: it is good for maps of references, an error as a key.
+    pub key: Expression,
+    /// The value.
+    pub value: Expression,
+}
+
+/// A `for` expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    /// The variable for keys or indexes.
+    pub key: Option<Ident>,
+    /// The variable for values.
+    pub value: Ident,
+    /// What is walked.
+    pub collection: Expression,
+    /// The key of each result: an object results; without, a tuple.
+    pub key_expression: Option<Expression>,
+    /// The value of each result.
+    pub value_expression: Expression,
+    /// Which elements count.
+    pub condition: Option<Expression>,
+    /// Whether values with equal keys are gathered, and the place of the `...` that says so.
+    pub grouping: Option<Span>,
+    /// The opening bracket or brace.
+    pub open: Span,
+    /// The closing bracket or brace.
+    pub close: Span,
+}
+
+/// `condition ? yes : no`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditional {
+    /// Decides.
+    pub condition: Expression,
+    /// The result when true.
+    pub yes: Expression,
+    /// The result when false.
+    pub no: Expression,
+}
+
+/// An operator before its operand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unary {
+    /// The operator.
+    pub operator: UnaryOperator,
+    /// Its operand.
+    pub operand: Expression,
+    /// The operator's text.
+    pub symbol: Span,
+}
+
+/// The operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOperator {
+    /// `-`
+    Negate,
+    /// `!`
+    Not,
+}
+
+/// An operator between two operands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binary {
+    /// The operator.
+    pub operator: BinaryOperator,
+    /// Before it.
+    pub left: Expression,
+    /// After it.
+    pub right: Expression,
+    /// The operator's text.
+    pub symbol: Span,
+}
+
+/// The operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOperator {
+    /// `||`
+    Or,
+    /// `&&`
+    And,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Modulo,
+}
+
+impl BinaryOperator {
+    /// The operator as written.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Or => "||",
+            Self::And => "&&",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Modulo => "%",
+        }
+    }
+}
+
+/// A string made of parts. Strip markers (`~`) and the indentation of `<<-` have been applied already.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    /// The parts in order.
+    pub parts: Vec<TemplatePart>,
+}
+
+impl Template {
+    /// The one expression of a template that is a single interpolation and nothing else (`"${x}"`): the result is the
+    /// expression's value itself, not a string.
+    pub fn wrapped(&self) -> Option<&Expression> {
+        match self.parts.as_slice() {
+            [TemplatePart::Interpolation(expression)] => Some(expression),
+            _ => None,
+        }
+    }
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TemplatePart {
+    /// Text, after the processing of escapes.
+    Literal {
+        /// The characters.
+        text: Name,
+        /// Where they were written.
+        span: Span,
+    },
+    /// `${ … }`.
+    Interpolation(Expression),
+    /// `%{ if … } … %{ else } … %{ endif }`.
+    If(Box<TemplateIf>),
+    /// `%{ for … } … %{ endfor }`.
+    For(Box<TemplateFor>),
+}
+
+/// The conditional directive of a template.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateIf {
+    /// Decides.
+    pub condition: Expression,
+    /// The result when true.
+    pub yes: Template,
+    /// The result when false; empty without `else`.
+    pub no: Template,
+    /// From the opening to the closing directive.
+    pub span: Span,
+}
+
+/// The repeating directive of a template.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateFor {
+    /// The variable for keys or indexes.
+    pub key: Option<Ident>,
+    /// The variable for values.
+    pub value: Ident,
+    /// What is walked.
+    pub collection: Expression,
+    /// Repeated for each element.
+    pub body: Template,
+    /// From the opening to the closing directive.
+    pub span: Span,
+}
+
+/// A string of the JSON syntax.
+///
+/// Its meaning depends on where it stands: where an expression is evaluated it is a template, where a plain string is
+/// wanted it is its characters, where a reference or a type is wanted it is that in the native syntax.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonString {
+    /// The characters, after JSON's own escapes.
+    pub text: Name,
+    /// The string as a template: [`ExpressionKind::String`] or [`ExpressionKind::Template`].
+    pub template: Expression,
+    /// What is wrong with the template; to be reported by whoever evaluates it.
+    pub diagnostics: Diagnostics,
+}
+
+impl Expression {
+    /// An expression of `kind` at `span`.
+    pub const fn new(kind: ExpressionKind, span: Span) -> Self {
+        Self { kind, span }
+    }
+
+    /// The expression that stands for an error already reported.
+    pub const fn invalid(span: Span) -> Self {
+        Self { kind: ExpressionKind::Invalid, span }
+    }
+}
+
+impl Ident {
+    /// A name at `span`.
+    pub fn new(name: impl Into<Name>, span: Span) -> Self {
+        Self { name: name.into(), span }
+    }
+}
+
+impl Step {
+    /// The text of the step.
+    pub const fn span(&self) -> Span {
+        match self {
+            Self::Attribute { span, .. } | Self::Index { span, .. } => *span,
+        }
+    }
+}

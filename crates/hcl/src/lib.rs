@@ -1,0 +1,20 @@
+//! Scanner, parser, formatter and JSON reader of the configuration language.
+//!
+//! Text comes in as a [`SourceFile`](groma_diagnostics::SourceFile) and goes out as a [`Body`] or an [`Expression`],
+//! always together with diagnostics: parsing never fails. This crate does not know values or what any block means.
+
+mod ast;
+mod body;
+mod json_body;
+mod merged;
+mod native;
+mod parse;
+mod statically;
+
+pub use ast::{
+    Binary, BinaryOperator, Call, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString, LiteralKey,
+    Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf, TemplatePart,
+    Traversal, Unary, UnaryOperator,
+};
+pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
+pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};

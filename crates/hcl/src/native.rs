@@ -1,0 +1,186 @@
+//! Reading bodies of the native syntax.
+
+use std::collections::HashMap;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+
+use crate::ast::Name;
+use crate::body::{Attribute, Block, BlockSpec, BodySchema, Content, Hidden};
+
+/// Arguments and blocks as the parser found them; no argument name occurs twice.
+#[derive(Clone, Debug)]
+pub(crate) struct NativeBody {
+    pub(crate) attributes: Box<[Attribute]>,
+    pub(crate) blocks: Box<[Block]>,
+    pub(crate) span: Span,
+    pub(crate) end: Span,
+}
+
+impl NativeBody {
+    pub(crate) fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
+        let end = Span::new(span.end().saturating_sub(1).max(span.start()), span.end());
+        Self { attributes: attributes.into(), blocks: blocks.into(), span, end }
+    }
+
+    /// The first character, which is the opening brace in a block.
+    pub(crate) fn missing_item(&self) -> Span {
+        Span::new(self.span.start(), self.span.end().min(self.span.start() + 1))
+    }
+}
+
+/// Finds specifications by name: by walking where that is cheaper than a table.
+struct Specs<'a> {
+    schema: &'a BodySchema,
+    attributes: Option<HashMap<&'a str, ()>>,
+    blocks: Option<HashMap<&'a str, &'a BlockSpec>>,
+}
+
+/// Below this many comparisons no table is built.
+const FEW: usize = 256;
+
+impl<'a> Specs<'a> {
+    fn new(schema: &'a BodySchema, body: &NativeBody) -> Self {
+        let attributes = (schema.attributes.len() * body.attributes.len() > FEW)
+            .then(|| schema.attributes.iter().map(|spec| (&*spec.name, ())).collect());
+        let blocks = (schema.blocks.len() * body.blocks.len() > FEW)
+            .then(|| schema.blocks.iter().map(|spec| (&*spec.kind, spec)).collect());
+        Self { schema, attributes, blocks }
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        match &self.attributes {
+            Some(table) => table.contains_key(name),
+            None => self.schema.attributes.iter().any(|spec| &*spec.name == name),
+        }
+    }
+
+    fn block(&self, kind: &str) -> Option<&'a BlockSpec> {
+        match &self.blocks {
+            Some(table) => table.get(kind).copied(),
+            None => self.schema.blocks.iter().find(|spec| &*spec.kind == kind),
+        }
+    }
+}
+
+pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
+    let specs = Specs::new(schema, body);
+    let (content, mut diagnostics) = read(body, hidden, &specs);
+    for attribute in &body.attributes {
+        let name = &*attribute.name.name;
+        if !hidden.has_attribute(name) && !specs.has_attribute(name) {
+            diagnostics.push(unsupported_argument(attribute, schema, &content));
+        }
+    }
+    for block in &body.blocks {
+        let kind = &*block.kind.name;
+        if !hidden.has_block(kind) && specs.block(kind).is_none() {
+            diagnostics.push(unsupported_block(block, schema));
+        }
+    }
+    (content, diagnostics)
+}
+
+pub(crate) fn partial_content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
+    read(body, hidden, &Specs::new(schema, body))
+}
+
+pub(crate) fn attributes(body: &NativeBody, hidden: &Hidden) -> (Vec<Attribute>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    if let Some(block) = body.blocks.iter().find(|block| !hidden.has_block(&block.kind.name)) {
+        let summary = format!("Unexpected \"{}\" block", block.kind.name);
+        diagnostics.push(Diagnostic::error(summary, "Only arguments can be set here, no blocks.").at(block.kind.span));
+    }
+    let visible = body.attributes.iter().filter(|attribute| !hidden.has_attribute(&attribute.name.name));
+    (visible.cloned().collect(), diagnostics)
+}
+
+fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diagnostics) {
+    let mut content = Content::new(body.missing_item());
+    let mut diagnostics = Diagnostics::new();
+    for attribute in &body.attributes {
+        let name = &*attribute.name.name;
+        if !hidden.has_attribute(name) && specs.has_attribute(name) {
+            content.insert(attribute.clone());
+        }
+    }
+    report_missing(&content, specs.schema, &mut diagnostics);
+    for block in &body.blocks {
+        if hidden.has_block(&block.kind.name) {
+            continue;
+        }
+        let Some(spec) = specs.block(&block.kind.name) else { continue };
+        match check_labels(block, spec) {
+            Ok(()) => content.blocks.push(block.clone()),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    (content, diagnostics)
+}
+
+/// Says which required arguments of `schema` are not in `content`.
+pub(crate) fn report_missing(content: &Content, schema: &BodySchema, diagnostics: &mut Diagnostics) {
+    for spec in &schema.attributes {
+        if spec.required && content.get(&spec.name).is_none() {
+            let detail = format!("The argument \"{}\" must be set here, but there is no such argument.", spec.name);
+            diagnostics.push(Diagnostic::error("Missing required argument", detail).at(content.missing_item));
+        }
+    }
+}
+
+fn check_labels(block: &Block, spec: &BlockSpec) -> Result<(), Diagnostic> {
+    let kind = &block.kind.name;
+    let wanted = spec.labels.len();
+    let header = block.header.to(block.body.missing_item_span());
+    if let Some(extra) = block.labels.get(wanted) {
+        let detail = match wanted {
+            0 => format!("A {kind} block takes no labels."),
+            _ => format!("A {kind} block takes only {} ({}).", labels(wanted), spec.labels.join(", ")),
+        };
+        return Err(Diagnostic::error(format!("Extraneous label for {kind}"), detail).at(extra.span).within(header));
+    }
+    if let Some(missing) = spec.labels.get(block.labels.len()) {
+        let detail = format!("Every {kind} block must have {} ({}).", labels(wanted), spec.labels.join(", "));
+        let subject = block.body.missing_item_span();
+        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(subject).within(header));
+    }
+    Ok(())
+}
+
+fn labels(number: usize) -> String {
+    if number == 1 { "1 label".to_owned() } else { format!("{number} labels") }
+}
+
+fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Content) -> Diagnostic {
+    let name = &attribute.name.name;
+    let free = schema.attributes.iter().map(|spec| &*spec.name).filter(|spec| content.get(spec).is_none());
+    let hint = match suggest(name, free) {
+        Some(other) => format!(" Did you mean \"{other}\"?"),
+        None if schema.blocks.iter().any(|spec| spec.kind == *name) => {
+            format!(" Did you mean to define a block of type \"{name}\"? Then leave out the equals sign.")
+        }
+        None => String::new(),
+    };
+    let detail = format!("There is no argument named \"{name}\" here.{hint}");
+    Diagnostic::error("Unsupported argument", detail).at(attribute.name.span)
+}
+
+fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
+    let kind = &block.kind.name;
+    let hint = match suggest(kind, schema.blocks.iter().map(|spec| &*spec.kind)) {
+        Some(other) => format!(" Did you mean \"{other}\"?"),
+        None if schema.attributes.iter().any(|spec| spec.name == *kind) => {
+            format!(" Did you mean to set the argument \"{kind}\"? Then put an equals sign before its value.")
+        }
+        None => String::new(),
+    };
+    let detail = format!("There are no blocks of type \"{kind}\" here.{hint}");
+    Diagnostic::error("Unsupported block type", detail).at(block.kind.span)
+}
+
+/// The kind of block that `block` stands for: a `dynamic` block makes blocks of the kind that its label names.
+pub(crate) fn effective_kind(block: &Block) -> &Name {
+    match block.labels.first() {
+        Some(label) if &*block.kind.name == "dynamic" => &label.value,
+        _ => &block.kind.name,
+    }
+}

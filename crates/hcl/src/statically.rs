@@ -1,0 +1,92 @@
+//! What can be read off an expression without evaluating it: references, names, lists and maps of them.
+
+use std::sync::Arc;
+
+use crate::ast::{Call, Expression, ExpressionKind, Name, ObjectItem, TemplatePart, Traversal};
+use crate::parse;
+
+impl Expression {
+    /// The traversal that the expression is: bare, or in quotes as the JSON syntax needs it and old configurations of
+    /// the native syntax have it.
+    pub fn as_traversal(&self) -> Option<Arc<Traversal>> {
+        match &self.kind {
+            ExpressionKind::Traversal(traversal) => Some(Arc::clone(traversal)),
+            ExpressionKind::String(text) => parse::quoted_traversal(text, self.span),
+            ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span),
+            _ => None,
+        }
+    }
+
+    /// The characters of a string that holds no interpolation. In the JSON syntax any string counts, as it is.
+    pub fn as_static_string(&self) -> Option<Name> {
+        match &self.kind {
+            ExpressionKind::String(text) => Some(Arc::clone(text)),
+            ExpressionKind::JsonString(string) => Some(Arc::clone(&string.text)),
+            ExpressionKind::Template(template) => match template.parts.as_slice() {
+                [] => Some(Name::from("")),
+                [TemplatePart::Literal { text, .. }] => Some(Arc::clone(text)),
+                _ => None,
+            },
+            ExpressionKind::Parentheses(inner) => inner.as_static_string(),
+            _ => None,
+        }
+    }
+
+    /// The word, for places where some words have a meaning of their own: `all`, `string`. In the JSON syntax it
+    /// stands in quotes, in the native syntax it must not.
+    pub fn as_keyword(&self) -> Option<Name> {
+        let traversal = match &self.kind {
+            ExpressionKind::Traversal(traversal) => Arc::clone(traversal),
+            ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span)?,
+            _ => return None,
+        };
+        traversal.steps.is_empty().then(|| Arc::clone(&traversal.root.name))
+    }
+
+    /// The elements of a list that is written out.
+    pub fn as_list(&self) -> Option<&[Expression]> {
+        match &self.kind {
+            ExpressionKind::Tuple(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// The items of an object that is written out.
+    pub fn as_object(&self) -> Option<&[ObjectItem]> {
+        match &self.kind {
+            ExpressionKind::Object(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The call that the expression is; in the JSON syntax in quotes.
+    pub fn as_call(&self) -> Option<Arc<Call>> {
+        match &self.kind {
+            ExpressionKind::Call(call) => Some(Arc::clone(call)),
+            ExpressionKind::JsonString(string) => match parse::quoted_expression(&string.text, self.span)?.kind {
+                ExpressionKind::Call(call) => Some(call),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The expression in the native syntax: what a string of the JSON syntax holds, or the expression itself.
+    ///
+    /// Nothing if the string holds no expression.
+    pub fn unquoted(&self) -> Option<Expression> {
+        match &self.kind {
+            ExpressionKind::JsonString(string) => parse::quoted_expression(&string.text, self.span),
+            _ => Some(self.clone()),
+        }
+    }
+
+    /// The expression inside any parentheses around it.
+    pub fn without_parentheses(&self) -> &Expression {
+        let mut inner = self;
+        while let ExpressionKind::Parentheses(next) = &inner.kind {
+            inner = next;
+        }
+        inner
+    }
+}
