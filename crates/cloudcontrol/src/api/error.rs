@@ -1,0 +1,121 @@
+//! Errors of the API.
+
+use std::fmt;
+
+/// The exceptions of the service, and what can go wrong on the way to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are the service's own
+pub enum Fault {
+    AlreadyExists,
+    ClientTokenConflict,
+    ConcurrentModification,
+    ConcurrentOperation,
+    GeneralService,
+    HandlerFailure,
+    HandlerInternalFailure,
+    InvalidCredentials,
+    InvalidRequest,
+    NetworkFailure,
+    NotStabilized,
+    NotUpdatable,
+    PrivateType,
+    RequestTokenNotFound,
+    ResourceConflict,
+    ResourceNotFound,
+    ServiceInternalError,
+    ServiceLimitExceeded,
+    Throttling,
+    TypeNotFound,
+    UnsupportedAction,
+    Validation,
+    /// The body of a request could not be read.
+    Serialization,
+    /// The operation has no such name.
+    UnknownOperation,
+    /// Any other code, or no answer at all.
+    Other,
+}
+
+impl Fault {
+    /// The code on the wire.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::AlreadyExists => "AlreadyExistsException",
+            Self::ClientTokenConflict => "ClientTokenConflictException",
+            Self::ConcurrentModification => "ConcurrentModificationException",
+            Self::ConcurrentOperation => "ConcurrentOperationException",
+            Self::GeneralService => "GeneralServiceException",
+            Self::HandlerFailure => "HandlerFailureException",
+            Self::HandlerInternalFailure => "HandlerInternalFailureException",
+            Self::InvalidCredentials => "InvalidCredentialsException",
+            Self::InvalidRequest => "InvalidRequestException",
+            Self::NetworkFailure => "NetworkFailureException",
+            Self::NotStabilized => "NotStabilizedException",
+            Self::NotUpdatable => "NotUpdatableException",
+            Self::PrivateType => "PrivateTypeException",
+            Self::RequestTokenNotFound => "RequestTokenNotFoundException",
+            Self::ResourceConflict => "ResourceConflictException",
+            Self::ResourceNotFound => "ResourceNotFoundException",
+            Self::ServiceInternalError => "ServiceInternalErrorException",
+            Self::ServiceLimitExceeded => "ServiceLimitExceededException",
+            Self::Throttling => "ThrottlingException",
+            Self::TypeNotFound => "TypeNotFoundException",
+            Self::UnsupportedAction => "UnsupportedActionException",
+            Self::Validation => "ValidationException",
+            Self::Serialization => "SerializationException",
+            Self::UnknownOperation => "UnknownOperationException",
+            Self::Other => "InternalFailure",
+        }
+    }
+
+    /// Whether the service is at fault: the HTTP status is 500 then, and 400 otherwise.
+    pub fn is_server_fault(self) -> bool {
+        matches!(
+            self,
+            Self::ConcurrentModification
+                | Self::HandlerFailure
+                | Self::HandlerInternalFailure
+                | Self::NetworkFailure
+                | Self::ServiceInternalError
+                | Self::Other
+        )
+    }
+
+    /// Whether a start call may be sent again, under the same client token (CC-49).
+    pub fn is_worth_retrying(self) -> bool {
+        matches!(
+            self,
+            Self::Throttling
+                | Self::ConcurrentOperation
+                | Self::ConcurrentModification
+                | Self::ResourceConflict
+                | Self::NetworkFailure
+                | Self::ServiceInternalError
+                | Self::HandlerInternalFailure
+        )
+    }
+}
+
+/// An operation that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiError {
+    /// Why.
+    pub fault: Fault,
+    /// The service's words.
+    pub message: String,
+}
+
+impl ApiError {
+    /// An error with the service's words.
+    pub fn new(fault: Fault, message: impl Into<String>) -> Self {
+        Self { fault, message: message.into() }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.fault.code(), self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}

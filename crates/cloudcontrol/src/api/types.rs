@@ -1,0 +1,228 @@
+//! Requests and answers, with the member names of the wire.
+
+use serde::{Deserialize, Serialize};
+
+/// Start of a creation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct CreateResource {
+    /// `AWS::EC2::VPC`
+    pub type_name: String,
+    /// The wanted properties: JSON text.
+    pub desired_state: String,
+    /// Makes the call safe to repeat: the same token with the same request starts nothing new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// The role the service acts with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_arn: Option<String>,
+}
+
+/// A read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct GetResource {
+    /// `AWS::EC2::VPC`
+    pub type_name: String,
+    /// The primary identifier, compound ones joined by `|`, or a JSON object of an identifier's properties.
+    pub identifier: String,
+    /// The role the service acts with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_arn: Option<String>,
+}
+
+/// Start of an update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct UpdateResource {
+    /// `AWS::EC2::VPC`
+    pub type_name: String,
+    /// As in [`GetResource`].
+    pub identifier: String,
+    /// RFC 6902 JSON Patch, as text, on the properties as they are read.
+    pub patch_document: String,
+    /// As in [`CreateResource`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// The role the service acts with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_arn: Option<String>,
+}
+
+/// Start of a deletion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct DeleteResource {
+    /// `AWS::EC2::VPC`
+    pub type_name: String,
+    /// As in [`GetResource`].
+    pub identifier: String,
+    /// As in [`CreateResource`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_token: Option<String>,
+    /// The role the service acts with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_arn: Option<String>,
+}
+
+/// One page of the objects of a type.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ListResources {
+    /// `AWS::EC2::VPC`
+    pub type_name: String,
+    /// Properties the list is restricted to, where the type's list handler wants some: JSON text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_model: Option<String>,
+    /// Where the page before ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_token: Option<String>,
+    /// At most so many, 1 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_results: Option<u32>,
+    /// The role the service acts with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_arn: Option<String>,
+}
+
+/// One page of the requests of the last seven days.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ListResourceRequests {
+    /// At most so many, 1 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_results: Option<u32>,
+    /// Where the page before ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_token: Option<String>,
+    /// Which ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_request_status_filter: Option<RequestStatusFilter>,
+}
+
+/// Which requests to list; an empty list allows all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct RequestStatusFilter {
+    /// By operation.
+    pub operations: Vec<Operation>,
+    /// By status.
+    pub operation_statuses: Vec<OperationStatus>,
+}
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[allow(missing_docs)] // the names say it
+pub enum Operation {
+    Create,
+    Delete,
+    Update,
+}
+
+/// How a request stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[allow(missing_docs)] // the names say it
+pub enum OperationStatus {
+    Pending,
+    InProgress,
+    Success,
+    Failed,
+    CancelInProgress,
+    CancelComplete,
+}
+
+impl OperationStatus {
+    /// Whether nothing will change any more.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Success | Self::Failed | Self::CancelComplete)
+    }
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)] // the names are the service's own
+pub enum HandlerErrorCode {
+    NotUpdatable,
+    InvalidRequest,
+    AccessDenied,
+    UnauthorizedTaggingOperation,
+    InvalidCredentials,
+    AlreadyExists,
+    NotFound,
+    ResourceConflict,
+    Throttling,
+    ServiceLimitExceeded,
+    NotStabilized,
+    GeneralServiceException,
+    ServiceInternalError,
+    ServiceTimeout,
+    NetworkFailure,
+    InternalFailure,
+}
+
+/// The course of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ProgressEvent {
+    /// The type of the object.
+    pub type_name: String,
+    /// The object, as soon as the service knows it; possibly long before the request ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identifier: Option<String>,
+    /// The name of the request.
+    pub request_token: String,
+    /// What it does.
+    pub operation: Operation,
+    /// How it stands.
+    pub operation_status: OperationStatus,
+    /// When it came to stand so, in seconds since 1970.
+    pub event_time: f64,
+    /// The properties, where the service gives them: JSON text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_model: Option<String>,
+    /// The handler's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<HandlerErrorCode>,
+    /// When to ask again, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<f64>,
+}
+
+/// An object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ResourceDescription {
+    /// The primary identifier.
+    pub identifier: String,
+    /// Its properties: JSON text.
+    pub properties: String,
+}
+
+/// A page of objects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ResourceList {
+    /// The type listed.
+    pub type_name: String,
+    /// The objects.
+    pub resource_descriptions: Vec<ResourceDescription>,
+    /// Where the next page begins; none at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_token: Option<String>,
+}
+
+/// A page of requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct RequestList {
+    /// The requests, the newest first.
+    pub resource_request_status_summaries: Vec<ProgressEvent>,
+    /// Where the next page begins; none at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_token: Option<String>,
+}

@@ -1,0 +1,108 @@
+//! Names of types and attributes: CloudFormation's on one side, ours on the other, and the exact way back.
+
+mod plural;
+mod snake;
+
+pub use plural::plural;
+pub use snake::snake_case;
+
+use crate::Name;
+use crate::schema::Catalogue;
+
+/// The prefix of all our type names: the organisation AWS.
+pub const PREFIX: &str = "awscc_";
+
+/// Top-level attributes of these names would be taken for meta-arguments; a type that has one is left out (CC-04).
+pub const META_ARGUMENTS: [&str; 4] = ["count", "depends_on", "for_each", "lifecycle"];
+
+/// `AWS::EC2::Instance` gives `awscc_ec2_instance` (CC-02).
+pub fn resource_type(type_name: &str) -> Option<String> {
+    let (service, resource) = parts(type_name)?;
+    Some(format!("{PREFIX}{}_{}", service.to_ascii_lowercase(), snake_case(resource)))
+}
+
+/// The type name of the plural data source: `awscc_ec2_instances`.
+pub fn plural_data_source(type_name: &str) -> Option<String> {
+    resource_type(type_name).map(|name| plural(&name))
+}
+
+/// The attribute of a top-level property (CC-03 to CC-05), given the snake case of the type's resource part.
+pub fn top_level_attribute(property: &str, resource_part: &str) -> String {
+    match snake_case(property).as_str() {
+        "id" => format!("{resource_part}_id"),
+        "provider" => "provider_name".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// The snake case of the third part of a type name: `flow_log` of `AWS::EC2::FlowLog`.
+pub fn resource_part(type_name: &str) -> Option<String> {
+    parts(type_name).map(|(_, resource)| snake_case(resource))
+}
+
+fn parts(type_name: &str) -> Option<(&str, &str)> {
+    let mut parts = type_name.split("::");
+    let (organisation, service, resource) = (parts.next()?, parts.next()?, parts.next()?);
+    (organisation == "AWS" && parts.next().is_none()).then_some((service, resource))
+}
+
+/// What one of our type names stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meaning {
+    /// A resource and its singular data source.
+    One(Name),
+    /// The plural data source.
+    Many(Name),
+}
+
+/// Finds the type behind one of our names. Only the names of one service are formed for it.
+pub fn find(catalogue: &Catalogue, name: &str) -> Option<Meaning> {
+    let service = name.strip_prefix(PREFIX)?.split('_').next()?;
+    let mut many = None;
+    for type_name in catalogue.type_names() {
+        let Some((its_service, _)) = parts(type_name) else { continue };
+        if !its_service.eq_ignore_ascii_case(service) {
+            continue;
+        }
+        let Some(one) = resource_type(type_name) else { continue };
+        if one == name {
+            return Some(Meaning::One(type_name.into()));
+        }
+        if many.is_none() && plural(&one) == name {
+            many = Some(Meaning::Many(type_name.into()));
+        }
+    }
+    many
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cc_02_type_names_and_the_way_back() {
+        let catalogue = Catalogue::shipped();
+        assert_eq!(resource_type("AWS::EC2::Instance").as_deref(), Some("awscc_ec2_instance"));
+        assert_eq!(resource_type("Alexa::ASK::Skill"), None);
+        assert_eq!(find(catalogue, "awscc_ec2_instance"), Some(Meaning::One("AWS::EC2::Instance".into())));
+        assert_eq!(find(catalogue, "awscc_ec2_instances"), Some(Meaning::Many("AWS::EC2::Instance".into())));
+        assert_eq!(find(catalogue, "awscc_ec2_no_such"), None);
+        assert_eq!(find(catalogue, "aws_instance"), None);
+    }
+
+    #[test]
+    fn cc_02_no_two_types_share_a_name() {
+        let mut names: Vec<String> = Catalogue::shipped().type_names().into_iter().filter_map(resource_type).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn cc_05_and_cc_04_reserved_attribute_names() {
+        assert_eq!(top_level_attribute("Id", "flow_log"), "flow_log_id");
+        assert_eq!(top_level_attribute("Provider", "x"), "provider_name");
+        assert_eq!(top_level_attribute("VpcId", "x"), "vpc_id");
+    }
+}

@@ -1,0 +1,304 @@
+//! What a resource type schema says, with references resolved: nodes in one list, named by number, so that recursive
+//! definitions are plain loops.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value as Json;
+
+use super::pointer::{Pointer, PointerSet};
+use crate::Name;
+
+/// The number of a node within its [`TypeSchema`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub(super) u32);
+
+/// A set of JSON types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JsonTypes(u8);
+
+impl JsonTypes {
+    /// `object`
+    pub const OBJECT: Self = Self(1);
+    /// `array`
+    pub const ARRAY: Self = Self(2);
+    /// `string`
+    pub const STRING: Self = Self(4);
+    /// `boolean`
+    pub const BOOLEAN: Self = Self(8);
+    /// `integer`
+    pub const INTEGER: Self = Self(16);
+    /// `number`
+    pub const NUMBER: Self = Self(32);
+    /// `null`
+    pub const NULL: Self = Self(64);
+
+    /// The type a keyword names.
+    pub fn named(keyword: &str) -> Option<Self> {
+        Some(match keyword {
+            "object" => Self::OBJECT,
+            "array" => Self::ARRAY,
+            "string" => Self::STRING,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::NUMBER,
+            "null" => Self::NULL,
+            _ => return None,
+        })
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether every type of `other` is in this set.
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether nothing is in the set: the schema names no type.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the set allows this value.
+    pub fn allow(self, value: &Json) -> bool {
+        match value {
+            Json::Null => self.contains(Self::NULL),
+            Json::Bool(_) => self.contains(Self::BOOLEAN),
+            Json::String(_) => self.contains(Self::STRING),
+            Json::Array(_) => self.contains(Self::ARRAY),
+            Json::Object(_) => self.contains(Self::OBJECT),
+            Json::Number(number) => {
+                self.contains(Self::NUMBER) || (self.contains(Self::INTEGER) && is_integral(number))
+            }
+        }
+    }
+
+    /// The names, joined by `or`, for messages.
+    pub fn describe(self) -> String {
+        let all = [
+            (Self::OBJECT, "object"),
+            (Self::ARRAY, "array"),
+            (Self::STRING, "string"),
+            (Self::BOOLEAN, "boolean"),
+            (Self::INTEGER, "integer"),
+            (Self::NUMBER, "number"),
+            (Self::NULL, "null"),
+        ];
+        let names: Vec<&str> = all.iter().filter(|(flag, _)| self.contains(*flag)).map(|(_, name)| *name).collect();
+        names.join(" or ")
+    }
+}
+
+fn is_integral(number: &serde_json::Number) -> bool {
+    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+}
+
+/// A pattern of the ECMAScript dialect, compiled when first used.
+#[derive(Debug)]
+pub struct Pattern {
+    text: Name,
+    compiled: OnceLock<Option<regress::Regex>>,
+}
+
+/// Longer text is not matched: the engine backtracks, and a validator must not hang on a document.
+const LONGEST_MATCHED_TEXT: usize = 16 * 1024;
+
+impl Pattern {
+    /// A pattern as the schema writes it.
+    pub fn new(text: &str) -> Self {
+        Self { text: text.into(), compiled: OnceLock::new() }
+    }
+
+    /// The pattern as written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the pattern engine takes it. One that it does not take allows everything (CC-20).
+    pub fn is_supported(&self) -> bool {
+        self.compiled().is_some()
+    }
+
+    /// Unanchored search, as JSON Schema has it.
+    pub fn matches(&self, text: &str) -> bool {
+        text.len() > LONGEST_MATCHED_TEXT || self.compiled().is_none_or(|regex| regex.find(text).is_some())
+    }
+
+    fn compiled(&self) -> Option<&regress::Regex> {
+        self.compiled.get_or_init(|| regress::Regex::new(&self.text).ok()).as_ref()
+    }
+}
+
+/// One schema node: every keyword that constrains a value.
+#[derive(Debug, Clone, Default)]
+pub struct Node {
+    /// Allowed JSON types; empty where the schema names none.
+    pub types: JsonTypes,
+    /// The types in the order written.
+    pub type_order: Vec<JsonTypes>,
+    /// Properties, sorted by name.
+    pub properties: Vec<(Name, NodeId)>,
+    /// Properties that must be there.
+    pub required: Vec<Name>,
+    /// `additionalProperties: false`.
+    pub closed: bool,
+    /// `patternProperties`, sorted by pattern.
+    pub patterns: Vec<(Arc<Pattern>, NodeId)>,
+    /// The elements of an array.
+    pub items: Option<NodeId>,
+    /// `insertionOrder`, true where absent.
+    pub ordered: bool,
+    /// `uniqueItems`, false where absent.
+    pub unique: bool,
+    /// `minItems`.
+    pub min_items: Option<u64>,
+    /// `maxItems`.
+    pub max_items: Option<u64>,
+    /// `minLength`, in characters.
+    pub min_length: Option<u64>,
+    /// `maxLength`, in characters.
+    pub max_length: Option<u64>,
+    /// `pattern`.
+    pub pattern: Option<Arc<Pattern>>,
+    /// `format`.
+    pub format: Option<Name>,
+    /// `minimum`.
+    pub minimum: Option<f64>,
+    /// `maximum`.
+    pub maximum: Option<f64>,
+    /// `enum` or `const`.
+    pub enumeration: Vec<Json>,
+    /// Whether the enumeration compares without regard to case.
+    pub case_insensitive: bool,
+    /// `default`.
+    pub default: Option<Json>,
+    /// `oneOf`.
+    pub one_of: Vec<NodeId>,
+    /// `anyOf`.
+    pub any_of: Vec<NodeId>,
+    /// `allOf`.
+    pub all_of: Vec<NodeId>,
+    /// Properties that need others (`dependencies`, `dependentRequired`).
+    pub dependent_required: Vec<(Name, Vec<Name>)>,
+    /// Exactly one of these must be there (`requiredXor`).
+    pub required_xor: Vec<Name>,
+    /// At least one of these must be there (`requiredOr`).
+    pub required_or: Vec<Name>,
+}
+
+impl Node {
+    /// The node of a property.
+    pub fn property(&self, name: &str) -> Option<NodeId> {
+        let index = self.properties.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+        self.properties.get(index).map(|(_, node)| *node)
+    }
+
+    /// Whether a property must be there.
+    pub fn requires(&self, name: &str) -> bool {
+        self.required.iter().any(|required| &**required == name)
+    }
+}
+
+/// What a handler of a type says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Handler {
+    /// How long an operation may take, in minutes, where the schema says so.
+    pub timeout_minutes: Option<u64>,
+    /// Properties a list request must give.
+    pub required_inputs: Vec<Name>,
+}
+
+/// The handlers of a type; an absent one is an operation the service does not offer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(missing_docs)] // the names say it
+pub struct Handlers {
+    pub create: Option<Handler>,
+    pub read: Option<Handler>,
+    pub update: Option<Handler>,
+    pub delete: Option<Handler>,
+    pub list: Option<Handler>,
+}
+
+/// How a type is tagged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tagging {
+    /// Whether its objects carry tags at all.
+    pub taggable: bool,
+    /// Whether tags can be given on creation.
+    pub on_create: bool,
+    /// Whether tags can change afterwards.
+    pub updatable: bool,
+    /// The property that holds them.
+    pub property: Option<Pointer>,
+}
+
+/// A resource type schema.
+#[derive(Debug)]
+pub struct TypeSchema {
+    /// `AWS::EC2::VPC`
+    pub type_name: Name,
+    pub(super) nodes: Vec<Node>,
+    pub(super) root: NodeId,
+    /// Made by the service, never given.
+    pub read_only: PointerSet,
+    /// Given, never read back.
+    pub write_only: PointerSet,
+    /// Fixed at creation.
+    pub create_only: PointerSet,
+    /// Fixed at creation under conditions the schema does not state.
+    pub conditional_create_only: PointerSet,
+    /// The read-only pointers as a list.
+    pub read_only_list: Vec<Pointer>,
+    /// The write-only pointers as a list.
+    pub write_only_list: Vec<Pointer>,
+    /// The create-only pointers as a list.
+    pub create_only_list: Vec<Pointer>,
+    /// What identifies an object, in order.
+    pub primary_identifier: Vec<Pointer>,
+    /// Other properties that identify an object.
+    pub additional_identifiers: Vec<Vec<Pointer>>,
+    /// The operations there are.
+    pub handlers: Handlers,
+    /// Tags.
+    pub tagging: Tagging,
+}
+
+impl TypeSchema {
+    /// The node of a document.
+    pub fn root(&self) -> &Node {
+        self.node(self.root)
+    }
+
+    /// The number of the document's node.
+    pub fn root_id(&self) -> NodeId {
+        self.root
+    }
+
+    /// A node by number.
+    pub fn node(&self, id: NodeId) -> &Node {
+        // Numbers are only made by the parser of this very schema.
+        &self.nodes[id.0 as usize]
+    }
+
+    /// How many nodes there are.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The identifier of an object: the values of the primary identifier, joined by `|` (CC-05).
+    pub fn identifier_of(&self, document: &Json) -> Option<String> {
+        let mut parts = Vec::with_capacity(self.primary_identifier.len());
+        for pointer in &self.primary_identifier {
+            parts.push(match pointer.find(document)? {
+                Json::String(text) => text.clone(),
+                Json::Number(number) => number.to_string(),
+                Json::Bool(flag) => flag.to_string(),
+                Json::Null | Json::Array(_) | Json::Object(_) => return None,
+            });
+        }
+        Some(parts.join("|"))
+    }
+}

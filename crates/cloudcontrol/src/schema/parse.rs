@@ -1,0 +1,281 @@
+//! From a schema document to the model.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::SchemaError;
+use super::model::{Handler, Handlers, JsonTypes, Node, NodeId, Pattern, Tagging, TypeSchema};
+use super::pointer::{Pointer, PointerSet};
+use crate::Name;
+
+/// Definitions nested in one another deeper than this are refused.
+const DEEPEST: usize = 96;
+
+/// Reads one schema document.
+pub fn parse(text: &str) -> Result<TypeSchema, SchemaError> {
+    let document: Json = serde_json::from_str(text).map_err(|error| SchemaError::Document(error.to_string()))?;
+    let Json::Object(document) = document else {
+        return Err(SchemaError::Document("it is not an object".to_owned()));
+    };
+    let type_name = document
+        .get("typeName")
+        .and_then(Json::as_str)
+        .ok_or_else(|| SchemaError::Document("it has no typeName".to_owned()))?;
+    let mut parser = Parser { document: &document, nodes: Vec::new(), references: HashMap::new() };
+    let root = parser.object_node(&document, 0)?;
+    let nodes = parser.nodes;
+    let list = |key: &str| pointers(document.get(key));
+    let read_only_list = list("readOnlyProperties");
+    let write_only_list = list("writeOnlyProperties");
+    let create_only_list = list("createOnlyProperties");
+    Ok(TypeSchema {
+        type_name: type_name.into(),
+        nodes,
+        root,
+        read_only: PointerSet::new(&read_only_list),
+        write_only: PointerSet::new(&write_only_list),
+        create_only: PointerSet::new(&create_only_list),
+        conditional_create_only: PointerSet::new(&list("conditionalCreateOnlyProperties")),
+        read_only_list,
+        write_only_list,
+        create_only_list,
+        primary_identifier: list("primaryIdentifier"),
+        additional_identifiers: additional_identifiers(document.get("additionalIdentifiers")),
+        handlers: handlers(document.get("handlers")),
+        tagging: tagging(&document),
+    })
+}
+
+struct Parser<'a> {
+    document: &'a Map<String, Json>,
+    nodes: Vec<Node>,
+    references: HashMap<String, NodeId>,
+}
+
+impl<'a> Parser<'a> {
+    fn node(&mut self, schema: &Json, depth: usize) -> Result<NodeId, SchemaError> {
+        match schema {
+            Json::Object(schema) => self.object_node(schema, depth),
+            _ => Ok(self.add(Node { ordered: true, ..Node::default() })),
+        }
+    }
+
+    fn object_node(&mut self, schema: &Map<String, Json>, depth: usize) -> Result<NodeId, SchemaError> {
+        if depth > DEEPEST {
+            return Err(SchemaError::Document("its definitions are nested too deeply".to_owned()));
+        }
+        if let Some(Json::String(reference)) = schema.get("$ref") {
+            return self.reference(reference, schema, depth);
+        }
+        let node = self.read(schema, depth)?;
+        Ok(self.add(node))
+    }
+
+    fn add(&mut self, node: Node) -> NodeId {
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(node);
+        id
+    }
+
+    /// A reference stands for its target; keywords beside it are laid over a copy of the target.
+    fn reference(&mut self, reference: &str, schema: &Map<String, Json>, depth: usize) -> Result<NodeId, SchemaError> {
+        let target = self.target(reference)?;
+        if schema.len() > 1 {
+            let mut merged = target.clone();
+            for (key, value) in schema.iter().filter(|(key, _)| *key != "$ref") {
+                merged.insert(key.clone(), value.clone());
+            }
+            return self.object_node(&merged, depth + 1);
+        }
+        if let Some(known) = self.references.get(reference) {
+            return Ok(*known);
+        }
+        // The number is given before the definition is read, so that a definition can contain itself.
+        let id = self.add(Node::default());
+        self.references.insert(reference.to_owned(), id);
+        let target = target.clone();
+        let node = match target.get("$ref") {
+            Some(Json::String(next)) if next != reference => {
+                let next = self.reference(&next.clone(), &target, depth + 1)?;
+                self.nodes[next.0 as usize].clone()
+            }
+            _ => self.read(&target, depth + 1)?,
+        };
+        self.nodes[id.0 as usize] = node;
+        Ok(id)
+    }
+
+    fn target(&self, reference: &str) -> Result<&'a Map<String, Json>, SchemaError> {
+        let dangling = || SchemaError::Document(format!("{reference} refers to nothing"));
+        let path = reference.strip_prefix("#/").ok_or_else(dangling)?;
+        let mut steps = path.split('/');
+        let first = self.document.get(steps.next().unwrap_or_default()).ok_or_else(dangling)?;
+        steps.try_fold(first, |value, step| value.get(step)).and_then(Json::as_object).ok_or_else(dangling)
+    }
+
+    fn read(&mut self, schema: &Map<String, Json>, depth: usize) -> Result<Node, SchemaError> {
+        let type_order = types(schema.get("type"));
+        let types = type_order.iter().fold(JsonTypes::default(), |all, one| all.union(*one));
+        let mut properties = Vec::new();
+        for (name, property) in members(schema, "properties") {
+            properties.push((Name::from(name.as_str()), self.node(property, depth + 1)?));
+        }
+        properties.sort_by(|left, right| left.0.cmp(&right.0));
+        let mut patterns = Vec::new();
+        for (pattern, value) in members(schema, "patternProperties") {
+            patterns.push((Arc::new(Pattern::new(pattern)), self.node(value, depth + 1)?));
+        }
+        patterns.sort_by(|left, right| left.0.text().cmp(right.0.text()));
+        let items = match schema.get("items") {
+            Some(items @ Json::Object(_)) => Some(self.node(items, depth + 1)?),
+            _ => None,
+        };
+        let (enumeration, case_insensitive) = enumeration(schema);
+        let (required_xor, required_or) = (names(schema.get("requiredXor")), names(schema.get("requiredOr")));
+        Ok(Node {
+            types,
+            type_order,
+            properties,
+            required: names(schema.get("required")),
+            closed: schema.get("additionalProperties") == Some(&Json::Bool(false)),
+            patterns,
+            items,
+            ordered: schema.get("insertionOrder").and_then(Json::as_bool).unwrap_or(true),
+            unique: schema.get("uniqueItems").and_then(Json::as_bool).unwrap_or(false),
+            min_items: unsigned(schema, "minItems"),
+            max_items: unsigned(schema, "maxItems"),
+            min_length: unsigned(schema, "minLength"),
+            max_length: unsigned(schema, "maxLength"),
+            pattern: text(schema, "pattern").filter(|text| !text.is_empty()).map(|text| Arc::new(Pattern::new(text))),
+            format: text(schema, "format").map(Name::from),
+            minimum: schema.get("minimum").and_then(Json::as_f64),
+            maximum: schema.get("maximum").and_then(Json::as_f64),
+            enumeration,
+            case_insensitive,
+            default: schema.get("default").filter(|value| is_value(value)).cloned(),
+            one_of: self.branches(schema, "oneOf", depth)?,
+            any_of: self.branches(schema, "anyOf", depth)?,
+            all_of: self.branches(schema, "allOf", depth)?,
+            dependent_required: dependent_required(schema),
+            required_xor,
+            required_or,
+        })
+    }
+
+    fn branches(&mut self, schema: &Map<String, Json>, key: &str, depth: usize) -> Result<Vec<NodeId>, SchemaError> {
+        let Some(Json::Array(branches)) = schema.get(key) else { return Ok(Vec::new()) };
+        branches.iter().map(|branch| self.node(branch, depth + 1)).collect()
+    }
+}
+
+fn members<'a>(schema: &'a Map<String, Json>, key: &str) -> impl Iterator<Item = (&'a String, &'a Json)> + use<'a> {
+    schema.get(key).and_then(Json::as_object).into_iter().flatten()
+}
+
+fn types(keyword: Option<&Json>) -> Vec<JsonTypes> {
+    match keyword {
+        Some(Json::String(name)) => JsonTypes::named(name).into_iter().collect(),
+        Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).filter_map(JsonTypes::named).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn names(list: Option<&Json>) -> Vec<Name> {
+    list.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).map(Name::from).collect()
+}
+
+fn text<'a>(schema: &'a Map<String, Json>, key: &str) -> Option<&'a str> {
+    schema.get(key).and_then(Json::as_str)
+}
+
+fn unsigned(schema: &Map<String, Json>, key: &str) -> Option<u64> {
+    schema.get(key).and_then(Json::as_u64)
+}
+
+fn enumeration(schema: &Map<String, Json>) -> (Vec<Json>, bool) {
+    if let Some(Json::Array(values)) = schema.get("enum") {
+        return (values.clone(), false);
+    }
+    if let Some(Json::Array(values)) = schema.get("enumCaseInsensitive") {
+        return (values.clone(), true);
+    }
+    (schema.get("const").cloned().into_iter().collect(), false)
+}
+
+/// A default that is null says nothing, and one that is a schema fragment is a mistake of its author.
+fn is_value(default: &Json) -> bool {
+    match default {
+        Json::Null => false,
+        Json::Object(members) => !members.contains_key("properties"),
+        _ => true,
+    }
+}
+
+fn dependent_required(schema: &Map<String, Json>) -> Vec<(Name, Vec<Name>)> {
+    ["dependencies", "dependentRequired"]
+        .iter()
+        .flat_map(|key| members(schema, key))
+        .filter(|(_, needs)| needs.is_array())
+        .map(|(name, needs)| (Name::from(name.as_str()), names(Some(needs))))
+        .collect()
+}
+
+fn pointers(list: Option<&Json>) -> Vec<Pointer> {
+    list.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).filter_map(Pointer::parse).collect()
+}
+
+fn additional_identifiers(list: Option<&Json>) -> Vec<Vec<Pointer>> {
+    list.and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+        .map(|identifier| match identifier {
+            Json::String(text) => Pointer::parse(text).into_iter().collect(),
+            other => pointers(Some(other)),
+        })
+        .filter(|identifier: &Vec<Pointer>| !identifier.is_empty())
+        .collect()
+}
+
+fn handlers(document: Option<&Json>) -> Handlers {
+    let handler = |name: &str| document.and_then(|handlers| handlers.get(name)).map(handler);
+    Handlers {
+        create: handler("create"),
+        read: handler("read"),
+        update: handler("update"),
+        delete: handler("delete"),
+        list: handler("list"),
+    }
+}
+
+fn handler(document: &Json) -> Handler {
+    let schema = document.get("handlerSchema");
+    let mut required_inputs = names(schema.and_then(|schema| schema.get("required")));
+    for choice in ["oneOf", "anyOf", "allOf"] {
+        let first = schema.and_then(|schema| schema.get(choice)).and_then(|branches| branches.get(0));
+        for name in names(first.and_then(|branch| branch.get("required"))) {
+            if !required_inputs.contains(&name) {
+                required_inputs.push(name);
+            }
+        }
+    }
+    Handler { timeout_minutes: document.get("timeoutInMinutes").and_then(Json::as_u64), required_inputs }
+}
+
+fn tagging(document: &Map<String, Json>) -> Tagging {
+    let block = document.get("tagging");
+    let flag = |name: &str| block.and_then(|block| block.get(name)).and_then(Json::as_bool).unwrap_or(true);
+    let declared = block.is_some() || document.get("taggable").and_then(Json::as_bool).unwrap_or(false);
+    let property = block
+        .and_then(|block| block.get("tagProperty"))
+        .and_then(Json::as_str)
+        .or(declared.then_some("/properties/Tags"))
+        .and_then(Pointer::parse);
+    Tagging {
+        taggable: declared && flag("taggable"),
+        on_create: flag("tagOnCreate"),
+        updatable: flag("tagUpdatable"),
+        property,
+    }
+}

@@ -1,0 +1,249 @@
+//! `cargo xtask schemas`: the resource type schemas of AWS as one small, indexed blob.
+//!
+//! Input is the PyPI package cfn-lint (MIT-0), pinned by version and checksum. Output are facts only: no descriptions,
+//! links, examples or permissions. The same input gives the same bytes. The layout is documented, and read, in
+//! `groma-cloudcontrol`, module `schema::blob`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+const VERSION: &str = "1.58.0";
+const SHA256: &str = "9d9f06043160756a6158f5c3f92a44ce38254b1c578127461608305bc8262987";
+const OUTPUT: &str = "crates/cloudcontrol/data/schemas.bin";
+const PROVIDERS: &str = "cfnlint/data/schemas/providers/";
+const RESOURCES: &str = "cfnlint/data/schemas/resources/";
+/// Frames of about this size keep the expansion of one type far below a millisecond.
+const FRAME_BYTES: usize = 128 * 1024;
+const DICTIONARY_BYTES: usize = 32 * 1024;
+const LEVEL: i32 = 22;
+
+type Outcome<T> = Result<T, String>;
+
+/// Builds the blob from the wheel at `wheel`, or from a downloaded one.
+pub fn run(wheel: Option<&str>) -> Outcome<()> {
+    let scratch = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+    let path = match wheel {
+        Some(path) => PathBuf::from(path),
+        None => download(scratch.path())?,
+    };
+    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    check_pin(&bytes, &path)?;
+    let collected = collect(&path)?;
+    let blob = encode(&collected)?;
+    let output = workspace_root().join(OUTPUT);
+    if let Some(folder) = output.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    }
+    std::fs::write(&output, &blob).map_err(|error| format!("cannot write {}: {error}", output.display()))?;
+    let expanded: usize = collected.types.values().map(String::len).sum();
+    println!(
+        "{} types, {expanded} bytes of JSON, {} bytes in {OUTPUT} ({})",
+        collected.types.len(),
+        blob.len(),
+        collected.source
+    );
+    Ok(())
+}
+
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+fn download(folder: &Path) -> Outcome<PathBuf> {
+    let requirement = format!("cfn-lint=={VERSION}");
+    let status = Command::new("python3")
+        .args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest"])
+        .arg(folder)
+        .arg(&requirement)
+        .status()
+        .map_err(|error| format!("cannot run python3 -m pip: {error}; give the path of a downloaded wheel instead"))?;
+    if !status.success() {
+        return Err(format!("pip could not download {requirement}"));
+    }
+    Ok(folder.join(format!("cfn_lint-{VERSION}-py3-none-any.whl")))
+}
+
+fn check_pin(bytes: &[u8], path: &Path) -> Outcome<()> {
+    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if found == SHA256 {
+        return Ok(());
+    }
+    Err(format!("{} has sha256 {found}, expected {SHA256} (cfn-lint {VERSION})", path.display()))
+}
+
+/// What the wheel holds: minified schemas by type name, and one line on where they come from.
+struct Collected {
+    types: BTreeMap<String, String>,
+    source: String,
+}
+
+fn collect(path: &Path) -> Outcome<Collected> {
+    let file = File::open(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+    let mut wheel = zip::ZipArchive::new(file).map_err(|error| format!("{} is no wheel: {error}", path.display()))?;
+    let regions: Vec<String> = wheel
+        .file_names()
+        .filter_map(Result::ok)
+        .filter(|name| name.starts_with(PROVIDERS) && name.ends_with(".json") && !name.ends_with("/sam.json"))
+        .map(Cow::into_owned)
+        .collect();
+    let mut hashes: BTreeMap<String, String> = BTreeMap::new();
+    for region in regions {
+        let Value::Object(types) = read_json(&mut wheel, &region)? else {
+            return Err(format!("{region} is not an object"));
+        };
+        for (name, hash) in types {
+            let hash = hash.as_str().ok_or_else(|| format!("{region}: the hash of {name} is not a string"))?;
+            let known = hashes.entry(name.clone()).or_insert_with(|| hash.to_owned());
+            if known != hash {
+                return Err(format!("{name} has two schemas; the blob holds one a type"));
+            }
+        }
+    }
+    let mut types = BTreeMap::new();
+    for (name, hash) in hashes {
+        let schema = read_json(&mut wheel, &format!("{RESOURCES}{hash}.json"))?;
+        if schema.get("handlers").is_some_and(Value::is_object) {
+            types.insert(name, facts(schema, Position::Schema).to_string());
+        }
+    }
+    let version = read_json(&mut wheel, "cfnlint/data/schemas/version.json").unwrap_or(Value::Null);
+    let date = version.get("schema_date").and_then(Value::as_str).unwrap_or("unknown date");
+    Ok(Collected { types, source: format!("cfn-lint {VERSION}, schemas of {date}") })
+}
+
+fn read_json(wheel: &mut zip::ZipArchive<File>, name: &str) -> Outcome<Value> {
+    let mut text = String::new();
+    wheel
+        .by_name(name)
+        .map_err(|error| format!("{name}: {error}"))?
+        .read_to_string(&mut text)
+        .map_err(|error| format!("{name}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{name}: {error}"))
+}
+
+/// Where in a schema document a value stands: only keys of a schema are keywords, not names of properties.
+#[derive(Clone, Copy, PartialEq)]
+enum Position {
+    Schema,
+    Names,
+}
+
+/// The schema without prose, keys sorted.
+fn facts(value: Value, position: Position) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut sorted: Vec<(String, Value)> = members.into_iter().collect();
+            sorted.sort_by(|left, right| left.0.cmp(&right.0));
+            let mut kept = Map::new();
+            for (key, member) in sorted {
+                if position == Position::Schema && is_prose(&key) {
+                    continue;
+                }
+                let verbatim = position == Position::Schema && matches!(key.as_str(), "enum" | "const" | "default");
+                let next = match key.as_str() {
+                    "properties" | "definitions" | "patternProperties" if position == Position::Schema => {
+                        Position::Names
+                    }
+                    _ => Position::Schema,
+                };
+                kept.insert(key, if verbatim { member } else { facts(member, next) });
+            }
+            Value::Object(kept)
+        }
+        Value::Array(elements) => {
+            Value::Array(elements.into_iter().map(|element| facts(element, Position::Schema)).collect())
+        }
+        other => other,
+    }
+}
+
+fn is_prose(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "description"
+            | "title"
+            | "examples"
+            | "$comment"
+            | "$schema"
+            | "sourceUrl"
+            | "documentationUrl"
+            | "resourceLink"
+            | "permissions"
+    )
+}
+
+/// Writes header, index, dictionary and frames.
+fn encode(collected: &Collected) -> Outcome<Vec<u8>> {
+    let samples: Vec<&[u8]> = collected.types.values().map(String::as_bytes).collect();
+    let dictionary =
+        zstd::dict::from_samples(&samples, DICTIONARY_BYTES).map_err(|error| format!("no dictionary: {error}"))?;
+    let mut compressor =
+        zstd::bulk::Compressor::with_dictionary(LEVEL, &dictionary).map_err(|error| format!("zstd: {error}"))?;
+
+    let mut records = Vec::new();
+    let mut names = Vec::new();
+    let mut frame_table = Vec::new();
+    let mut frames = Vec::new();
+    let mut pending: Vec<u8> = Vec::new();
+    let mut frame_number: u32 = 0;
+    for (name, schema) in &collected.types {
+        if !pending.is_empty() && pending.len() + schema.len() > FRAME_BYTES {
+            close_frame(&mut compressor, &mut pending, &mut frame_table, &mut frames)?;
+            frame_number += 1;
+        }
+        for number in [names.len(), name.len()] {
+            records.extend_from_slice(&length(number)?);
+        }
+        records.extend_from_slice(&frame_number.to_le_bytes());
+        for number in [pending.len(), schema.len()] {
+            records.extend_from_slice(&length(number)?);
+        }
+        names.extend_from_slice(name.as_bytes());
+        pending.extend_from_slice(schema.as_bytes());
+    }
+    close_frame(&mut compressor, &mut pending, &mut frame_table, &mut frames)?;
+
+    let packed_dictionary = zstd::bulk::compress(&dictionary, LEVEL).map_err(|error| format!("zstd: {error}"))?;
+    let mut blob = b"GROMSCH1".to_vec();
+    let counts = [
+        collected.types.len(),
+        frame_table.len() / 12,
+        collected.source.len(),
+        names.len(),
+        packed_dictionary.len(),
+        dictionary.len(),
+    ];
+    for count in counts {
+        blob.extend_from_slice(&length(count)?);
+    }
+    for part in [&records, &frame_table, collected.source.as_bytes(), &names, &packed_dictionary, &frames] {
+        blob.extend_from_slice(part);
+    }
+    Ok(blob)
+}
+
+fn close_frame(
+    compressor: &mut zstd::bulk::Compressor<'_>,
+    pending: &mut Vec<u8>,
+    table: &mut Vec<u8>,
+    frames: &mut Vec<u8>,
+) -> Outcome<()> {
+    let packed = compressor.compress(pending).map_err(|error| format!("zstd: {error}"))?;
+    for number in [frames.len(), packed.len(), pending.len()] {
+        table.extend_from_slice(&length(number)?);
+    }
+    frames.extend_from_slice(&packed);
+    pending.clear();
+    Ok(())
+}
+
+fn length(number: usize) -> Outcome<[u8; 4]> {
+    u32::try_from(number).map(u32::to_le_bytes).map_err(|_| format!("{number} does not fit the blob's index"))
+}
