@@ -1,0 +1,67 @@
+//! Whether a type fits a constraint as it is, without conversion.
+
+use crate::path::Path;
+use crate::types::Type;
+use crate::value::Value;
+
+/// Whether values of `given` are values of `want` as they are, where a dynamic part of `want` allows anything.
+pub fn type_conforms(given: &Type, want: &Type) -> bool {
+    match (given, want) {
+        (_, Type::Dynamic) => true,
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+            std::sync::Arc::ptr_eq(a, b) || type_conforms(a, b)
+        }
+        (Type::Tuple(a), Type::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| type_conforms(a, b))
+        }
+        (Type::Object(a), Type::Object(b)) => {
+            std::sync::Arc::ptr_eq(a, b)
+                || (a.shape() == b.shape() && a.types().iter().zip(b.types()).all(|(a, b)| type_conforms(a, b)))
+        }
+        _ => given == want,
+    }
+}
+
+/// Checks that a value has a type as it is, where dynamic parts allow anything.
+///
+/// # Errors
+/// Every place that differs, and how.
+pub fn conforms(value: &Value, ty: &Type) -> Result<(), Vec<(Path, String)>> {
+    let given = value.ty();
+    if type_conforms(&given, ty) {
+        return Ok(());
+    }
+    let mut problems = Vec::new();
+    explain(&given, ty, &Path::root(), &mut problems);
+    Err(problems)
+}
+
+fn explain(given: &Type, want: &Type, path: &Path, problems: &mut Vec<(Path, String)>) {
+    match (given, want) {
+        _ if type_conforms(given, want) => {}
+        (Type::Object(a), Type::Object(b)) => {
+            for (name, _) in a.iter().filter(|(name, _)| b.attribute(name).is_none()) {
+                problems.push((path.clone(), format!("unsupported attribute {name:?}")));
+            }
+            for (name, want) in b.iter() {
+                match a.attribute(name) {
+                    Some(given) => explain(given, want, &path.clone().attribute(name.clone()), problems),
+                    None => problems.push((path.clone(), format!("missing required attribute {name:?}"))),
+                }
+            }
+        }
+        (Type::Tuple(a), Type::Tuple(b)) if a.len() != b.len() => {
+            problems.push((path.clone(), format!("{} elements are required, but got {}", b.len(), a.len())));
+        }
+        (Type::Tuple(a), Type::Tuple(b)) => {
+            for (at, (given, want)) in a.iter().zip(b.iter()).enumerate() {
+                explain(given, want, &path.clone().position(at), problems);
+            }
+        }
+        (Type::List(a), Type::List(b)) => explain(a, b, &path.clone().index(Value::unknown(Type::Number)), problems),
+        (Type::Map(a), Type::Map(b)) => explain(a, b, &path.clone().index(Value::unknown(Type::String)), problems),
+        (Type::Set(a), Type::Set(b)) => explain(a, b, &path.clone().index(Value::unknown((**a).clone())), problems),
+        _ => problems
+            .push((path.clone(), format!("{} required, but received {}", want.friendly_name(), given.friendly_name()))),
+    }
+}

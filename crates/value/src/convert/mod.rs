@@ -1,0 +1,5 @@
+//! Conversion between types.
+
+mod conform;
+
+pub use conform::{conforms, type_conforms};

@@ -1,0 +1,5 @@
+//! Values as JSON.
+
+mod text;
+
+pub(crate) use text::write_string;

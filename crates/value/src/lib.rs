@@ -1,0 +1,27 @@
+//! Types and values with unknowns, refinements and marks; conversion and codecs.
+//!
+//! A [`Value`] is known, null or unknown, always of a [`Type`], and may carry [`Marks`] that follow whatever is derived
+//! from it. Values are immutable and shared: cloning one is cheap, and what is known about everything inside is kept
+//! with it. The crate knows no text syntax, no schemas and no providers.
+
+pub mod convert;
+pub mod json;
+mod marks;
+pub mod number;
+mod path;
+mod refinement;
+mod set;
+mod text;
+mod types;
+mod value;
+
+/// An identifier or any other text that many hold.
+pub type Name = std::sync::Arc<str>;
+
+pub use marks::Marks;
+pub use number::Number;
+pub use path::{Path, PathMarks, PathStep};
+pub use refinement::{Bound, Refinement, RefinementError};
+pub use text::{normalized, safe_prefix};
+pub use types::{MAX_DEPTH, ObjectType, Shape, Type, TypeJsonError};
+pub use value::{IndexError, Kind, Length, MapView, ObjectView, Range, Value};

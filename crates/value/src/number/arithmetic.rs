@@ -1,0 +1,211 @@
+//! Sum, difference, product, quotient and remainder.
+
+use super::float::{self, Parts};
+use super::{INTEGER_PRECISION, Number, Repr, TEXT_PRECISION};
+use dashu_int::UBig;
+use dashu_int::ops::DivRem;
+use std::cmp::Ordering;
+
+/// Two machine integers with a precision that holds every one of them.
+fn small_pair(a: &Number, b: &Number) -> Option<(i64, i64, u16)> {
+    match (&a.0, &b.0) {
+        (Repr::Small { value: x, precision: p }, Repr::Small { value: y, precision: q }) => {
+            let precision = *p.max(q);
+            (u32::from(precision) >= INTEGER_PRECISION).then_some((*x, *y, precision))
+        }
+        _ => None,
+    }
+}
+
+impl Number {
+    /// The sum. Infinities of opposite sign have none.
+    pub fn add(&self, other: &Number) -> Option<Number> {
+        if let Some((x, y, precision)) = small_pair(self, other)
+            && let Some(value) = x.checked_add(y)
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        let precision = self.precision().max(other.precision());
+        let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
+            return match (self.is_infinite(), other.is_infinite()) {
+                (true, true) if self.is_negative() != other.is_negative() => None,
+                (true, _) => Some(self.clone()),
+                _ => Some(other.clone()),
+            };
+        };
+        Some(sum(a, b, precision))
+    }
+
+    /// The difference. Infinities of equal sign have none.
+    pub fn subtract(&self, other: &Number) -> Option<Number> {
+        if let Some((x, y, precision)) = small_pair(self, other)
+            && let Some(value) = x.checked_sub(y)
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        self.add(&other.negate())
+    }
+
+    /// The number with the opposite sign; zero becomes the negative zero, as it shows in Terraform.
+    #[must_use]
+    pub fn negate(&self) -> Number {
+        match (&self.0, self.parts()) {
+            (Repr::Small { value, precision }, _) if *value != 0 && *value != i64::MIN => {
+                Number(Repr::Small { value: -value, precision: *precision })
+            }
+            (_, Some(parts)) => Parts { negative: !parts.negative, ..parts }.exactly(self.precision()),
+            (_, None) => Number::infinite(!self.is_negative()),
+        }
+    }
+
+    /// The number without its sign.
+    #[must_use]
+    pub fn absolute(&self) -> Number {
+        if self.is_negative() { self.negate() } else { self.clone() }
+    }
+
+    /// The product. Zero times an infinity has none.
+    ///
+    /// Its precision grows up to 512 bits where the exact product needs it.
+    pub fn multiply(&self, other: &Number) -> Option<Number> {
+        if let Some((x, y, precision)) = small_pair(self, other)
+            && let Some(value) = x.checked_mul(y)
+            && (value != 0 || (x >= 0 && y >= 0))
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        let negative = self.is_negative() != other.is_negative();
+        let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
+            return (!self.is_zero() && !other.is_zero()).then(|| Number::infinite(negative));
+        };
+        let product = Parts { negative, mantissa: a.mantissa * b.mantissa, exponent: a.exponent + b.exponent }
+            .rounded(TEXT_PRECISION);
+        let needed = product.mantissa_bits();
+        Some(product.with_precision(self.precision().max(other.precision()).max(needed)))
+    }
+
+    /// The quotient. Division by zero gives an infinity; zero by zero, and infinity by infinity, have none.
+    pub fn divide(&self, other: &Number) -> Option<Number> {
+        if let Some((x, y, precision)) = small_pair(self, other)
+            && x != 0
+            && let Some(0) = x.checked_rem(y)
+            && let Some(value) = x.checked_div(y)
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        let negative = self.is_negative() != other.is_negative();
+        let precision = self.precision().max(other.precision());
+        match (self.parts(), other.parts()) {
+            (None, None) => None,
+            (None, Some(_)) => Some(Number::infinite(negative)),
+            (Some(_), None) => Some(zero(negative, precision)),
+            (Some(a), Some(b)) => match (a.mantissa.is_zero(), b.mantissa.is_zero()) {
+                (true, true) => None,
+                (true, false) => Some(zero(negative, precision)),
+                (false, true) => Some(Number::infinite(negative)),
+                (false, false) => Some(quotient(&a, &b, negative, precision)),
+            },
+        }
+    }
+
+    /// What is left of `self` after taking away `other` as often as it goes in, counted towards zero.
+    /// A modulus of zero leaves the number as it is.
+    pub fn modulo(&self, other: &Number) -> Option<Number> {
+        if self.is_infinite() || other.is_infinite() {
+            return self.multiply(other);
+        }
+        if other.is_zero() {
+            return Some(self.clone());
+        }
+        if let Some((x, y, _)) = small_pair(self, other)
+            && x > 0
+            && y != 0
+            && let Repr::Small { precision, .. } = self.0
+            && u32::from(precision) >= INTEGER_PRECISION
+        {
+            return x
+                .checked_rem(y)
+                .map(|value| Number(Repr::Small { value, precision: precision.max(INTEGER_PRECISION as u16) }));
+        }
+        let whole = self.divide(other)?.truncate();
+        // The whole quotient takes the precision of the dividend, as it is computed in a copy of it.
+        let precision = self.precision();
+        let whole = whole.with_precision(precision);
+        let product = other.multiply_at(&whole, precision)?;
+        let (a, b) = (self.parts()?, product.negate().parts()?);
+        Some(sum(a, b, precision))
+    }
+
+    /// The product of finite numbers, rounded to this precision.
+    pub(super) fn multiply_at(&self, other: &Number, precision: u32) -> Option<Number> {
+        let (a, b) = (self.parts()?, other.parts()?);
+        let negative = a.negative != b.negative;
+        Some(
+            Parts { negative, mantissa: a.mantissa * b.mantissa, exponent: a.exponent + b.exponent }.rounded(precision),
+        )
+    }
+
+    /// The quotient of finite numbers that are not zero, rounded to this precision.
+    pub(super) fn divide_at(&self, other: &Number, precision: u32) -> Option<Number> {
+        let (a, b) = (self.parts()?, other.parts()?);
+        (!a.mantissa.is_zero() && !b.mantissa.is_zero()).then(|| quotient(&a, &b, a.negative != b.negative, precision))
+    }
+
+    /// The bits that the mantissa needs.
+    fn mantissa_bits(&self) -> u32 {
+        match self.parts() {
+            Some(parts) => {
+                let zeros = parts.mantissa.trailing_zeros().unwrap_or(0);
+                (float::bits(&parts.mantissa) - zeros) as u32
+            }
+            None => 0,
+        }
+    }
+}
+
+fn zero(negative: bool, precision: u32) -> Number {
+    Parts { negative, mantissa: UBig::ZERO, exponent: 0 }.exactly(precision)
+}
+
+/// The sum of two finite numbers. Only two negative zeros make a negative zero.
+fn sum(a: Parts, b: Parts, precision: u32) -> Number {
+    if a.mantissa.is_zero() && b.mantissa.is_zero() {
+        return zero(a.negative && b.negative, precision);
+    }
+    if a.mantissa.is_zero() {
+        return b.rounded(precision);
+    }
+    if b.mantissa.is_zero() {
+        return a.rounded(precision);
+    }
+    let (high, low) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
+    let shift = high.exponent - low.exponent;
+    let top_gap = shift + float::bits(&high.mantissa) as i64 - float::bits(&low.mantissa) as i64;
+    let reach = i64::from(precision) + float::bits(&high.mantissa) as i64 + 8;
+    let (high_mantissa, low_mantissa, exponent) = if top_gap > reach {
+        // The small one cannot be seen but as a push off the tie: one unit far below stands for it.
+        let shift = reach as usize;
+        (high.mantissa << shift, UBig::ONE, high.exponent - reach)
+    } else {
+        (high.mantissa << shift as usize, low.mantissa, low.exponent)
+    };
+    let (negative, mantissa) = if high.negative == low.negative {
+        (high.negative, high_mantissa + low_mantissa)
+    } else {
+        match high_mantissa.cmp(&low_mantissa) {
+            Ordering::Equal => return zero(false, precision),
+            Ordering::Greater => (high.negative, high_mantissa - low_mantissa),
+            Ordering::Less => (low.negative, low_mantissa - high_mantissa),
+        }
+    };
+    Parts { negative, mantissa, exponent }.rounded(precision)
+}
+
+/// The quotient of two finite numbers that are not zero.
+fn quotient(a: &Parts, b: &Parts, negative: bool, precision: u32) -> Number {
+    let wanted = precision as usize + 2 + float::bits(&b.mantissa);
+    let shift = wanted.saturating_sub(float::bits(&a.mantissa));
+    let (mantissa, remainder) = (&a.mantissa << shift).div_rem(&b.mantissa);
+    Parts { negative, mantissa, exponent: a.exponent - b.exponent - shift as i64 }
+        .rounded_with(precision, !remainder.is_zero())
+}

@@ -1,0 +1,244 @@
+//! Exact numbers with the precision rules that Terraform's users see.
+//!
+//! A number is a binary floating-point number of any size that remembers the precision of its mantissa in bits:
+//! numbers read from text have 512, integers that come from counting have 64, and those from hardware floats 53.
+//! An operation's result has the larger precision of its operands and is rounded to nearest, ties to even. Printing
+//! gives the shortest decimal that reads back as the same number at that precision.
+
+mod arithmetic;
+mod compare;
+mod float;
+mod functions;
+mod parse;
+mod print;
+
+pub use parse::NumberParseError;
+
+use dashu_int::UBig;
+use float::Parts;
+use std::sync::Arc;
+
+/// The precision of numbers that are read from text, in bits.
+pub const TEXT_PRECISION: u32 = 512;
+/// The precision of numbers that come from machine integers, in bits.
+pub const INTEGER_PRECISION: u32 = 64;
+/// The precision of numbers that come from hardware floats, in bits.
+pub const FLOAT_PRECISION: u32 = 53;
+
+/// A number: exact, of any size, or an infinity. Small integers take no allocation.
+#[derive(Clone)]
+pub struct Number(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    /// Every number that is an `i64`, save the negative zero.
+    Small {
+        value: i64,
+        precision: u16,
+    },
+    Big(Arc<Big>),
+}
+
+struct Big {
+    negative: bool,
+    precision: u32,
+    form: Form,
+}
+
+enum Form {
+    /// `mantissa * 2^exponent`; the mantissa is odd, or zero for the negative zero.
+    Finite {
+        mantissa: UBig,
+        exponent: i64,
+    },
+    Infinite,
+}
+
+impl Number {
+    /// Zero, as a machine integer.
+    pub const ZERO: Number = Number(Repr::Small { value: 0, precision: INTEGER_PRECISION as u16 });
+    /// One, as a machine integer.
+    pub const ONE: Number = Number(Repr::Small { value: 1, precision: INTEGER_PRECISION as u16 });
+
+    /// The infinity above all numbers. No expression gives it, but plugins may send it.
+    pub fn infinity() -> Number {
+        Number::infinite(false)
+    }
+
+    /// The infinity below all numbers.
+    pub fn negative_infinity() -> Number {
+        Number::infinite(true)
+    }
+
+    /// The number of a hardware float; nothing for a NaN.
+    pub fn from_f64(value: f64) -> Option<Number> {
+        if value.is_nan() {
+            return None;
+        }
+        if value.is_infinite() {
+            return Some(Number::infinite(value < 0.0));
+        }
+        let bits = value.to_bits();
+        let fraction = bits & ((1 << 52) - 1);
+        let biased = (bits >> 52) & 0x7ff;
+        let (mantissa, exponent) =
+            if biased == 0 { (fraction, -1074) } else { (fraction | (1 << 52), biased as i64 - 1075) };
+        Some(
+            Parts { negative: value.is_sign_negative(), mantissa: UBig::from(mantissa), exponent }
+                .exactly(FLOAT_PRECISION),
+        )
+    }
+
+    /// The precision of the mantissa in bits.
+    pub fn precision(&self) -> u32 {
+        match &self.0 {
+            Repr::Small { precision, .. } => u32::from(*precision),
+            Repr::Big(big) => big.precision,
+        }
+    }
+
+    /// Whether this is an integer (the infinities are none).
+    pub fn is_integer(&self) -> bool {
+        match &self.0 {
+            Repr::Small { .. } => true,
+            Repr::Big(big) => match &big.form {
+                Form::Finite { exponent, .. } => *exponent >= 0,
+                Form::Infinite => false,
+            },
+        }
+    }
+
+    /// Whether this is zero.
+    pub fn is_zero(&self) -> bool {
+        match &self.0 {
+            Repr::Small { value, .. } => *value == 0,
+            Repr::Big(big) => matches!(&big.form, Form::Finite { mantissa, .. } if mantissa.is_zero()),
+        }
+    }
+
+    /// Whether this is below zero, or the negative zero.
+    pub fn is_negative(&self) -> bool {
+        match &self.0 {
+            Repr::Small { value, .. } => *value < 0,
+            Repr::Big(big) => big.negative,
+        }
+    }
+
+    /// Whether this is one of the infinities.
+    pub fn is_infinite(&self) -> bool {
+        matches!(&self.0, Repr::Big(big) if matches!(big.form, Form::Infinite))
+    }
+
+    /// The number as a signed machine integer, if it is one.
+    pub fn to_i64(&self) -> Option<i64> {
+        match &self.0 {
+            Repr::Small { value, .. } => Some(*value),
+            Repr::Big(_) => self.is_zero().then_some(0),
+        }
+    }
+
+    /// The number as an unsigned machine integer, if it is one.
+    pub fn to_u64(&self) -> Option<u64> {
+        match &self.0 {
+            Repr::Small { value, .. } => u64::try_from(*value).ok(),
+            Repr::Big(_) => {
+                if self.is_zero() {
+                    return Some(0);
+                }
+                if self.is_negative() || !self.is_integer() {
+                    return None;
+                }
+                u64::try_from(self.to_integer_magnitude()?).ok()
+            }
+        }
+    }
+
+    /// The number as an index or a length, if it is one.
+    pub fn to_usize(&self) -> Option<usize> {
+        self.to_u64().and_then(|value| usize::try_from(value).ok())
+    }
+
+    /// The nearest hardware float; numbers out of its range become infinities or zero.
+    pub fn to_f64(&self) -> f64 {
+        match &self.0 {
+            Repr::Small { value, .. } => *value as f64,
+            Repr::Big(big) => {
+                let magnitude = match &big.form {
+                    Form::Infinite => f64::INFINITY,
+                    Form::Finite { mantissa, exponent } => float::nearest_f64(mantissa, *exponent),
+                };
+                if big.negative { -magnitude } else { magnitude }
+            }
+        }
+    }
+
+    /// The hardware float that is exactly this number, if there is one.
+    pub fn to_f64_exact(&self) -> Option<f64> {
+        let near = self.to_f64();
+        (Number::from_f64(near)? == *self).then_some(near)
+    }
+
+    /// The number with its mantissa rounded to this many bits.
+    #[must_use]
+    pub fn with_precision(&self, precision: u32) -> Number {
+        match self.parts() {
+            Some(parts) => parts.rounded(precision.max(1)),
+            None => self.clone(),
+        }
+    }
+
+    fn infinite(negative: bool) -> Number {
+        Number(Repr::Big(Arc::new(Big { negative, precision: INTEGER_PRECISION, form: Form::Infinite })))
+    }
+
+    /// Sign, mantissa and exponent; nothing for the infinities.
+    fn parts(&self) -> Option<Parts> {
+        match &self.0 {
+            Repr::Small { value, .. } => {
+                Some(Parts { negative: *value < 0, mantissa: UBig::from(value.unsigned_abs()), exponent: 0 })
+            }
+            Repr::Big(big) => match &big.form {
+                Form::Finite { mantissa, exponent } => {
+                    Some(Parts { negative: big.negative, mantissa: mantissa.clone(), exponent: *exponent })
+                }
+                Form::Infinite => None,
+            },
+        }
+    }
+
+    /// The magnitude of an integer that is not absurdly large.
+    fn to_integer_magnitude(&self) -> Option<UBig> {
+        let parts = self.parts()?;
+        let shift = usize::try_from(parts.exponent).ok().filter(|shift| *shift <= float::MAX_EXPONENT as usize)?;
+        Some(parts.mantissa << shift)
+    }
+}
+
+macro_rules! from_integers {
+    ($($small:ty),*) => {$(
+        impl From<$small> for Number {
+            fn from(value: $small) -> Number {
+                Number(Repr::Small { value: i64::from(value), precision: INTEGER_PRECISION as u16 })
+            }
+        }
+    )*};
+}
+from_integers!(i8, i16, i32, i64, u8, u16, u32);
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Number {
+        Parts { negative: false, mantissa: UBig::from(value), exponent: 0 }.exactly(INTEGER_PRECISION)
+    }
+}
+
+impl From<usize> for Number {
+    fn from(value: usize) -> Number {
+        Number::from(value as u64)
+    }
+}
+
+impl From<isize> for Number {
+    fn from(value: isize) -> Number {
+        Number::from(value as i64)
+    }
+}

@@ -1,0 +1,190 @@
+//! Numbers as decimal text.
+
+use super::float::{self, Parts};
+use super::{Number, Repr};
+use dashu_int::UBig;
+use std::fmt;
+
+/// A positive decimal: `0.d1d2d3… * 10^exponent`, digits as ASCII without trailing zeros.
+struct Decimal {
+    digits: Vec<u8>,
+    exponent: i64,
+}
+
+impl fmt::Display for Number {
+    /// The shortest decimal that reads back as this number at its precision, never with an exponent.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Repr::Small { value, precision } = &self.0
+            && 64 - value.unsigned_abs().leading_zeros() <= u32::from(*precision)
+        {
+            return fmt::Display::fmt(value, f);
+        }
+        let sign = if self.is_negative() { "-" } else { "" };
+        let Some(parts) = self.parts() else {
+            return f.write_str(if self.is_negative() { "-Inf" } else { "+Inf" });
+        };
+        if parts.mantissa.is_zero() {
+            return write!(f, "{sign}0");
+        }
+        if let Some(short) = self.short_text() {
+            return f.write_str(&short);
+        }
+        write!(f, "{sign}{}", shortest(&parts, self.precision()).plain())
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}p{}", self.precision())
+    }
+}
+
+impl Number {
+    /// The number with at most ten significant digits, and an exponent where it is very large or small.
+    /// Sets of structured elements are ordered by this text.
+    pub(crate) fn to_short_general(&self) -> String {
+        const DIGITS: usize = 10;
+        let sign = if self.is_negative() { "-" } else { "" };
+        let Some(parts) = self.parts() else {
+            return if self.is_negative() { "-Inf".into() } else { "+Inf".into() };
+        };
+        if let Repr::Small { value, .. } = &self.0
+            && value.unsigned_abs() < 10_000_000_000
+        {
+            return value.to_string();
+        }
+        if parts.mantissa.is_zero() {
+            return format!("{sign}0");
+        }
+        let mut decimal = Decimal::of(&parts.mantissa, parts.exponent);
+        decimal.round(DIGITS);
+        let point = decimal.exponent - 1;
+        // As with C's %g: the limit is the number of digits asked for, unless fewer are there and they reach the point.
+        let have = decimal.digits.len() as i64;
+        let limit = if DIGITS as i64 > have && have >= decimal.exponent { have } else { DIGITS as i64 };
+        if point < -4 || point >= limit {
+            let (first, rest) = decimal.text().split_at(1);
+            let dot = if rest.is_empty() { "" } else { "." };
+            let exponent_sign = if point < 0 { '-' } else { '+' };
+            return format!("{sign}{first}{dot}{rest}e{exponent_sign}{:02}", point.abs());
+        }
+        format!("{sign}{}", decimal.plain())
+    }
+
+    /// The text of a number that a hardware float's shortest decimal stands for exactly: most fractions in use.
+    fn short_text(&self) -> Option<String> {
+        let near = self.to_f64();
+        let magnitude = near.abs();
+        if !(1e-9..1e15).contains(&magnitude) {
+            return None;
+        }
+        let text = format!("{near}");
+        let read = Number::parse_at(&text, self.precision()).ok()?;
+        (read == *self).then_some(text)
+    }
+}
+
+impl Decimal {
+    /// The exact decimal of `mantissa * 2^exponent`.
+    fn of(mantissa: &UBig, exponent: i64) -> Decimal {
+        let (text, point) = if exponent >= 0 {
+            let text = (mantissa << exponent as usize).to_string();
+            let length = text.len() as i64;
+            (text, length)
+        } else {
+            let zeros = mantissa.trailing_zeros().unwrap_or(0).min(exponent.unsigned_abs() as usize);
+            let shift = exponent.unsigned_abs() as usize - zeros;
+            let text = ((mantissa >> zeros) * UBig::from(5u8).pow(shift)).to_string();
+            let length = text.len() as i64;
+            (text, length - shift as i64)
+        };
+        let mut digits = text.into_bytes();
+        trim(&mut digits);
+        Decimal { digits, exponent: point }
+    }
+
+    fn at(&self, index: usize) -> u8 {
+        self.digits.get(index).copied().unwrap_or(b'0')
+    }
+
+    /// Rounds to this many digits: to nearest, ties to even.
+    fn round(&mut self, count: usize) {
+        let Some(next) = self.digits.get(count).copied() else { return };
+        let up = if next == b'5' && count + 1 == self.digits.len() {
+            count > 0 && self.at(count - 1) % 2 == 1
+        } else {
+            next >= b'5'
+        };
+        if up { self.round_up(count) } else { self.round_down(count) }
+    }
+
+    fn round_down(&mut self, count: usize) {
+        self.digits.truncate(count);
+        trim(&mut self.digits);
+    }
+
+    fn round_up(&mut self, count: usize) {
+        self.digits.truncate(count);
+        while self.digits.last() == Some(&b'9') {
+            self.digits.pop();
+        }
+        match self.digits.last_mut() {
+            Some(last) => *last += 1,
+            None => {
+                self.digits.push(b'1');
+                self.exponent += 1;
+            }
+        }
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.digits).unwrap_or_default()
+    }
+
+    /// The decimal without an exponent.
+    fn plain(&self) -> String {
+        let digits = self.text();
+        if self.exponent <= 0 {
+            return format!("0.{}{digits}", "0".repeat(self.exponent.unsigned_abs() as usize));
+        }
+        let point = self.exponent as usize;
+        if point >= digits.len() {
+            return format!("{digits}{}", "0".repeat(point - digits.len()));
+        }
+        let (whole, fraction) = digits.split_at(point);
+        format!("{whole}.{fraction}")
+    }
+}
+
+fn trim(digits: &mut Vec<u8>) {
+    while digits.last() == Some(&b'0') {
+        digits.pop();
+    }
+}
+
+/// The shortest decimal between the halfway points to the neighbours at this precision.
+fn shortest(parts: &Parts, precision: u32) -> Decimal {
+    let mut decimal = Decimal::of(&parts.mantissa, parts.exponent);
+    // Take the mantissa with one bit more than the precision, so that its lowest bit is half a unit in the last place.
+    let length = float::bits(&parts.mantissa);
+    let wanted = precision as usize + 1;
+    let widened = &parts.mantissa << wanted.saturating_sub(length);
+    let exponent = parts.exponent - wanted.saturating_sub(length) as i64;
+    let lower = Decimal::of(&(&widened - UBig::ONE), exponent);
+    let upper = Decimal::of(&(&widened + UBig::ONE), exponent);
+    // The halfway points themselves read back as this number only if its mantissa is even.
+    let inclusive = !float::bit(&widened, 1);
+    for index in 0..decimal.digits.len() {
+        let (low, mid, high) = (lower.at(index), decimal.at(index), upper.at(index));
+        let down = low != mid || (inclusive && index + 1 == lower.digits.len());
+        let up = mid != high && (inclusive || mid + 1 < high || index + 1 < upper.digits.len());
+        match (down, up) {
+            (true, true) => decimal.round(index + 1),
+            (true, false) => decimal.round_down(index + 1),
+            (false, true) => decimal.round_up(index + 1),
+            (false, false) => continue,
+        }
+        break;
+    }
+    decimal
+}

@@ -1,0 +1,225 @@
+//! Membership and order of sets.
+//!
+//! The elements of a set are held in the order in which Terraform goes through them: numbers, strings and truth values
+//! in theirs, anything else by a text that stands for its content. Nulls come after known elements, unknowns last.
+
+use crate::marks::Marks;
+use crate::types::Type;
+use crate::value::{Kind, Value};
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+impl Value {
+    /// A set. Its elements must be of the element type; nulls and unknowns of no type of their own take it over.
+    /// Equal elements become one. Marks on and in elements move to the set, which cannot tell its elements apart.
+    pub fn set(element: Type, values: Vec<Value>) -> Value {
+        Value::set_of(element.shared(), values)
+    }
+
+    /// As [`Value::set`], with a shared element type.
+    pub fn set_of(element: Arc<Type>, values: Vec<Value>) -> Value {
+        let mut marks = Marks::NONE;
+        let bare: Vec<Value> = values
+            .into_iter()
+            .map(|value| {
+                if !value.has_marks() {
+                    return value.settled(&element);
+                }
+                marks = marks.union(&value.deep_marks());
+                value.unmark_deep().0.settled(&element)
+            })
+            .collect();
+        let ordered = in_order(&element, distinct(bare));
+        Value::set_ordered(element, ordered).with_marks(&marks)
+    }
+
+    /// Whether a set has this element: true, false, or unknown if that depends on something unknown. Nothing for
+    /// values that are no sets.
+    pub fn has_element(&self, element: &Value) -> Option<Value> {
+        let marks = self.marks().union(&element.deep_marks());
+        let answer = match (self.kind(), self.ty()) {
+            (Kind::Unknown(_), Type::Set(_) | Type::Dynamic) => None,
+            (Kind::Set(values), Type::Set(ty)) => contains(values, &ty, element, self.is_wholly_known()),
+            _ => return None,
+        };
+        let answer = match answer {
+            Some(answer) => Value::bool(answer),
+            None => Value::unknown(Type::Bool).not_null(),
+        };
+        Some(answer.with_marks(&marks))
+    }
+}
+
+fn contains(values: &[Value], ty: &Type, element: &Value, wholly_known: bool) -> Option<bool> {
+    if !element.has_type(ty) && !element.has_type(&Type::Dynamic) {
+        return Some(false);
+    }
+    if !element.is_known() {
+        return None;
+    }
+    let element = element.unmark_deep().0.settled(ty);
+    let found = element.is_wholly_known() && position(values, ty, &element).is_some();
+    if found {
+        return Some(true);
+    }
+    (wholly_known && element.is_wholly_known()).then_some(false)
+}
+
+/// The place of an element: by halving in sets of simple elements, by comparing one after the other elsewhere.
+pub(crate) fn position(values: &[Value], ty: &Type, element: &Value) -> Option<usize> {
+    let known = values.partition_point(|value| value.is_known() && !value.is_null());
+    match (ty, element.kind()) {
+        (Type::String, Kind::String(text)) => {
+            values[..known].binary_search_by(|value| value.as_str().unwrap_or_default().cmp(text)).ok()
+        }
+        _ => values.iter().position(|value| value == element),
+    }
+}
+
+/// Whether two sets have the same members; nothing if that depends on something unknown.
+pub(crate) fn equal_members(a: &[Value], b: &[Value]) -> Option<bool> {
+    let known = |values: &[Value]| values.iter().all(Value::is_wholly_known);
+    if !known(a) || !known(b) {
+        return None;
+    }
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    if a == b {
+        return Some(true);
+    }
+    let members: HashSet<&Value> = a.iter().collect();
+    Some(b.iter().all(|value| members.contains(value)))
+}
+
+/// The first of equal elements each. What is not wholly known equals nothing yet.
+fn distinct(values: Vec<Value>) -> Vec<Value> {
+    if values.len() < 2 {
+        return values;
+    }
+    let mut seen: HashSet<Value> = HashSet::with_capacity(values.len());
+    values.into_iter().filter(|value| !value.is_wholly_known() || seen.insert(value.clone())).collect()
+}
+
+fn in_order(element: &Type, mut values: Vec<Value>) -> Vec<Value> {
+    match element {
+        Type::Bool | Type::Number | Type::String => {
+            if !values.is_sorted_by(|a, b| simple_key(a) <= simple_key(b)) {
+                values.sort_by(|a, b| simple_key(a).cmp(&simple_key(b)));
+            }
+            values
+        }
+        _ => {
+            let mut keyed: Vec<(u8, String, Value)> = values
+                .into_iter()
+                .map(|value| {
+                    let mut text = String::new();
+                    content(&value, &mut text);
+                    (class(&value), text, value)
+                })
+                .collect();
+            keyed.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+            keyed.into_iter().map(|(_, _, value)| value).collect()
+        }
+    }
+}
+
+/// Known values before nulls before unknowns.
+fn class(value: &Value) -> u8 {
+    match value.kind() {
+        Kind::Null => 1,
+        Kind::Unknown(_) => 2,
+        _ => 0,
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum SimpleKey<'a> {
+    Bool(bool),
+    Number(&'a crate::number::Number),
+    String(&'a str),
+    Null,
+    Unknown,
+}
+
+fn simple_key(value: &Value) -> SimpleKey<'_> {
+    match value.kind() {
+        Kind::Bool(value) => SimpleKey::Bool(value),
+        Kind::Number(number) => SimpleKey::Number(number),
+        Kind::String(text) => SimpleKey::String(text),
+        Kind::Unknown(_) => SimpleKey::Unknown,
+        _ => SimpleKey::Null,
+    }
+}
+
+/// The text that stands for a value's content in the order of a set's elements.
+fn content(value: &Value, out: &mut String) {
+    match value.kind() {
+        Kind::Unknown(_) => out.push('?'),
+        Kind::Null => out.push('~'),
+        Kind::Bool(true) => out.push('T'),
+        Kind::Bool(false) => out.push('F'),
+        Kind::Number(number) => out.push_str(&number.to_short_general()),
+        Kind::String(text) => quote(text, out),
+        Kind::List(values) | Kind::Set(values) => sequence(values, '[', ']', out),
+        Kind::Tuple(values) => sequence(values, '<', '>', out),
+        Kind::Object(object) => sequence(object.values(), '<', '>', out),
+        Kind::Map(map) => {
+            out.push('{');
+            for (key, value) in map.iter() {
+                quote(key, out);
+                out.push(':');
+                content(value, out);
+                out.push(';');
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn sequence(values: &[Value], open: char, close: char, out: &mut String) {
+    out.push(open);
+    for value in values {
+        content(value, out);
+        out.push(';');
+    }
+    out.push(close);
+}
+
+/// Quotes text: what cannot be printed is escaped.
+fn quote(text: &str, out: &mut String) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            ' '..='~' => out.push(character),
+            '\0'..='\u{1f}' | '\u{7f}' => push_escape(out, format_args!("\\x{:02x}", character as u32)),
+            _ if is_printable(character) => out.push(character),
+            '\u{10000}'.. => push_escape(out, format_args!("\\U{:08x}", character as u32)),
+            _ => push_escape(out, format_args!("\\u{:04x}", character as u32)),
+        }
+    }
+    out.push('"');
+}
+
+fn push_escape(out: &mut String, escape: std::fmt::Arguments<'_>) {
+    // Writing into a string cannot fail.
+    let _ = out.write_fmt(escape);
+}
+
+/// Whether a character shows as itself: after a letter, so that accents are judged as such.
+fn is_printable(character: char) -> bool {
+    let mut pair = String::with_capacity(8);
+    pair.push('a');
+    pair.push(character);
+    pair.escape_debug().count() == 2
+}

@@ -1,0 +1,64 @@
+//! Text in normal form C.
+
+use std::borrow::Cow;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+use unicode_segmentation::GraphemeCursor;
+
+/// The text in normal form C.
+pub fn normalized(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
+    }
+}
+
+/// The start of a text that stays as it is whatever follows it: the last grapheme cluster is dropped, as it might go
+/// on, unless it is one of the usual delimiters.
+pub fn safe_prefix(prefix: &str) -> String {
+    let text = normalized(prefix);
+    let Some(last) = text.chars().next_back() else { return String::new() };
+    let mut cursor = GraphemeCursor::new(text.len(), text.len(), true);
+    let boundary = cursor.prev_boundary(&text, 0).ok().flatten().unwrap_or(0);
+    let alone = boundary + last.len_utf8() == text.len();
+    if alone && ends_clusters(last) {
+        return text.into_owned();
+    }
+    text[..boundary].to_owned()
+}
+
+/// Characters that stand between words in text for machines and people, and take no accents.
+fn ends_clusters(character: char) -> bool {
+    matches!(
+        character,
+        '-' | '_'
+            | ':'
+            | ';'
+            | '/'
+            | '\\'
+            | ','
+            | '.'
+            | '('
+            | ')'
+            | '{'
+            | '}'
+            | '['
+            | ']'
+            | '|'
+            | '?'
+            | '!'
+            | '~'
+            | ' '
+            | '\t'
+            | '@'
+            | '#'
+            | '$'
+            | '%'
+            | '^'
+            | '&'
+            | '*'
+            | '+'
+            | '"'
+            | '\''
+    )
+}

@@ -1,0 +1,114 @@
+//! The comparison that expressions make: what is unknown makes the answer unknown, unless it cannot matter.
+
+use super::kind::Kind;
+use super::repr::Value;
+use crate::convert::type_conforms;
+use crate::refinement::Refinement;
+use crate::types::Type;
+
+impl Value {
+    /// Whether both are equal: true, false, or unknown if that depends on something unknown. The marks of both, inside
+    /// too, are on the answer. Nulls of any types are equal.
+    pub fn equals(&self, other: &Value) -> Value {
+        let result = match equal(self, other) {
+            Some(answer) => Value::bool(answer),
+            None => Value::refined(Type::Bool, Refinement::NOT_NULL),
+        };
+        if !self.has_marks() && !other.has_marks() {
+            return result;
+        }
+        // Whether something is null says nothing about what is inside it.
+        let marks = if self.is_null() != other.is_null() {
+            self.marks().union(other.marks())
+        } else {
+            self.deep_marks().union(&other.deep_marks())
+        };
+        result.with_marks(&marks)
+    }
+}
+
+/// Whether both are equal, marks aside; nothing if that depends on something unknown.
+pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
+    match (a.is_known(), b.is_known()) {
+        (true, true) => {}
+        (false, false) => return None,
+        (true, false) => return equal_to_unknown(a, b),
+        (false, true) => return equal_to_unknown(b, a),
+    }
+    match (a.kind(), b.kind()) {
+        (Kind::Null, Kind::Null) => Some(true),
+        (Kind::Null, _) | (_, Kind::Null) => Some(false),
+        (Kind::Bool(x), Kind::Bool(y)) => Some(x == y),
+        (Kind::Number(x), Kind::Number(y)) => Some(x.equals(y)),
+        (Kind::String(x), Kind::String(y)) => Some(x == y),
+        _ => equal_aggregates(a, b),
+    }
+}
+
+fn equal_to_unknown(known: &Value, unknown: &Value) -> Option<bool> {
+    (unknown.range().includes(known) == Some(false)).then_some(false)
+}
+
+fn equal_aggregates(a: &Value, b: &Value) -> Option<bool> {
+    let (x, y) = (a.ty(), b.ty());
+    if !knows_types(a) || !knows_types(b) {
+        return (!type_conforms(&x, &y) && !type_conforms(&y, &x)).then_some(false);
+    }
+    if x != y { Some(false) } else { elementwise(a, b) }
+}
+
+/// Whether nothing inside is unknown even in its type.
+fn knows_types(value: &Value) -> bool {
+    if value.is_wholly_known() {
+        return true;
+    }
+    if !value.is_known() {
+        return !value.has_type(&Type::Dynamic);
+    }
+    let mut all = true;
+    value.children(|_, child| all = all && knows_types(child));
+    all
+}
+
+/// Compares the parts of two known aggregates of one type. The first difference decides; something unknown before it
+/// leaves the answer open, as the order of the parts goes.
+fn elementwise(a: &Value, b: &Value) -> Option<bool> {
+    match (a.kind(), b.kind()) {
+        (Kind::List(x), Kind::List(y)) | (Kind::Tuple(x), Kind::Tuple(y)) => all_equal(x, y),
+        (Kind::Set(x), Kind::Set(y)) => crate::set::equal_members(x, y),
+        (Kind::Map(x), Kind::Map(y)) => {
+            if x.keys() != y.keys() {
+                return Some(false);
+            }
+            named_equal(x.values(), y.values())
+        }
+        (Kind::Object(x), Kind::Object(y)) => named_equal(x.values(), y.values()),
+        _ => Some(false),
+    }
+}
+
+fn all_equal(a: &[Value], b: &[Value]) -> Option<bool> {
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    for (x, y) in a.iter().zip(b) {
+        match equal(x, y) {
+            Some(true) => {}
+            other => return other,
+        }
+    }
+    Some(true)
+}
+
+/// As [`all_equal`], but any difference decides, as named parts have no order.
+fn named_equal(a: &[Value], b: &[Value]) -> Option<bool> {
+    let mut answer = Some(true);
+    for (x, y) in a.iter().zip(b) {
+        match equal(x, y) {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => answer = None,
+        }
+    }
+    answer
+}

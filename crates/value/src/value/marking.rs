@@ -1,0 +1,116 @@
+//! Putting marks on values and taking them off.
+
+use super::repr::{Marked, Repr, Value};
+use crate::marks::Marks;
+use crate::path::{Path, PathMarks, PathStep};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl Value {
+    /// The marks of the value itself, not of what is inside.
+    pub fn marks(&self) -> &Marks {
+        const NONE: &Marks = &Marks::NONE;
+        match &self.0 {
+            Repr::Marked(marked) => &marked.marks,
+            _ => NONE,
+        }
+    }
+
+    /// The value with these marks added to its own.
+    #[must_use]
+    pub fn with_marks(self, marks: &Marks) -> Value {
+        if marks.is_empty() {
+            return self;
+        }
+        let (value, marks) = match self.0 {
+            Repr::Marked(marked) if marked.marks.contains(marks) => return Value(Repr::Marked(marked)),
+            Repr::Marked(marked) => (marked.value.clone(), marked.marks.union(marks)),
+            repr => (Value(repr), marks.clone()),
+        };
+        Value(Repr::Marked(Arc::new(Marked { value, marks })))
+    }
+
+    /// The value without its own marks, and these.
+    pub fn unmark(&self) -> (Value, Marks) {
+        (self.bare().clone(), self.marks().clone())
+    }
+
+    /// The value without any marks anywhere, and where which were.
+    pub fn unmark_deep(&self) -> (Value, PathMarks) {
+        if !self.has_marks() {
+            return (self.clone(), PathMarks::new());
+        }
+        let mut found = PathMarks::new();
+        let bare = strip(self, &mut Path::root(), &mut found);
+        (bare, found)
+    }
+
+    /// All the marks of the value and of everything inside it.
+    pub fn deep_marks(&self) -> Marks {
+        let mut all = Marks::NONE;
+        collect(self, &mut all);
+        all
+    }
+
+    /// The value with the marks added at these places. A place that is not there, or inside a null, an unknown or a
+    /// set, marks the nearest thing around it, so that nothing marked gets lost.
+    #[must_use]
+    pub fn mark_paths(&self, marks: &PathMarks) -> Value {
+        if marks.is_empty() {
+            return self.clone();
+        }
+        let rest: Vec<(&[PathStep], &Marks)> = marks.iter().map(|(path, marks)| (path.steps(), marks)).collect();
+        mark_rest(self, &rest)
+    }
+}
+
+fn collect(value: &Value, all: &mut Marks) {
+    if !value.has_marks() {
+        return;
+    }
+    *all = all.union(value.marks());
+    value.children(|_, child| collect(child, all));
+}
+
+fn strip(value: &Value, path: &mut Path, found: &mut PathMarks) -> Value {
+    if !value.has_marks() {
+        return value.clone();
+    }
+    if !value.marks().is_empty() {
+        found.push((path.clone(), value.marks().clone()));
+    }
+    value.bare().map_children(|step, child| {
+        if !child.has_marks() {
+            return child.clone();
+        }
+        path.push(step());
+        let child = strip(child, path, found);
+        path.pop();
+        child
+    })
+}
+
+fn mark_rest(value: &Value, rest: &[(&[PathStep], &Marks)]) -> Value {
+    let own: Marks = rest.iter().filter(|(steps, _)| steps.is_empty()).map(|(_, marks)| (*marks).clone()).collect();
+    let mut below: HashMap<&PathStep, Vec<(&[PathStep], &Marks)>> = HashMap::new();
+    for (steps, marks) in rest {
+        if let Some((first, steps)) = steps.split_first() {
+            below.entry(first).or_default().push((steps, marks));
+        }
+    }
+    if below.is_empty() {
+        return value.clone().with_marks(&own);
+    }
+    let inherited = value.marks().union(&own);
+    let bare = value.bare();
+    let marked = if bare.is_set() {
+        bare.clone()
+    } else {
+        bare.map_children(|step, child| match below.remove(&step()) {
+            Some(rest) => mark_rest(child, &rest),
+            None => child.clone(),
+        })
+    };
+    let homeless: Marks = below.into_values().flatten().map(|(_, marks)| marks.clone()).collect();
+    marked.with_marks(&inherited.union(&homeless))
+}

@@ -1,0 +1,85 @@
+//! Visiting and changing everything inside a value.
+
+use super::index::IndexError;
+use super::repr::Value;
+use crate::path::{Path, PathStep};
+
+impl Value {
+    /// The value at a place inside this one.
+    ///
+    /// # Errors
+    /// If a step leads nowhere.
+    pub fn path_get(&self, path: &Path) -> Result<Value, IndexError> {
+        path.steps().iter().try_fold(self.clone(), |value, step| match step {
+            PathStep::Attribute(name) => {
+                if value.is_null() {
+                    return Err(IndexError::NullCollection);
+                }
+                value.attribute(name).ok_or(IndexError::Missing)
+            }
+            PathStep::Index(key) if value.is_set() => value.member(key),
+            PathStep::Index(key) => value.element(key),
+        })
+    }
+
+    /// Calls `visit` with every value inside, this one first; what is inside a value is skipped if it says no.
+    pub fn walk(&self, mut visit: impl FnMut(&Path, &Value) -> bool) {
+        walk(self, &mut Path::root(), &mut visit);
+    }
+
+    /// The value with every value inside replaced by what `replace` makes of it, the innermost first. Marks of an
+    /// aggregate are on it when it is its turn.
+    #[must_use]
+    pub fn transform(&self, mut replace: impl FnMut(&Path, Value) -> Value) -> Value {
+        let result: Result<Value, std::convert::Infallible> =
+            self.try_transform(|path, value| Ok(replace(path, value)));
+        match result {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
+    /// As [`Value::transform`], stopping at the first failure.
+    ///
+    /// # Errors
+    /// The first failure of `replace`.
+    pub fn try_transform<E>(&self, mut replace: impl FnMut(&Path, Value) -> Result<Value, E>) -> Result<Value, E> {
+        transform(self, &mut Path::root(), &mut replace)
+    }
+
+    /// The value with everything unknown inside it replaced by nulls.
+    #[must_use]
+    pub fn unknown_as_null(&self) -> Value {
+        if self.is_wholly_known() {
+            return self.clone();
+        }
+        self.transform(
+            |_, value| if value.is_known() { value } else { Value::null(value.ty()).with_marks(value.marks()) },
+        )
+    }
+}
+
+fn walk(value: &Value, path: &mut Path, visit: &mut impl FnMut(&Path, &Value) -> bool) {
+    if !visit(path, value) {
+        return;
+    }
+    value.children(|step, child| {
+        path.push(step());
+        walk(child, path, visit);
+        path.pop();
+    });
+}
+
+fn transform<E>(
+    value: &Value,
+    path: &mut Path,
+    replace: &mut impl FnMut(&Path, Value) -> Result<Value, E>,
+) -> Result<Value, E> {
+    let inner = value.try_map_children(|step, child| {
+        path.push(step());
+        let child = transform(child, path, replace);
+        path.pop();
+        child
+    })?;
+    replace(path, inner)
+}
