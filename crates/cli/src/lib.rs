@@ -1,0 +1,6 @@
+//! The command line groma: arguments, settings, commands and views.
+//!
+//! Of the engine's crates this one alone prints, reads the environment and knows the home folder.
+
+pub mod terminal;
+pub mod views;

@@ -1,0 +1,73 @@
+//! Diagnostics for programs: the shape of `validate -json` and of the message stream.
+
+use groma_diagnostics::{Diagnostic, Position, Severity, Sources};
+use serde_json::{Map, Value, json};
+
+use super::snippet::{Place, Snippet, locate};
+
+/// The object that stands for `diagnostic`.
+pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
+    let mut object = Map::new();
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    object.insert("severity".into(), severity.into());
+    object.insert("summary".into(), diagnostic.summary.as_str().into());
+    object.insert("detail".into(), diagnostic.detail.as_str().into());
+    if let Some(address) = &diagnostic.address {
+        object.insert("address".into(), address.as_str().into());
+    }
+    if let Some((place, snippet)) = locate(diagnostic, sources) {
+        object.insert("range".into(), range(&place));
+        object.insert("snippet".into(), lines(&snippet, diagnostic));
+    }
+    Value::Object(object)
+}
+
+fn range(place: &Place) -> Value {
+    json!({ "filename": place.file, "start": position(place.start), "end": position(place.end) })
+}
+
+fn position(position: Position) -> Value {
+    json!({ "line": position.line, "column": position.column, "byte": position.byte })
+}
+
+fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
+    let mut observed: Vec<_> = diagnostic.observed.iter().collect();
+    observed.sort_by(|a, b| a.expression.cmp(&b.expression));
+    let values: Vec<Value> =
+        observed.iter().map(|value| json!({ "traversal": value.expression, "statement": value.statement })).collect();
+    json!({
+        "context": snippet.context,
+        "code": snippet.code,
+        "start_line": snippet.start_line,
+        "highlight_start_offset": snippet.highlight_start,
+        "highlight_end_offset": snippet.highlight_end,
+        "values": values,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_and_snippet_count_as_programs_expect() {
+        let sources = Sources::new();
+        let text = "check \"c\" {\n  assert {\n    condition = var.x != \"two\"\n  }\n}\n";
+        let file = sources.add("main.tf", text).unwrap();
+        let at = text.find("var.x !=").unwrap();
+        let diagnostic = Diagnostic::warning("Check block assertion failed", "x is two")
+            .at(file.span(at, at + 14))
+            .observing("var.x", "is \"two\"");
+        assert_eq!(
+            diagnostic_json(&diagnostic, &sources).to_string(),
+            "{\"severity\":\"warning\",\"summary\":\"Check block assertion failed\",\"detail\":\"x is two\",\"range\":{\"filename\":\
+             \"main.tf\",\"start\":{\"line\":3,\"column\":17,\"byte\":39},\"end\":{\"line\":3,\"column\":31,\"byte\":53}},\"snippet\":\
+             {\"context\":\"check \\\"c\\\"\",\"code\":\"    condition = var.x != \\\"two\\\"\",\"start_line\":3,\
+             \"highlight_start_offset\":16,\"highlight_end_offset\":30,\"values\":[{\"traversal\":\"var.x\",\"statement\":\"is \
+             \\\"two\\\"\"}]}}"
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! Diagnostics as text for people and as JSON for programs.
+
+mod enclosing;
+mod json;
+mod snippet;
+mod text;
+
+pub use json::diagnostic_json;
+pub use snippet::{Place, Snippet};
+pub use text::DiagnosticText;

@@ -1,0 +1,216 @@
+//! Diagnostics for people.
+
+use std::fmt::Write as _;
+
+use groma_diagnostics::{Diagnostic, Observed, Severity, Sources};
+
+use super::snippet::{Place, Snippet, locate};
+use crate::terminal::{Palette, Tone, wrap_line};
+
+/// Writes diagnostics as text: with a rule on the left on a terminal with colours, bare otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct DiagnosticText {
+    /// Colours or none.
+    pub palette: Palette,
+    /// Columns of the output.
+    pub columns: usize,
+}
+
+impl DiagnosticText {
+    /// Appends `diagnostic` to `out`.
+    pub fn write(&self, diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
+        match self.palette {
+            Palette::Plain => {
+                out.push('\n');
+                self.write_body(diagnostic, sources, self.columns.saturating_sub(1), out);
+            }
+            Palette::Ansi => {
+                let mut body = String::new();
+                self.write_body(diagnostic, sources, self.columns.saturating_sub(3), &mut body);
+                self.write_with_rule(diagnostic.severity, &body, out);
+            }
+        }
+    }
+
+    /// Appends the short list of `warnings`, for `-compact-warnings`.
+    pub fn write_compact<'a>(
+        &self,
+        warnings: impl IntoIterator<Item = &'a Diagnostic>,
+        sources: &Sources,
+        out: &mut String,
+    ) {
+        let _ = write!(out, "\n{}\n\n", self.palette.paint(Tone::BoldYellow, "Warnings:"));
+        for warning in warnings {
+            let _ = writeln!(out, "- {}", warning.summary);
+            if let Some((place, _)) = locate(warning, sources) {
+                let _ = writeln!(out, "  on {} line {}", place.file, place.start.line);
+            }
+        }
+        out.push_str("\nTo see the full warning notes, run without -compact-warnings.\n");
+    }
+
+    fn write_with_rule(&self, severity: Severity, body: &str, out: &mut String) {
+        let tone = match severity {
+            Severity::Error => Tone::Red,
+            Severity::Warning => Tone::Yellow,
+        };
+        let _ = writeln!(out, "{}", self.palette.paint(tone, "╷"));
+        let rule = self.palette.paint(tone, "│");
+        for line in body.trim_end_matches('\n').split('\n') {
+            let gap = if line.is_empty() { "" } else { " " };
+            let _ = writeln!(out, "{rule}{gap}{line}");
+        }
+        let _ = writeln!(out, "{}", self.palette.paint(tone, "╵"));
+    }
+
+    fn write_body(&self, diagnostic: &Diagnostic, sources: &Sources, width: usize, out: &mut String) {
+        let (tone, word) = match diagnostic.severity {
+            Severity::Error => (Tone::BoldRed, "Error: "),
+            Severity::Warning => (Tone::BoldYellow, "Warning: "),
+        };
+        let summary = printable(&diagnostic.summary);
+        let _ = write!(out, "{}{}\n\n", self.palette.paint(tone, word), self.palette.paint(Tone::Bold, summary));
+        if let Some(address) = &diagnostic.address {
+            let _ = writeln!(out, "  with {},", printable(address));
+        }
+        match locate(diagnostic, sources) {
+            Some((place, snippet)) => self.write_snippet(&place, &snippet, &diagnostic.observed, out),
+            None if diagnostic.address.is_some() => out.push('\n'),
+            None => {}
+        }
+        self.write_detail(&diagnostic.detail, width, out);
+    }
+
+    fn write_snippet(&self, place: &Place, snippet: &Snippet, observed: &[Observed], out: &mut String) {
+        let _ = write!(out, "  on {} line {}", printable(&place.file), place.start.line);
+        if let Some(context) = &snippet.context {
+            let _ = write!(out, ", in {context}");
+        }
+        out.push_str(":\n");
+        let (before, rest) = snippet.code.split_at(snippet.highlight_start);
+        let (highlight, after) = rest.split_at(snippet.highlight_end - snippet.highlight_start);
+        let underlined: Vec<String> = highlight
+            .split('\n')
+            .map(|line| self.palette.paint(Tone::Underline, printable(line)).to_string())
+            .collect();
+        let code = format!("{}{}{}", printable(before), underlined.join("\n"), printable(after));
+        for (line, number) in code.split('\n').zip(snippet.start_line..) {
+            let _ = writeln!(out, "{number:>4}: {line}");
+        }
+        self.write_observed(observed, out);
+        out.push('\n');
+    }
+
+    fn write_observed(&self, observed: &[Observed], out: &mut String) {
+        if observed.is_empty() {
+            return;
+        }
+        let mut sorted: Vec<&Observed> = observed.iter().collect();
+        sorted.sort_by(|a, b| a.expression.cmp(&b.expression));
+        let _ = writeln!(out, "    {}", self.palette.paint(Tone::Gray, "├────────────────"));
+        let rule = self.palette.paint(Tone::Gray, "│");
+        for value in sorted {
+            let _ =
+                writeln!(out, "    {rule} {} {}", self.palette.paint(Tone::Bold, &value.expression), value.statement);
+        }
+    }
+
+    fn write_detail(&self, detail: &str, width: usize, out: &mut String) {
+        if detail.is_empty() {
+            return;
+        }
+        for line in printable(detail).split('\n') {
+            if line.starts_with(' ') || width == 0 {
+                out.push_str(line);
+            } else {
+                wrap_line(line, width, out);
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// The text with control characters made visible, so that a value cannot steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => c,
+            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+            '\u{7f}' => '\u{2421}',
+            _ => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_example(palette: Palette, columns: usize) -> String {
+        let sources = Sources::new();
+        let text = "variable \"x\" {\n  default = \"two\"\n}\ncheck \"c\" {\n  assert {\n    condition = var.x != \"two\"\n  }\n}\n";
+        let file = sources.add("main.tf", text).unwrap();
+        let at = text.find("var.x !=").unwrap();
+        let diagnostic = Diagnostic::warning("Check block assertion failed", "x is two")
+            .at(file.span(at, at + "var.x != \"two\"".len()))
+            .observing("var.x", "is \"two\"");
+        let mut out = String::new();
+        DiagnosticText { palette, columns }.write(&diagnostic, &sources, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_pipe_gets_bare_text_with_the_block_the_line_and_the_values() {
+        assert_eq!(
+            check_example(Palette::Plain, 78),
+            "\nWarning: Check block assertion failed\n\n  on main.tf line 6, in check \"c\":\n   6:     condition = var.x != \"two\"\n    \
+             ├────────────────\n    │ var.x is \"two\"\n\nx is two\n"
+        );
+    }
+
+    #[test]
+    fn a_terminal_gets_a_rule_on_the_left_and_an_underline() {
+        let out = check_example(Palette::Ansi, 78);
+        assert!(out.starts_with("\x1b[33m╷\x1b[0m\n\x1b[33m│\x1b[0m \x1b[1m\x1b[33mWarning: \x1b[0m"), "{out}");
+        assert!(out.contains("condition = \x1b[4mvar.x != \"two\"\x1b[0m\n"), "{out}");
+        assert!(out.ends_with("\x1b[33m╵\x1b[0m\n"), "{out}");
+    }
+
+    #[test]
+    fn a_block_at_fault_is_not_said_to_be_in_itself() {
+        let sources = Sources::new();
+        let file = sources.add("main.tf", "variable \"need\" {\n}\n").unwrap();
+        let diagnostic = Diagnostic::error("No value for required variable", "Set it.").at(file.span(0, 15));
+        let mut out = String::new();
+        DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &sources, &mut out);
+        assert_eq!(
+            out,
+            "\nError: No value for required variable\n\n  on main.tf line 1:\n   1: variable \"need\" {\n\nSet it.\n"
+        );
+    }
+
+    #[test]
+    fn the_address_stands_before_the_place() {
+        let sources = Sources::new();
+        let text = "resource \"ex_item\" \"a\" {\n  name = var.name\n}\n";
+        let file = sources.add("main.tf", text).unwrap();
+        let at = text.find("var.name").unwrap();
+        let diagnostic =
+            Diagnostic::error("Refused", "name boom is refused").at(file.span(at, at + 8)).about("ex_item.a");
+        let mut out = String::new();
+        DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &sources, &mut out);
+        assert_eq!(
+            out,
+            "\nError: Refused\n\n  with ex_item.a,\n  on main.tf line 2, in resource \"ex_item\" \"a\":\n   2:   name = var.name\n\n\
+             name boom is refused\n"
+        );
+    }
+
+    #[test]
+    fn a_value_cannot_steer_the_terminal() {
+        let mut out = String::new();
+        let diagnostic = Diagnostic::error("Bad", "\u{1b}[2Jgone");
+        DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &Sources::new(), &mut out);
+        assert!(!out.contains('\u{1b}'));
+    }
+}

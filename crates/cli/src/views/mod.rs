@@ -1,0 +1,3 @@
+//! What a person or a program gets to see. Views know no files, no environment and no engine calls: data in, text out.
+
+pub mod diagnostic;
