@@ -1,0 +1,212 @@
+//! Values as a person reads them, in the console and in the list of outputs.
+
+use std::fmt::Write as _;
+
+use groma_value::{Kind, Marks, Type, Value};
+
+/// The rendering of a value as the console and `output` print it: an expression of the language, as far as there is
+/// one; sensitive, ephemeral and unknown values are words in parentheses.
+pub fn format(value: &Value) -> String {
+    let mut out = String::new();
+    write_value(&mut out, value, 0);
+    out
+}
+
+/// As [`format`], showing sensitive values too.
+pub fn format_revealed(value: &Value) -> String {
+    let revealed = value.transform(|_, value| {
+        let (plain, marks) = value.unmark();
+        plain.with_marks(&marks.without(&Marks::SENSITIVE))
+    });
+    format(&revealed)
+}
+
+fn write_value(out: &mut String, value: &Value, indent: usize) {
+    if !value.is_known() {
+        return out.push_str("(known after apply)");
+    }
+    if value.marks().is_sensitive() {
+        return out.push_str("(sensitive value)");
+    }
+    if value.marks().is_ephemeral() {
+        return out.push_str("(ephemeral value)");
+    }
+    match value.kind() {
+        Kind::Unknown(_) => out.push_str("(known after apply)"),
+        Kind::Null => write_null(out, &value.ty()),
+        Kind::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        // Writing to a String cannot fail.
+        Kind::Number(number) => drop(write!(out, "{number}")),
+        Kind::String(text) if text.contains('\n') => write_lines(out, text, indent),
+        Kind::String(text) => write_quoted(out, text),
+        Kind::List(elements) => write_sequence(out, ("tolist(", ")"), elements, indent),
+        Kind::Set(elements) => write_sequence(out, ("toset(", ")"), elements, indent),
+        Kind::Tuple(elements) => write_sequence(out, ("", ""), elements, indent),
+        Kind::Map(map) => write_mapping(out, ("tomap(", ")"), map.iter(), indent),
+        Kind::Object(object) => write_mapping(out, ("", ""), object.iter(), indent),
+    }
+}
+
+fn write_null(out: &mut String, ty: &Type) {
+    let text = match ty {
+        Type::Dynamic => "null".to_owned(),
+        Type::String => "tostring(null)".to_owned(),
+        Type::Number => "tonumber(null)".to_owned(),
+        Type::Bool => "tobool(null)".to_owned(),
+        Type::List(element) => format!("tolist(null) /* of {} */", element.friendly_name()),
+        Type::Set(element) => format!("toset(null) /* of {} */", element.friendly_name()),
+        Type::Map(element) => format!("tomap(null) /* of {} */", element.friendly_name()),
+        Type::Object(_) | Type::Tuple(_) => format!("null /* {} */", ty.friendly_name()),
+    };
+    out.push_str(&text);
+}
+
+fn new_line(out: &mut String, indent: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+fn write_sequence(out: &mut String, (before, after): (&str, &str), elements: &[Value], indent: usize) {
+    out.push_str(before);
+    out.push('[');
+    for element in elements {
+        new_line(out, indent + 2);
+        write_value(out, element, indent + 2);
+        out.push(',');
+    }
+    if !elements.is_empty() {
+        new_line(out, indent);
+    }
+    out.push(']');
+    out.push_str(after);
+}
+
+fn write_mapping<'a>(
+    out: &mut String,
+    (before, after): (&str, &str),
+    entries: impl ExactSizeIterator<Item = (&'a groma_value::Name, &'a Value)>,
+    indent: usize,
+) {
+    out.push_str(before);
+    out.push('{');
+    let empty = entries.len() == 0;
+    for (key, value) in entries {
+        new_line(out, indent + 2);
+        write_quoted(out, key);
+        out.push_str(" = ");
+        write_value(out, value, indent + 2);
+    }
+    if !empty {
+        new_line(out, indent);
+    }
+    out.push('}');
+    out.push_str(after);
+}
+
+/// A string of several lines as a heredoc, with a delimiter that is none of its lines.
+fn write_lines(out: &mut String, text: &str, indent: usize) {
+    let mut delimiter = "EOT".to_owned();
+    while text.split('\n').any(|line| line.trim() == delimiter) {
+        delimiter.push('_');
+    }
+    out.push_str(if indent > 0 { "<<-" } else { "<<" });
+    out.push_str(&delimiter);
+    for line in text.split('\n') {
+        new_line(out, indent);
+        out.push_str(line);
+    }
+    new_line(out, indent);
+    out.push_str(&delimiter);
+}
+
+/// A text in quotes with escapes, as in a message.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_quoted(&mut out, text);
+    out
+}
+
+fn write_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\u{b}' => out.push_str("\\v"),
+            control if control.is_ascii_control() => drop(write!(out, "\\x{:02x}", u32::from(control))),
+            unseen if is_invisible(unseen) && u32::from(unseen) < 0x1_0000 => {
+                drop(write!(out, "\\u{:04x}", u32::from(unseen)))
+            }
+            unseen if is_invisible(unseen) => drop(write!(out, "\\U{:08x}", u32::from(unseen))),
+            plain => out.push(plain),
+        }
+    }
+    out.push('"');
+}
+
+/// Characters without a shape of their own, which would mislead a reader.
+fn is_invisible(character: char) -> bool {
+    let code = u32::from(character);
+    !character.is_ascii()
+        && (character.is_control()
+            || character.is_whitespace()
+            || matches!(code, 0xAD | 0x600..=0x605 | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB)
+            || matches!(code, 0xE000..=0xF8FF | 0xE0000..=0xE0FFF | 0xF0000..))
+}
+
+/// The type as the console's `type` function shows it: a type expression, indented.
+pub fn type_description(ty: &Type) -> Value {
+    let mut out = String::new();
+    write_type(&mut out, ty, 0);
+    Value::string(out)
+}
+
+fn write_type(out: &mut String, ty: &Type, indent: usize) {
+    let nested = |out: &mut String, name: &str, element: &Type| {
+        out.push_str(name);
+        out.push('(');
+        write_type(out, element, indent);
+        out.push(')');
+    };
+    match ty {
+        Type::Bool => out.push_str("bool"),
+        Type::Number => out.push_str("number"),
+        Type::String => out.push_str("string"),
+        Type::Dynamic => out.push_str("dynamic"),
+        Type::List(element) => nested(out, "list", element),
+        Type::Set(element) => nested(out, "set", element),
+        Type::Map(element) => nested(out, "map", element),
+        Type::Object(object) => {
+            out.push_str("object({");
+            for (name, attribute) in object.iter() {
+                new_line(out, indent + 4);
+                out.push_str(name);
+                out.push_str(": ");
+                write_type(out, attribute, indent + 4);
+                out.push(',');
+            }
+            if !object.is_empty() {
+                new_line(out, indent);
+            }
+            out.push_str("})");
+        }
+        Type::Tuple(elements) => {
+            out.push_str("tuple([");
+            for element in elements.iter() {
+                new_line(out, indent + 4);
+                write_type(out, element, indent + 4);
+                out.push(',');
+            }
+            if !elements.is_empty() {
+                new_line(out, indent);
+            }
+            out.push_str("])");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Attributes and elements of values, and why there is none.
+
+use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_hcl::{LiteralKey, Step};
+use groma_value::{Kind, Number, Type, Value, convert};
+
+/// Applies one literal step.
+#[allow(clippy::result_large_err, reason = "rare, and moved once")]
+pub(crate) fn step(value: &Value, step: &Step) -> Result<Value, Diagnostic> {
+    match step {
+        Step::Attribute { name, span } => attribute(value, name, *span),
+        Step::Index { key: LiteralKey::String(text), span } => index(value, &Value::string(text), *span),
+        Step::Index { key: LiteralKey::Number(digits), span } => {
+            let number = Number::parse(digits).map_or(Value::DYNAMIC, Value::number);
+            index(value, &number, *span)
+        }
+    }
+}
+
+/// The attribute `name` of an object, or the element with that key of a map.
+#[allow(clippy::result_large_err, reason = "rare, and moved once")]
+pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, Diagnostic> {
+    if let Kind::Object(object) = value.kind()
+        && let Some(found) = object.get(name)
+    {
+        return Ok(if value.marks().is_empty() { found.clone() } else { found.clone().with_marks(value.marks()) });
+    }
+    if value.is_null() {
+        return Err(Diagnostic::error(
+            "Attempt to get attribute from null value",
+            "This value is null, so it has no attributes.",
+        )
+        .at(span));
+    }
+    let unsupported = |detail: String| Err(Diagnostic::error("Unsupported attribute", detail).at(span));
+    match value.ty() {
+        Type::Object(ty) => match ty.attribute(name) {
+            Some(attribute) => Ok(Value::unknown(attribute.clone()).with_marks(value.marks())),
+            None => {
+                let meant = suggestion(name, ty.iter().map(|(name, _)| &**name));
+                unsupported(format!("This object does not have an attribute named \"{name}\".{meant}"))
+            }
+        },
+        Type::Map(element) => match value.kind() {
+            Kind::Map(map) => match map.get(name) {
+                Some(found) => Ok(found.clone().with_marks(value.marks())),
+                None => Err(Diagnostic::error(
+                    "Missing map element",
+                    format!("This map does not have an element with the key \"{name}\"."),
+                )
+                .at(span)),
+            },
+            _ => Ok(Value::unknown((*element).clone()).with_marks(value.marks())),
+        },
+        Type::Dynamic => Ok(Value::DYNAMIC.with_marks(value.marks())),
+        Type::List(element) if element.as_object().is_some() => {
+            let has = element.as_object().is_some_and(|object| object.attribute(name).is_some());
+            let which = if has { format!("attribute \"{name}\"") } else { "an attribute".to_owned() };
+            unsupported(format!(
+                "A list of objects has no attributes itself. To access {which} of one element, give its index: [0]; to access it \
+                 across all elements, use the splat operator: [*]."
+            ))
+        }
+        Type::Set(element) if element.as_object().is_some() => unsupported(
+            "A set of objects has no attributes itself. To access an attribute across all elements, use the splat operator: [*]."
+                .to_owned(),
+        ),
+        ty if ty.is_primitive() => {
+            unsupported(format!("Can't access attributes on a primitive-typed value ({}).", ty.friendly_name()))
+        }
+        _ => unsupported("This value does not have any attributes.".to_owned()),
+    }
+}
+
+fn invalid_index(detail: impl Into<String>, span: Span) -> Diagnostic {
+    Diagnostic::error("Invalid index", detail).at(span)
+}
+
+const NOT_AN_ELEMENT: &str = "The given key does not identify an element in this collection value";
+
+/// The element of `collection` at `key`.
+#[allow(clippy::result_large_err, reason = "rare, and moved once")]
+pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value, Diagnostic> {
+    if collection.is_null() {
+        return Err(Diagnostic::error("Attempt to index null value", "This value is null, so it has no elements.").at(span));
+    }
+    if key.is_null() {
+        return Err(invalid_index("A null value cannot be an index.", span));
+    }
+    let ty = collection.ty();
+    if matches!(ty, Type::Dynamic) || matches!(key.ty(), Type::Dynamic) {
+        return Ok(Value::DYNAMIC.with_marks(collection.marks()));
+    }
+    match &ty {
+        Type::List(_) | Type::Tuple(_) => sequence_element(collection, &ty, &converted(key, &Type::Number, span)?, span),
+        Type::Map(element) => {
+            let key = converted(key, &Type::String, span)?;
+            match (collection.kind(), key.as_str()) {
+                (Kind::Map(map), Some(text)) => match map.get(text) {
+                    Some(found) => Ok(found.clone().with_marks(collection.marks()).with_marks(key.marks())),
+                    None => Err(invalid_index(format!("{NOT_AN_ELEMENT}."), span)),
+                },
+                _ => Ok(Value::unknown((**element).clone()).with_marks(collection.marks()).with_marks(key.marks())),
+            }
+        }
+        Type::Object(object) => {
+            let text = converted(key, &Type::String, span)?;
+            let Some(name) = text.as_str() else { return Ok(Value::DYNAMIC.with_marks(collection.marks())) };
+            if object.attribute(name).is_none() {
+                let hint = if matches!(key.ty(), Type::Number) {
+                    " The attributes of an object are found by name, not by a numeric index."
+                } else {
+                    ""
+                };
+                return Err(invalid_index(format!("{NOT_AN_ELEMENT}.{hint}"), span));
+            }
+            attribute(collection, name, span)
+        }
+        Type::Set(_) => Err(invalid_index(
+            "The elements of a set have neither an order nor keys, so none can be picked by an index. It is only possible to \
+             work with all elements of the set.",
+            span,
+        )),
+        _ => Err(invalid_index("This value does not have any indices.", span)),
+    }
+}
+
+#[allow(clippy::result_large_err, reason = "rare, and moved once")]
+fn converted(key: &Value, ty: &Type, span: Span) -> Result<Value, Diagnostic> {
+    convert::convert(key, ty).map_err(|problem| invalid_index(format!("{NOT_AN_ELEMENT}: {}.", problem.message), span))
+}
+
+#[allow(clippy::result_large_err, reason = "rare, and moved once")]
+fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> Result<Value, Diagnostic> {
+    let marks = collection.marks().union(key.marks());
+    let problem = |why: &str| Err(invalid_index(format!("{NOT_AN_ELEMENT}: {why}."), span));
+    let known_index = key.as_number();
+    if let Some(number) = known_index {
+        if !number.is_integer() {
+            return problem("an index must be a whole number, but the given one has a fractional part");
+        }
+        if number.is_negative() {
+            return problem("a negative number is not a valid index for a sequence");
+        }
+    }
+    let position = known_index.and_then(Number::to_usize);
+    match (collection.kind(), position) {
+        (Kind::List(elements) | Kind::Tuple(elements), Some(position)) => match elements.get(position) {
+            Some(found) => Ok(found.clone().with_marks(&marks)),
+            None if elements.is_empty() => problem("the collection has no elements"),
+            None => problem("the given index is greater than or equal to the length of the collection"),
+        },
+        (Kind::List(_) | Kind::Tuple(_), None) if known_index.is_some() => {
+            problem("the given index is greater than or equal to the length of the collection")
+        }
+        _ => match (ty, position) {
+            (Type::Tuple(elements), Some(position)) => match elements.get(position) {
+                Some(element) => Ok(Value::unknown(element.clone()).with_marks(&marks)),
+                None => problem("the given index is greater than or equal to the length of the collection"),
+            },
+            (Type::List(element), _) => Ok(Value::unknown((**element).clone()).with_marks(&marks)),
+            _ => Ok(Value::DYNAMIC.with_marks(&marks)),
+        },
+    }
+}
+
+/// ` Did you mean "x"?`, or nothing.
+pub(crate) fn suggestion<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    suggest(given, names).map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"))
+}

@@ -1,0 +1,363 @@
+//! Function calls: finding the function, preparing the arguments, wording what went wrong.
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_hcl::{Call, Expression, ExpressionKind};
+use groma_value::{Marks, Type, Value, convert};
+
+use super::{Evaluator, Reporting};
+use crate::context::{Availability, ProviderFunctions, ProviderParameter, ProviderSignature};
+use crate::functions::{self, Function, FunctionError};
+use crate::type_constraint::exact_or_any_type;
+
+/// An argument after evaluation, with the text it came from.
+struct Argument<'a> {
+    value: Value,
+    expression: &'a Expression,
+}
+
+impl Evaluator<'_> {
+    pub(super) fn call(&mut self, call: &Call, expression: &Expression) -> Value {
+        let availability = self.scope.functions().availability;
+        if availability == Availability::None {
+            self.report(Diagnostic::error("Function calls not allowed", "Functions may not be called here.").at(expression.span));
+            return Value::DYNAMIC;
+        }
+        let name = call.name.name.strip_prefix("core::").unwrap_or(&call.name.name);
+        match name {
+            "try" => self.try_each(call, expression),
+            "can" => self.can(call, expression),
+            "convert" => self.convert(call, expression),
+            "type" if availability == Availability::Console => self.type_of(call, expression),
+            _ => match functions::find(name) {
+                Some(function) => self.call_function(function, call, expression),
+                None => self.call_elsewhere(name, call, expression),
+            },
+        }
+    }
+
+    fn call_function(&mut self, function: &Function, call: &Call, expression: &Expression) -> Value {
+        let Some(arguments) = self.arguments(call, expression) else { return Value::DYNAMIC };
+        let variadic = function.variadic.is_some();
+        let missing = function.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
+        let expected = Expected { count: function.parameters.len(), variadic, missing };
+        if !self.check_count(&arguments, &expected, call, expression) {
+            return Value::DYNAMIC;
+        }
+        let mut values = Vec::with_capacity(arguments.len());
+        let mut failed = false;
+        for (index, argument) in arguments.iter().enumerate() {
+            let Some(parameter) = function.parameter(index) else { continue };
+            match converted(&argument.value, &parameter.ty) {
+                Ok(value) => values.push(value),
+                Err(message) => {
+                    failed = true;
+                    self.invalid_argument(&parameter.name, &message, argument.expression, expression);
+                }
+            }
+        }
+        if failed {
+            return Value::DYNAMIC;
+        }
+        match function.call(values, self.scope) {
+            Ok(value) => value,
+            Err(problem) => {
+                let parameter = problem.argument.and_then(|index| function.parameter(index)).map(|found| found.name.as_str());
+                self.failed_call(&problem, parameter, &arguments, call, expression);
+                Value::DYNAMIC
+            }
+        }
+    }
+
+    /// The arguments with the last one expanded. Nothing if one of them failed or the expansion is not known.
+    fn arguments<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<Vec<Argument<'e>>> {
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        let mut failed = false;
+        for expression in &call.arguments {
+            let (value, argument_failed) = self.attempt(expression);
+            failed |= argument_failed;
+            arguments.push(Argument { value, expression });
+        }
+        if failed {
+            return None;
+        }
+        if call.expansion.is_some()
+            && let Some(last) = arguments.pop()
+        {
+            let problem = match last.value.ty() {
+                _ if last.value.is_null() => "must not be null",
+                Type::Dynamic => return None,
+                Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+                    if !last.value.is_known() {
+                        return None;
+                    }
+                    let marks = last.value.marks().clone();
+                    let expression = last.expression;
+                    arguments.extend(
+                        last.value.elements().map(|(_, value)| Argument { value: value.with_marks(&marks), expression }),
+                    );
+                    return Some(arguments);
+                }
+                _ => "must be of a tuple, list, or set type",
+            };
+            let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
+            let problem =
+                Diagnostic::error("Invalid expanding argument value", detail).at(last.expression.span).within(whole.span);
+            self.report_about(problem, last.expression);
+            return None;
+        }
+        Some(arguments)
+    }
+
+    fn check_count(&mut self, arguments: &[Argument<'_>], expected: &Expected<'_>, call: &Call, whole: &Expression) -> bool {
+        let name = &call.name.name;
+        let problem = if let Some(missing) = expected.missing {
+            let least = if expected.variadic { " at least" } else { "" };
+            Diagnostic::error(
+                "Not enough function arguments",
+                format!(
+                    "Function \"{name}\" expects{least} {}. Missing value for \"{missing}\".",
+                    counted(expected.count)
+                ),
+            )
+            .at(call.close)
+        } else if let (false, Some(extra)) = (expected.variadic, arguments.get(expected.count)) {
+            Diagnostic::error(
+                "Too many function arguments",
+                format!("Function \"{name}\" expects only {}.", counted(expected.count)),
+            )
+            .at(extra.expression.span)
+        } else {
+            return true;
+        };
+        self.report(problem.within(whole.span));
+        false
+    }
+
+    fn invalid_argument(&mut self, parameter: &str, message: &str, argument: &Expression, whole: &Expression) {
+        let detail = format!("Invalid value for \"{parameter}\" parameter: {message}.");
+        let problem = Diagnostic::error("Invalid function argument", detail).at(argument.span).within(whole.span);
+        self.report_about(problem, argument);
+    }
+
+    fn failed_call(&mut self, problem: &FunctionError, parameter: Option<&str>, arguments: &[Argument<'_>], call: &Call, whole: &Expression) {
+        let argument = problem.argument.and_then(|index| arguments.get(index));
+        match (parameter, argument) {
+            (Some(parameter), Some(argument)) => {
+                self.invalid_argument(parameter, &problem.message, argument.expression, whole);
+            }
+            (Some(parameter), None) => self.invalid_argument(parameter, &problem.message, whole, whole),
+            _ => self.error_in_call(&problem.message, call, whole),
+        }
+    }
+
+    fn error_in_call(&mut self, message: &str, call: &Call, whole: &Expression) {
+        let detail = format!("Call to function \"{}\" failed: {message}.", call.name.name);
+        let problem =
+            Diagnostic::error("Error in function call", detail).at(call.name.span.to(call.open)).within(whole.span);
+        self.report_about(problem, whole);
+    }
+
+    /// A function that is not built in: one of a provider, or one that does not exist.
+    fn call_elsewhere(&mut self, name: &str, call: &Call, whole: &Expression) -> Value {
+        let parts: Vec<&str> = name.split("::").collect();
+        if let ["provider", provider, function] = parts.as_slice() {
+            let scope = self.scope;
+            return match &scope.functions().provider_functions {
+                Some(functions) => self.call_provider(functions.as_ref(), (provider, function), call, whole),
+                None => self.unknown_function(format!("The functions of provider \"{provider}\" cannot be called here."), call, whole),
+            };
+        }
+        let detail = match parts.as_slice() {
+            [single] => {
+                let names = functions::names();
+                let meant = suggest(single, names).map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"));
+                format!("There is no function named \"{single}\".{meant}")
+            }
+            ["provider", ..] => {
+                "The function of a provider is called as provider::PROVIDER::FUNCTION, where PROVIDER is its local name.".to_owned()
+            }
+            [namespace @ .., _] => format!("There are no functions in namespace \"{}::\".", namespace.join("::")),
+            [] => "A function needs a name.".to_owned(),
+        };
+        self.unknown_function(detail, call, whole)
+    }
+
+    fn unknown_function(&mut self, detail: String, call: &Call, whole: &Expression) -> Value {
+        self.report(Diagnostic::error("Call to unknown function", detail).at(call.name.span).within(whole.span));
+        Value::DYNAMIC
+    }
+
+    fn call_provider(&mut self, functions: &dyn ProviderFunctions, (provider, function): (&str, &str), call: &Call, whole: &Expression) -> Value {
+        let signature = match functions.signature(provider, function) {
+            Ok(signature) => signature,
+            Err(problem) => return self.unknown_function(problem, call, whole),
+        };
+        let Some(arguments) = self.arguments(call, whole) else { return Value::DYNAMIC };
+        let missing = signature.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
+        let expected =
+            Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };
+        if !self.check_count(&arguments, &expected, call, whole) {
+            return Value::DYNAMIC;
+        }
+        let Some(prepared) = self.prepared(&arguments, &signature, whole) else { return Value::DYNAMIC };
+        if prepared.unknown {
+            return Value::unknown(signature.result).with_marks(&prepared.marks);
+        }
+        match functions.call(provider, function, &prepared.values) {
+            Ok(value) => value.with_marks(&prepared.marks),
+            Err(problem) => {
+                let parameter = problem.argument.and_then(|index| parameter(&signature, index));
+                self.failed_call(&problem, parameter.map(|found| found.name.as_str()), &arguments, call, whole);
+                Value::DYNAMIC
+            }
+        }
+    }
+
+    fn prepared(&mut self, arguments: &[Argument<'_>], signature: &ProviderSignature, whole: &Expression) -> Option<Prepared> {
+        let mut prepared = Prepared { values: Vec::new(), marks: Marks::NONE, unknown: false };
+        let mut failed = false;
+        for (index, argument) in arguments.iter().enumerate() {
+            let Some(parameter) = parameter(signature, index) else { continue };
+            let problem = match converted(&argument.value, &parameter.ty) {
+                Ok(value) if value.is_null() && !parameter.nullable => "argument must not be null".to_owned(),
+                Ok(value) => {
+                    prepared.marks = prepared.marks.union(&value.deep_marks());
+                    prepared.unknown |= !value.is_wholly_known() && !parameter.allows_unknown;
+                    prepared.values.push(value.unmark_deep().0);
+                    continue;
+                }
+                Err(problem) => problem,
+            };
+            failed = true;
+            self.invalid_argument(&parameter.name, &problem, argument.expression, whole);
+        }
+        (!failed).then_some(prepared)
+    }
+
+    /// `try`: the first argument without an error.
+    fn try_each(&mut self, call: &Call, whole: &Expression) -> Value {
+        if call.arguments.is_empty() {
+            self.error_in_call("at least one argument is required", call, whole);
+            return Value::DYNAMIC;
+        }
+        let mut problems = Diagnostics::new();
+        for expression in &call.arguments {
+            let (value, found) = self.apart(expression);
+            if !found.has_errors() {
+                // Something unknown can still turn out to be an error, and then another argument would be the result.
+                return if value.is_wholly_known() { value } else { Value::DYNAMIC.with_marks(&value.deep_marks()) };
+            }
+            problems.append(found);
+        }
+        let mut message = "no expression succeeded:\n".to_owned();
+        for problem in problems.iter().filter(|problem| problem.is_error()) {
+            let place = problem.subject.and_then(|span| self.place(span)).map_or_else(String::new, |place| format!(" (at {place})"));
+            message.push_str(&format!("- {}{place}\n  {}\n", problem.summary, problem.detail));
+        }
+        message.push_str("\nAt least one expression must give a result without an error");
+        self.error_in_call(&message, call, whole);
+        Value::DYNAMIC
+    }
+
+    fn place(&self, span: Span) -> Option<String> {
+        let location = self.scope.functions().sources.locate(span)?;
+        Some(format!("{}:{},{}", location.file.name(), location.start.line, location.start.column))
+    }
+
+    /// `can`: whether the argument has no error.
+    fn can(&mut self, call: &Call, whole: &Expression) -> Value {
+        let Some(expression) = self.only_arguments::<1>(call, ["expression"], whole).map(|[expression]| expression) else {
+            return Value::DYNAMIC;
+        };
+        let mut problems = Diagnostics::new();
+        let value = Evaluator {
+            scope: self.scope,
+            diagnostics: &mut problems,
+            depth: self.depth,
+            reporting: Reporting::Outcome,
+        }
+        .evaluate(expression);
+        if problems.has_errors() {
+            Value::bool(false)
+        } else if value.is_wholly_known() {
+            Value::bool(true)
+        } else {
+            Value::unknown(Type::Bool)
+        }
+    }
+
+    /// `convert`: the second argument is a type, not a value.
+    fn convert(&mut self, call: &Call, whole: &Expression) -> Value {
+        let Some([expression, type_expression]) = self.only_arguments::<2>(call, ["value", "type"], whole) else {
+            return Value::DYNAMIC;
+        };
+        let (value, failed) = self.attempt(expression);
+        let before = self.diagnostics.len();
+        let (constraint, problems) = exact_or_any_type(type_expression);
+        self.diagnostics.append(problems);
+        if failed || super::observe::failed_since(self.diagnostics, before) {
+            return Value::DYNAMIC;
+        }
+        match constraint.convert(&value) {
+            Ok(value) => value,
+            Err(problem) => {
+                self.invalid_argument("value", &problem.to_string(), expression, whole);
+                Value::DYNAMIC
+            }
+        }
+    }
+
+    /// `type`, in the console: the type of a value as an expression.
+    fn type_of(&mut self, call: &Call, whole: &Expression) -> Value {
+        let Some([expression]) = self.only_arguments::<1>(call, ["value"], whole) else { return Value::DYNAMIC };
+        let (value, failed) = self.attempt(expression);
+        if failed { Value::DYNAMIC } else { crate::console::type_description(&value.ty()) }
+    }
+
+    /// The argument expressions of a function that evaluates them itself.
+    fn only_arguments<'e, const COUNT: usize>(&mut self, call: &'e Call, names: [&str; COUNT], whole: &Expression) -> Option<[&'e Expression; COUNT]> {
+        let arguments: Vec<Argument<'_>> =
+            call.arguments.iter().map(|expression| Argument { value: Value::DYNAMIC, expression }).collect();
+        let expected = Expected { count: COUNT, variadic: false, missing: names.get(arguments.len()).copied() };
+        if !self.check_count(&arguments, &expected, call, whole) {
+            return None;
+        }
+        let expressions: Vec<&Expression> = call.arguments.iter().collect();
+        expressions.try_into().ok()
+    }
+}
+
+/// How many arguments a function takes.
+struct Expected<'a> {
+    count: usize,
+    variadic: bool,
+    /// The first parameter without an argument.
+    missing: Option<&'a str>,
+}
+
+/// The arguments of a provider's function by the common rules.
+struct Prepared {
+    values: Vec<Value>,
+    marks: Marks,
+    unknown: bool,
+}
+
+fn parameter(signature: &ProviderSignature, index: usize) -> Option<&ProviderParameter> {
+    signature.parameters.get(index).or(signature.variadic.as_ref())
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
+}
+
+fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
+    if *ty == Type::Dynamic {
+        return Ok(value.clone());
+    }
+    convert::convert(value, ty).map_err(|problem| problem.to_string())
+}
+
+/// Whether the expression is a call of `name`: for the places where a function is syntax.
+pub(crate) fn is_call(expression: &Expression, name: &str) -> bool {
+    matches!(&expression.kind, ExpressionKind::Call(call) if &*call.name.name == name)
+}

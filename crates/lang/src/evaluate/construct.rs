@@ -1,0 +1,69 @@
+//! Tuples and objects.
+
+use std::collections::BTreeMap;
+
+use groma_diagnostics::Diagnostic;
+use groma_hcl::{Expression, ExpressionKind, Name, ObjectItem};
+use groma_value::{Marks, Type, Value, convert};
+
+use super::Evaluator;
+
+impl Evaluator<'_> {
+    pub(super) fn tuple(&mut self, elements: &[Expression]) -> Value {
+        Value::tuple(elements.iter().map(|element| self.evaluate(element)).collect())
+    }
+
+    pub(super) fn object(&mut self, items: &[ObjectItem]) -> Value {
+        let mut attributes = BTreeMap::new();
+        let mut marks = Marks::NONE;
+        let mut known = true;
+        for item in items {
+            let key = self.key(&item.key, &mut marks);
+            let value = self.evaluate(&item.value);
+            match key {
+                Some(name) => {
+                    attributes.insert(name, value);
+                }
+                None => known = false,
+            }
+        }
+        if known { Value::object(attributes).with_marks(&marks) } else { Value::DYNAMIC.with_marks(&marks) }
+    }
+
+    /// The name that a key stands for; none if it is unknown or wrong.
+    fn key(&mut self, key: &Expression, marks: &mut Marks) -> Option<Name> {
+        if let ExpressionKind::String(name) = &key.kind {
+            return Some(name.clone());
+        }
+        if let ExpressionKind::Traversal(_) = &key.kind {
+            self.report(
+                Diagnostic::error(
+                    "Ambiguous attribute key",
+                    "Put this into parentheses if it is a reference, or into quotes if it is a name that contains periods.",
+                )
+                .at(key.span),
+            );
+            return None;
+        }
+        let (value, failed) = self.attempt(key);
+        if failed {
+            return None;
+        }
+        if value.is_null() {
+            self.report_about(Diagnostic::error("Null value as key", "A null value cannot be a key.").at(key.span), key);
+            return None;
+        }
+        *marks = marks.union(value.marks());
+        match convert::convert(&value, &Type::String) {
+            Ok(text) => match text.kind() {
+                groma_value::Kind::String(text) => Some(text.clone()),
+                _ => None,
+            },
+            Err(problem) => {
+                let problem = format!("This value cannot be a key: {}.", problem.message);
+                self.report_about(Diagnostic::error("Incorrect key type", problem).at(key.span), key);
+                None
+            }
+        }
+    }
+}

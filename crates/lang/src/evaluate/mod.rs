@@ -1,0 +1,185 @@
+//! The value of an expression.
+//!
+//! Every problem is a diagnostic and the evaluation goes on with an unknown value, so that one pass finds more than the
+//! first problem. What was wrong once is not reported again by whatever uses it.
+
+mod access;
+mod arms;
+mod call;
+mod construct;
+mod observe;
+mod operate;
+mod repeat;
+mod splat;
+mod template;
+mod traverse;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::{Expression, ExpressionKind, Name};
+use groma_value::{Number, Value};
+
+pub use observe::{statement, traversal_text};
+
+use crate::scope::{ChildScope, ConstantScope, Scope};
+
+/// How deep expressions may be nested; deeper ones are refused rather than overflowing the stack.
+pub(crate) const MAX_DEPTH: u32 = 200;
+
+/// The value of `expression` in `scope`.
+///
+/// After an error the result is unknown, as far as the error reaches; it never panics, and expressions nested too deeply
+/// are an error.
+pub fn evaluate(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
+    Evaluator { scope, diagnostics, depth: scope.depth(), reporting: Reporting::Full }.evaluate(expression)
+}
+
+/// The value of an expression that may hold neither references nor function calls.
+pub fn evaluate_constant(expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+    evaluate(expression, &ConstantScope, diagnostics)
+}
+
+/// Whether anybody will read the diagnostics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reporting {
+    /// They are shown: values that took part are added.
+    Full,
+    /// Only whether there is an error matters.
+    Outcome,
+}
+
+struct Evaluator<'a> {
+    scope: &'a dyn Scope,
+    diagnostics: &'a mut Diagnostics,
+    depth: u32,
+    reporting: Reporting,
+}
+
+impl Evaluator<'_> {
+    fn evaluate(&mut self, expression: &Expression) -> Value {
+        match &expression.kind {
+            ExpressionKind::Invalid => Value::DYNAMIC,
+            ExpressionKind::Null => Value::null(groma_value::Type::Dynamic),
+            ExpressionKind::Bool(truth) => Value::bool(*truth),
+            ExpressionKind::Number(digits) => self.number(digits, expression),
+            ExpressionKind::String(text) => Value::string(text),
+            ExpressionKind::Traversal(traversal) => self.traversal(traversal, expression),
+            _ => {
+                if self.depth >= MAX_DEPTH {
+                    self.report(
+                        Diagnostic::error(
+                            "Expression nested too deeply",
+                            format!("This expression has more than {MAX_DEPTH} levels. Move parts of it to local values."),
+                        )
+                        .at(expression.span),
+                    );
+                    return Value::DYNAMIC;
+                }
+                self.depth += 1;
+                let value = self.compound(expression);
+                self.depth -= 1;
+                value
+            }
+        }
+    }
+
+    fn compound(&mut self, expression: &Expression) -> Value {
+        match &expression.kind {
+            ExpressionKind::Template(template) => self.template(template, expression.span),
+            ExpressionKind::JsonString(string) => {
+                self.diagnostics.append(string.diagnostics.clone());
+                self.evaluate(&string.template)
+            }
+            ExpressionKind::Relative(relative) => self.relative(relative, expression),
+            ExpressionKind::Index(index) => self.index(index, expression),
+            ExpressionKind::Splat(splat) => self.splat(splat, expression),
+            ExpressionKind::Call(call) => self.call(call, expression),
+            ExpressionKind::Tuple(elements) => self.tuple(elements),
+            ExpressionKind::Object(items) => self.object(items),
+            ExpressionKind::For(comprehension) => self.comprehension(comprehension, expression.span),
+            ExpressionKind::Conditional(conditional) => self.conditional(conditional, expression),
+            ExpressionKind::Unary(unary) => self.unary(unary, expression),
+            ExpressionKind::Binary(binary) => self.binary(binary, expression),
+            ExpressionKind::Parentheses(inner) => self.evaluate(inner),
+            _ => Value::DYNAMIC,
+        }
+    }
+
+    fn number(&mut self, digits: &str, expression: &Expression) -> Value {
+        match Number::parse(digits) {
+            Ok(number) => Value::number(number),
+            Err(_) => {
+                self.report(
+                    Diagnostic::error("Invalid number literal", "This is not a number that can be computed with.")
+                        .at(expression.span),
+                );
+                Value::DYNAMIC
+            }
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports with the values of the names in `expression`.
+    fn report_about(&mut self, diagnostic: Diagnostic, expression: &Expression) {
+        let diagnostic = self.with_observations(diagnostic, expression);
+        self.report(diagnostic);
+    }
+
+    fn with_observations(&self, diagnostic: Diagnostic, expression: &Expression) -> Diagnostic {
+        match self.reporting {
+            Reporting::Full => observe::observing(diagnostic, expression, self.scope),
+            Reporting::Outcome => diagnostic,
+        }
+    }
+
+    /// The value and whether an error was reported on the way.
+    fn attempt(&mut self, expression: &Expression) -> (Value, bool) {
+        let before = self.diagnostics.len();
+        let value = self.evaluate(expression);
+        (value, observe::failed_since(self.diagnostics, before))
+    }
+
+    /// The value and its diagnostics apart from ours, for operands that may not count in the end.
+    fn apart(&mut self, expression: &Expression) -> (Value, Diagnostics) {
+        let mut diagnostics = Diagnostics::new();
+        let value = Evaluator {
+            scope: self.scope,
+            diagnostics: &mut diagnostics,
+            depth: self.depth,
+            reporting: self.reporting,
+        }
+        .evaluate(expression);
+        (value, diagnostics)
+    }
+
+    /// Evaluates in a scope with more names; `inside` may give them new values between evaluations.
+    fn with_variables<T>(&mut self, names: Vec<(Name, Value)>, inside: impl FnOnce(&mut Nested<'_, '_>) -> T) -> T {
+        let child = ChildScope::new(self.scope, names);
+        inside(&mut Nested { child, diagnostics: self.diagnostics, depth: self.depth, reporting: self.reporting })
+    }
+}
+
+/// An evaluation in a scope whose variables change from turn to turn.
+struct Nested<'s, 'd> {
+    child: ChildScope<'s>,
+    diagnostics: &'d mut Diagnostics,
+    depth: u32,
+    reporting: Reporting,
+}
+
+impl Nested<'_, '_> {
+    fn evaluator(&mut self) -> Evaluator<'_> {
+        Evaluator { scope: &self.child, diagnostics: self.diagnostics, depth: self.depth, reporting: self.reporting }
+    }
+
+    /// Gives the variables new values, in the order in which they were named.
+    fn bind(&mut self, key: Option<Value>, value: Value) {
+        let position = usize::from(key.is_some());
+        if let Some(key) = key {
+            self.child.rebind(0, key);
+        }
+        self.child.rebind(position, value);
+    }
+}

@@ -1,0 +1,178 @@
+//! Operators.
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::{Binary, BinaryOperator, Expression, Unary, UnaryOperator};
+use groma_value::operations::{self, OperationError};
+use groma_value::{Type, Value, convert};
+
+use super::Evaluator;
+
+/// The type that the operands of an operator are converted to.
+fn operand_type(operator: BinaryOperator) -> Type {
+    match operator {
+        BinaryOperator::Or | BinaryOperator::And => Type::Bool,
+        BinaryOperator::Equal | BinaryOperator::NotEqual => Type::Dynamic,
+        BinaryOperator::Less
+        | BinaryOperator::LessOrEqual
+        | BinaryOperator::Greater
+        | BinaryOperator::GreaterOrEqual
+        | BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Modulo => Type::Number,
+    }
+}
+
+fn result_type(operator: BinaryOperator) -> Type {
+    match operator {
+        BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Modulo => Type::Number,
+        _ => Type::Bool,
+    }
+}
+
+fn apply(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, OperationError> {
+    Ok(match operator {
+        BinaryOperator::Or => operations::or(left, right),
+        BinaryOperator::And => operations::and(left, right),
+        BinaryOperator::Equal => left.equals(right),
+        BinaryOperator::NotEqual => operations::not(&left.equals(right)),
+        BinaryOperator::Less => operations::less(left, right),
+        BinaryOperator::LessOrEqual => operations::less_or_equal(left, right),
+        BinaryOperator::Greater => operations::greater(left, right),
+        BinaryOperator::GreaterOrEqual => operations::greater_or_equal(left, right),
+        BinaryOperator::Add => return operations::add(left, right),
+        BinaryOperator::Subtract => return operations::subtract(left, right),
+        BinaryOperator::Multiply => return operations::multiply(left, right),
+        BinaryOperator::Divide => return operations::divide(left, right),
+        BinaryOperator::Modulo => return operations::modulo(left, right),
+    })
+}
+
+/// An operand after evaluation and conversion, with the problems found on the way.
+struct Operand {
+    value: Option<Value>,
+    diagnostics: Diagnostics,
+}
+
+impl Evaluator<'_> {
+    pub(super) fn unary(&mut self, unary: &Unary, expression: &Expression) -> Value {
+        let ty = match unary.operator {
+            UnaryOperator::Negate => Type::Number,
+            UnaryOperator::Not => Type::Bool,
+        };
+        let (value, failed) = self.attempt(&unary.operand);
+        if failed {
+            return Value::unknown(ty);
+        }
+        let Some(value) = self.operand(&value, &ty, "unary", &unary.operand, expression) else { return Value::unknown(ty) };
+        match unary.operator {
+            UnaryOperator::Negate => operations::negate(&value),
+            UnaryOperator::Not => operations::not(&value),
+        }
+    }
+
+    pub(super) fn binary(&mut self, binary: &Binary, expression: &Expression) -> Value {
+        let operator = binary.operator;
+        let ty = operand_type(operator);
+        let left = self.side(&binary.left, &ty, "left", operator, expression);
+        let right = self.side(&binary.right, &ty, "right", operator, expression);
+        let (Some(left_value), Some(right_value)) = (left.value, right.value) else {
+            self.diagnostics.append(left.diagnostics);
+            self.diagnostics.append(right.diagnostics);
+            return Value::unknown(result_type(operator));
+        };
+        if let Some(decided) = shortcut(operator, &left_value, &right_value, left.diagnostics.has_errors()) {
+            match decided.side {
+                Side::Left => self.diagnostics.append(left.diagnostics),
+                Side::Right => self.diagnostics.append(right.diagnostics),
+            }
+            return decided.value.with_marks(left_value.marks()).with_marks(right_value.marks());
+        }
+        let failed = left.diagnostics.has_errors() || right.diagnostics.has_errors();
+        self.diagnostics.append(left.diagnostics);
+        self.diagnostics.append(right.diagnostics);
+        if failed {
+            let unknown = Value::unknown(result_type(operator));
+            return unknown.with_marks(left_value.marks()).with_marks(right_value.marks());
+        }
+        match apply(operator, &left_value, &right_value) {
+            Ok(value) => value,
+            Err(problem) => {
+                let detail = format!("The operation {} failed: {problem}.", operator.symbol());
+                self.report_about(Diagnostic::error("Operation failed", detail).at(expression.span), expression);
+                Value::unknown(result_type(operator))
+            }
+        }
+    }
+
+    fn side(&mut self, operand: &Expression, ty: &Type, which: &str, operator: BinaryOperator, whole: &Expression) -> Operand {
+        let (value, mut diagnostics) = self.apart(operand);
+        // Only equality has a meaning for null.
+        let nullable = *ty == Type::Dynamic;
+        let problem = match convert::convert(&value, ty) {
+            Ok(value) if nullable || !value.is_null() => return Operand { value: Some(value), diagnostics },
+            Ok(_) => "argument must not be null".to_owned(),
+            Err(problem) => hint(operator, &value, problem.message),
+        };
+        let detail = format!("Unsuitable value for {which} operand: {problem}.");
+        let problem = Diagnostic::error("Invalid operand", detail).at(operand.span).within(whole.span);
+        diagnostics.push(self.with_observations(problem, operand));
+        Operand { value: None, diagnostics }
+    }
+
+    fn operand(&mut self, value: &Value, ty: &Type, which: &str, operand: &Expression, whole: &Expression) -> Option<Value> {
+        let problem = match convert::convert(value, ty) {
+            Ok(value) if !value.is_null() => return Some(value),
+            Ok(_) => "argument must not be null".to_owned(),
+            Err(problem) => problem.message,
+        };
+        let detail = format!("Unsuitable value for {which} operand: {problem}.");
+        self.report_about(Diagnostic::error("Invalid operand", detail).at(operand.span).within(whole.span), operand);
+        None
+    }
+}
+
+/// Adds what people coming from other languages need to know.
+fn hint(operator: BinaryOperator, value: &Value, message: String) -> String {
+    match (operator, value.ty()) {
+        (BinaryOperator::Add, Type::String) => format!("{message}; to join strings, write a template such as \"${{a}}${{b}}\""),
+        (BinaryOperator::Add, ty) if ty.is_collection() || ty.as_tuple().is_some() => {
+            format!("{message}; to join collections, use concat or merge")
+        }
+        _ => message,
+    }
+}
+
+enum Side {
+    Left,
+    Right,
+}
+
+struct Decided {
+    value: Value,
+    side: Side,
+}
+
+/// The result of `&&` and `||` where one side decides, so that problems of the other side do not count.
+fn shortcut(operator: BinaryOperator, left: &Value, right: &Value, left_failed: bool) -> Option<Decided> {
+    let decisive = match operator {
+        BinaryOperator::Or => true,
+        BinaryOperator::And => false,
+        _ => return None,
+    };
+    let unknown = || Value::unknown(Type::Bool).not_null();
+    let decided = |value, side| Some(Decided { value, side });
+    match (left.as_bool(), right.as_bool()) {
+        (None, None) if !left_failed => decided(unknown(), Side::Left),
+        (Some(truth), _) if truth == decisive => decided(Value::bool(decisive), Side::Left),
+        (_, Some(truth)) if truth == decisive => decided(Value::bool(decisive), Side::Right),
+        (None, Some(_)) => decided(unknown(), Side::Left),
+        (Some(_), None) => decided(unknown(), Side::Right),
+        _ => None,
+    }
+}

@@ -1,0 +1,270 @@
+//! What a function takes, what it gives, and the rules that all functions share.
+
+use std::ops::BitOr;
+
+use groma_value::{Marks, Number, Type, Value};
+
+use crate::context::FunctionContext;
+use crate::scope::Scope;
+
+/// Why a function gave no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionError {
+    /// The argument at fault, counted from 0; none if the call as a whole is.
+    pub argument: Option<usize>,
+    /// What is wrong, without a full stop.
+    pub message: String,
+}
+
+impl FunctionError {
+    /// The call as a whole is at fault.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { argument: None, message: message.into() }
+    }
+
+    /// The argument at `index` is at fault.
+    pub fn argument(index: usize, message: impl Into<String>) -> Self {
+        Self { argument: Some(index), message: message.into() }
+    }
+}
+
+/// What a function gives.
+pub(crate) type Outcome = Result<Value, FunctionError>;
+
+/// What a parameter deals with itself, instead of leaving it to the common rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Accepts(u8);
+
+impl Accepts {
+    const NOTHING: Self = Self(0);
+    /// Null; otherwise an error.
+    pub(crate) const NULL: Self = Self(1);
+    /// Unknown values; otherwise the result is unknown.
+    pub(crate) const UNKNOWN: Self = Self(2);
+    /// Marked values; otherwise marks are taken off, at any depth, and put on the result.
+    pub(crate) const MARKED: Self = Self(4);
+    /// Values of unknown type; otherwise nothing is known of the result.
+    pub(crate) const DYNAMIC: Self = Self(8);
+    /// All but marks.
+    pub(crate) const ANY_UNMARKED: Self = Self(1 | 2 | 8);
+    /// All of them.
+    pub(crate) const EVERYTHING: Self = Self(15);
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Accepts {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    /// Its name, for messages.
+    pub(crate) name: String,
+    /// What arguments are converted to before the call.
+    pub(crate) ty: Type,
+    accepts: Accepts,
+}
+
+impl Parameter {
+    /// A parameter of type `ty` that leaves everything to the common rules.
+    pub(crate) fn new(name: impl Into<String>, ty: Type) -> Self {
+        Self { name: name.into(), ty, accepts: Accepts::NOTHING }
+    }
+
+    /// A string.
+    pub(crate) fn text(name: &str) -> Self {
+        Self::new(name, Type::String)
+    }
+
+    /// A number.
+    pub(crate) fn number(name: &str) -> Self {
+        Self::new(name, Type::Number)
+    }
+
+    /// A value of any type.
+    pub(crate) fn any(name: &str) -> Self {
+        Self::new(name, Type::Dynamic)
+    }
+
+    /// The same, dealing with `more` itself.
+    pub(crate) fn accepting(mut self, more: Accepts) -> Self {
+        self.accepts = self.accepts | more;
+        self
+    }
+}
+
+/// How the type of the result comes about.
+#[derive(Clone)]
+pub(crate) enum ResultType {
+    /// It is always the same.
+    Fixed(Type),
+    /// It follows from the arguments, of which some can be unknown.
+    From(fn(&[Value]) -> Result<Type, FunctionError>),
+}
+
+/// What is known of every result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nullness {
+    NeverNull,
+    MaybeNull,
+}
+
+/// The arguments of a call and what surrounds it.
+pub(crate) struct Arguments<'a> {
+    /// One for each parameter, converted, and further ones for the variadic parameter.
+    pub(crate) values: &'a [Value],
+    /// The type that the result must have.
+    pub(crate) result: &'a Type,
+    /// Where the call stands.
+    pub(crate) scope: &'a dyn Scope,
+}
+
+impl Arguments<'_> {
+    /// The argument at `index`; the common rules have made sure that it is there.
+    pub(crate) fn value(&self, index: usize) -> Value {
+        self.values.get(index).cloned().unwrap_or(Value::DYNAMIC)
+    }
+
+    /// The characters of a string argument.
+    pub(crate) fn text(&self, index: usize) -> &str {
+        self.values.get(index).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The number of a number argument.
+    pub(crate) fn number(&self, index: usize) -> Number {
+        self.values.get(index).and_then(Value::as_number).cloned().unwrap_or_else(|| Number::from(0_i64))
+    }
+
+    /// A number argument that must be whole and small enough to count with.
+    pub(crate) fn integer(&self, index: usize) -> Result<i64, FunctionError> {
+        whole(&self.number(index)).map_err(FunctionError::new)
+    }
+
+    /// What functions need besides their arguments.
+    pub(crate) fn context(&self) -> &FunctionContext {
+        self.scope.functions()
+    }
+}
+
+/// The whole number of `number`.
+pub(crate) fn whole(number: &Number) -> Result<i64, String> {
+    number.to_i64().ok_or_else(|| {
+        if number.is_integer() {
+            format!("value must be a whole number between {} and {} inclusive", i64::MIN, i64::MAX)
+        } else {
+            "value must be a whole number".to_owned()
+        }
+    })
+}
+
+/// A function: its signature and what it does.
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) variadic: Option<Parameter>,
+    result: ResultType,
+    nullness: Nullness,
+    body: fn(&Arguments<'_>) -> Outcome,
+}
+
+impl Function {
+    /// A function without parameters yet, whose result is never null.
+    pub(crate) fn new(name: &'static str, result: ResultType, body: fn(&Arguments<'_>) -> Outcome) -> Self {
+        Self { name, parameters: Vec::new(), variadic: None, result, nullness: Nullness::NeverNull, body }
+    }
+
+    /// A function whose result is always of type `result`.
+    pub(crate) fn fixed(name: &'static str, result: Type, body: fn(&Arguments<'_>) -> Outcome) -> Self {
+        Self::new(name, ResultType::Fixed(result), body)
+    }
+
+    /// A function whose result's type follows from its arguments.
+    pub(crate) fn inferred(
+        name: &'static str,
+        result: fn(&[Value]) -> Result<Type, FunctionError>,
+        body: fn(&Arguments<'_>) -> Outcome,
+    ) -> Self {
+        Self::new(name, ResultType::From(result), body)
+    }
+
+    /// The same with one more parameter.
+    pub(crate) fn takes(mut self, parameter: Parameter) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// The same with a parameter for all further arguments.
+    pub(crate) fn takes_more(mut self, parameter: Parameter) -> Self {
+        self.variadic = Some(parameter);
+        self
+    }
+
+    /// The same, but its result can be null.
+    pub(crate) fn nullable(mut self) -> Self {
+        self.nullness = Nullness::MaybeNull;
+        self
+    }
+
+    /// The parameter that the argument at `index` belongs to.
+    pub(crate) fn parameter(&self, index: usize) -> Option<&Parameter> {
+        self.parameters.get(index).or(self.variadic.as_ref())
+    }
+
+    /// Calls it with converted arguments of the right number, by the rules that all functions share: a null argument
+    /// is an error, an unknown one makes the result unknown, marks pass to the result.
+    pub(crate) fn call(&self, mut arguments: Vec<Value>, scope: &dyn Scope) -> Outcome {
+        let mut marks = Marks::NONE;
+        let mut unknown = false;
+        let mut untyped = false;
+        for (index, argument) in arguments.iter_mut().enumerate() {
+            let Some(parameter) = self.parameter(index) else { break };
+            let accepts = parameter.accepts;
+            if argument.has_marks() && !accepts.has(Accepts::MARKED) {
+                marks = marks.union(&argument.deep_marks());
+                let (plain, _) = std::mem::replace(argument, Value::DYNAMIC).unmark_deep();
+                *argument = plain;
+            }
+            if untyped {
+                continue;
+            }
+            if argument.is_null() && !accepts.has(Accepts::NULL) {
+                return Err(FunctionError::argument(index, "argument must not be null"));
+            }
+            untyped = !accepts.has(Accepts::DYNAMIC) && is_untyped(argument);
+            unknown |= !accepts.has(Accepts::UNKNOWN) && !argument.is_known();
+        }
+        if untyped {
+            return Ok(Value::DYNAMIC.with_marks(&marks));
+        }
+        let inferred;
+        let result = match &self.result {
+            ResultType::Fixed(ty) => ty,
+            ResultType::From(infer) => {
+                inferred = infer(&arguments)?;
+                &inferred
+            }
+        };
+        let value = if unknown {
+            Value::unknown(result.clone())
+        } else {
+            (self.body)(&Arguments { values: &arguments, result, scope })?
+        };
+        Ok(self.narrowed(value).with_marks(&marks))
+    }
+
+    fn narrowed(&self, value: Value) -> Value {
+        if self.nullness == Nullness::NeverNull && !value.is_known() { value.not_null() } else { value }
+    }
+}
+
+/// Whether nothing is known of the value's type.
+pub(crate) fn is_untyped(value: &Value) -> bool {
+    !value.is_null() && matches!(value.ty(), Type::Dynamic)
+}

@@ -1,0 +1,440 @@
+//! Moments in RFC 3339 notation, durations, and date patterns.
+
+use std::fmt::Write as _;
+
+const SECONDS_A_DAY: i64 = 86_400;
+const NANOSECONDS: i64 = 1_000_000_000;
+
+/// A moment together with the offset from UTC in which it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timestamp {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    pub(super) seconds: i64,
+    /// Nanoseconds within the second.
+    pub(super) nanoseconds: i64,
+    /// Seconds east of UTC.
+    pub(super) offset: i64,
+}
+
+/// A moment taken apart in its own offset.
+struct Civil {
+    year: i64,
+    month: i64,
+    day: i64,
+    hour: i64,
+    minute: i64,
+    second: i64,
+    weekday: i64,
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
+fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    // Years start in March, so that the leap day is the last one.
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn digits(&mut self, count: usize, what: &str) -> Result<i64, String> {
+        if self.rest.is_empty() {
+            return Err(format!("not a valid RFC3339 timestamp: end of string before {what}"));
+        }
+        let found = self.rest.get(..count).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let Some(found) = found else {
+            return Err(format!("not a valid RFC3339 timestamp: cannot use {:?} as {what}", self.rest));
+        };
+        self.rest = self.rest.get(count..).unwrap_or_default();
+        found.parse().map_err(|_| format!("not a valid RFC3339 timestamp: cannot use {found:?} as {what}"))
+    }
+
+    fn literal(&mut self, wanted: char) -> Result<(), String> {
+        if let Some(rest) = self.rest.strip_prefix(wanted) {
+            self.rest = rest;
+            return Ok(());
+        }
+        Err(if wanted == 'T' {
+            "not a valid RFC3339 timestamp: missing required time introducer 'T'".to_owned()
+        } else if self.rest.is_empty() {
+            format!("not a valid RFC3339 timestamp: end of string where {:?} is expected", wanted.to_string())
+        } else {
+            format!("not a valid RFC3339 timestamp: found {:?} where {:?} is expected", self.rest, wanted.to_string())
+        })
+    }
+
+    fn within(&mut self, count: usize, range: std::ops::RangeInclusive<i64>, what: &str) -> Result<i64, String> {
+        let number = self.digits(count, what)?;
+        if range.contains(&number) {
+            Ok(number)
+        } else {
+            Err(format!("not a valid RFC3339 timestamp: {what} out of range"))
+        }
+    }
+
+    fn fraction(&mut self) -> Result<i64, String> {
+        let Some(rest) = self.rest.strip_prefix('.') else { return Ok(0) };
+        let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if length == 0 {
+            return Err(format!("not a valid RFC3339 timestamp: cannot use {:?} as UTC offset", self.rest));
+        }
+        let (digits, rest) = rest.split_at(length);
+        self.rest = rest;
+        let nine: String = digits.chars().chain(std::iter::repeat('0')).take(9).collect();
+        Ok(nine.parse().unwrap_or(0))
+    }
+
+    fn offset(&mut self) -> Result<i64, String> {
+        if let Some(rest) = self.rest.strip_prefix('Z') {
+            self.rest = rest;
+            return Ok(0);
+        }
+        let sign = match self.rest.chars().next() {
+            Some('+') => 1,
+            Some('-') => -1,
+            None => return Err("not a valid RFC3339 timestamp: end of string before UTC offset".to_owned()),
+            Some(_) => return Err(format!("not a valid RFC3339 timestamp: cannot use {:?} as UTC offset", self.rest)),
+        };
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        let hours = self.within(2, 0..=23, "UTC offset")?;
+        self.literal(':')?;
+        let minutes = self.within(2, 0..=59, "UTC offset")?;
+        Ok(sign * (hours * 3_600 + minutes * 60))
+    }
+}
+
+impl Timestamp {
+    /// Reads RFC 3339; the message of an error says which part is at fault.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut reader = Reader { rest: text };
+        let year = reader.digits(4, "year")?;
+        reader.literal('-')?;
+        let month = reader.within(2, 1..=12, "month")?;
+        reader.literal('-')?;
+        let day = reader.within(2, 1..=days_in_month(year, month), "day of month")?;
+        reader.literal('T')?;
+        let hour = reader.within(2, 0..=23, "hour")?;
+        reader.literal(':')?;
+        let minute = reader.within(2, 0..=59, "minute")?;
+        reader.literal(':')?;
+        let second = reader.within(2, 0..=59, "second")?;
+        let nanoseconds = reader.fraction()?;
+        let offset = reader.offset()?;
+        if !reader.rest.is_empty() {
+            return Err(format!("not a valid RFC3339 timestamp: extra text {:?} at the end", reader.rest));
+        }
+        let local = days_of(year, month, day) * SECONDS_A_DAY + hour * 3_600 + minute * 60 + second;
+        Ok(Self { seconds: local - offset, nanoseconds, offset })
+    }
+
+    /// The moment `seconds` after 1970, in UTC.
+    pub(super) fn utc(seconds: i64) -> Self {
+        Self { seconds, nanoseconds: 0, offset: 0 }
+    }
+
+    /// The moment `duration` later (nanoseconds; negative is earlier), in the same offset.
+    pub(super) fn add(self, duration: i64) -> Self {
+        let nanoseconds = self.nanoseconds + duration.rem_euclid(NANOSECONDS);
+        let seconds = self.seconds + duration.div_euclid(NANOSECONDS) + nanoseconds.div_euclid(NANOSECONDS);
+        Self { seconds, nanoseconds: nanoseconds.rem_euclid(NANOSECONDS), offset: self.offset }
+    }
+
+    /// What orders moments regardless of their offsets.
+    pub(super) fn instant(self) -> (i64, i64) {
+        (self.seconds, self.nanoseconds)
+    }
+
+    fn civil(self) -> Civil {
+        let local = self.seconds + self.offset;
+        let days = local.div_euclid(SECONDS_A_DAY);
+        let second = local.rem_euclid(SECONDS_A_DAY);
+        let (year, month, day) = date_of(days);
+        Civil {
+            year,
+            month,
+            day,
+            hour: second / 3_600,
+            minute: second / 60 % 60,
+            second: second % 60,
+            weekday: (days + 4).rem_euclid(7),
+        }
+    }
+
+    fn offset_text(self, separator: &str) -> String {
+        let sign = if self.offset < 0 { '-' } else { '+' };
+        let minutes = self.offset.abs() / 60;
+        format!("{sign}{:02}{separator}{:02}", minutes / 60, minutes % 60)
+    }
+
+    fn zone(self) -> String {
+        if self.offset == 0 { "Z".to_owned() } else { self.offset_text(":") }
+    }
+
+    /// RFC 3339 with whole seconds.
+    pub(super) fn rfc3339(self) -> String {
+        let Civil { year, month, day, hour, minute, second, .. } = self.civil();
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{}", self.zone())
+    }
+
+    /// Renders by a pattern of letter runs (`YYYY-MM-DD`) and quoted text.
+    pub(super) fn format(self, pattern: &str) -> Result<String, String> {
+        let civil = self.civil();
+        let mut out = String::new();
+        let mut rest = pattern;
+        while let Some(first) = rest.chars().next() {
+            if first == '\'' {
+                rest = quoted(rest, &mut out)?;
+                continue;
+            }
+            let letter = first.is_ascii_alphabetic();
+            let end = rest
+                .find(|next: char| if letter { next != first } else { next == '\'' || next.is_ascii_alphabetic() })
+                .unwrap_or(rest.len());
+            let (token, after) = rest.split_at(end);
+            if letter {
+                self.verb(token, &civil, &mut out)?
+            } else {
+                out.push_str(token)
+            }
+            rest = after;
+        }
+        Ok(out)
+    }
+
+    fn verb(self, token: &str, civil: &Civil, out: &mut String) -> Result<(), String> {
+        let number = |number: i64, allowed: &str, out: &mut String| match token.len() {
+            1 => Ok(push(out, format_args!("{number}"))),
+            2 => Ok(push(out, format_args!("{number:02}"))),
+            _ => Err(format!("invalid date format verb {token:?}: {allowed}")),
+        };
+        let name = |names: &[&'static str], index: i64| {
+            usize::try_from(index).ok().and_then(|index| names.get(index)).copied()
+        };
+        match token.as_bytes().first() {
+            Some(b'Y') => match token.len() {
+                2 => push(out, format_args!("{:02}", civil.year % 100)),
+                4 => push(out, format_args!("{:04}", civil.year)),
+                _ => return Err(format!("invalid date format verb {token:?}: a year is either \"YY\" or \"YYYY\"")),
+            },
+            Some(b'M') => {
+                let month = name(&MONTHS, civil.month - 1).unwrap_or_default();
+                match token.len() {
+                    3 => out.push_str(month.get(..3).unwrap_or(month)),
+                    4 => out.push_str(month),
+                    _ => number(civil.month, "a month is \"M\", \"MM\", \"MMM\", or \"MMMM\"", out)?,
+                }
+            }
+            Some(b'D') => number(civil.day, "a day of the month is either \"D\" or \"DD\"", out)?,
+            Some(b'E') => {
+                let weekday = name(&WEEKDAYS, civil.weekday).unwrap_or_default();
+                match token.len() {
+                    3 => out.push_str(weekday.get(..3).unwrap_or(weekday)),
+                    4 => out.push_str(weekday),
+                    _ => {
+                        return Err(format!(
+                            "invalid date format verb {token:?}: a day of the week is either \"EEE\" or \"EEEE\""
+                        ));
+                    }
+                }
+            }
+            Some(b'h') => number(civil.hour, "the 24-hour clock is either \"h\" or \"hh\"", out)?,
+            Some(b'H') => number((civil.hour + 11) % 12 + 1, "the 12-hour clock is either \"H\" or \"HH\"", out)?,
+            Some(half @ (b'A' | b'a')) => {
+                if token.len() != 2 {
+                    let letter = char::from(*half);
+                    return Err(format!("invalid date format verb {token:?}: it is written \"{letter}{letter}\""));
+                }
+                let text = if civil.hour < 12 { "AM" } else { "PM" };
+                out.push_str(&if *half == b'A' { text.to_owned() } else { text.to_lowercase() });
+            }
+            Some(b'm') => number(civil.minute, "a minute is either \"m\" or \"mm\"", out)?,
+            Some(b's') => number(civil.second, "a second is either \"s\" or \"ss\"", out)?,
+            Some(b'Z') => match token.len() {
+                1 => out.push_str(&self.zone()),
+                3 if self.offset == 0 => out.push_str("UTC"),
+                3 | 4 => out.push_str(&self.offset_text("")),
+                5 => out.push_str(&self.offset_text(":")),
+                _ => return Err(format!("invalid date format verb {token:?}: a timezone is Z, ZZZ, ZZZZ, or ZZZZZ")),
+            },
+            _ => return Err(format!("invalid date format verb {token:?}")),
+        }
+        Ok(())
+    }
+}
+
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = out.write_fmt(text);
+}
+
+/// Copies a quoted literal to `out` and gives what follows it; two quotes in a row stand for one.
+fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
+    if let Some(rest) = text.strip_prefix("''") {
+        out.push('\'');
+        return Ok(rest);
+    }
+    let mut rest = text.get(1..).unwrap_or_default();
+    loop {
+        let Some(end) = rest.find('\'') else { return Err("unterminated literal '".to_owned()) };
+        let (literal, after) = rest.split_at(end);
+        out.push_str(literal);
+        match after.strip_prefix("''") {
+            Some(more) => {
+                out.push('\'');
+                rest = more;
+            }
+            None => return Ok(after.get(1..).unwrap_or_default()),
+        }
+    }
+}
+
+/// Reads a duration such as `1h30m` or `-1.5s`, in nanoseconds.
+pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
+    let invalid = || format!("time: invalid duration {text:?}");
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Ok(0);
+    }
+    if rest.is_empty() {
+        return Err(invalid());
+    }
+    let mut total = 0_i128;
+    while !rest.is_empty() {
+        let number_length = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let (number, after) = rest.split_at(number_length);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') || number.len() > 30 {
+            return Err(invalid());
+        }
+        let unit_length = after.find(|next: char| next == '.' || next.is_ascii_digit()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit_length);
+        let scale: i128 = match unit {
+            "ns" => 1,
+            "us" | "\u{b5}s" | "\u{3bc}s" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            "" => return Err(format!("time: missing unit in duration {text:?}")),
+            _ => return Err(format!("time: unknown unit {unit:?} in duration {text:?}")),
+        };
+        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
+        let mut part = whole.checked_mul(scale).ok_or_else(invalid)?;
+        let mut place = scale;
+        for digit in fraction.bytes() {
+            place /= 10;
+            part += i128::from(digit - b'0') * place;
+        }
+        total = total.checked_add(part).ok_or_else(invalid)?;
+        rest = after;
+    }
+    i64::try_from(if negative { -total } else { total }).map_err(|_| invalid())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_survive_the_way_to_days_and_back() {
+        for days in (-800_000..3_000_000).step_by(37) {
+            let (year, month, day) = date_of(days);
+            assert_eq!(days_of(year, month, day), days);
+            assert!((1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day));
+        }
+    }
+
+    #[test]
+    fn a_timestamp_keeps_its_offset() {
+        let moment = Timestamp::parse("2017-11-22T23:59:01-02:30").unwrap();
+        assert_eq!(moment.add(59 * NANOSECONDS).rfc3339(), "2017-11-23T00:00:00-02:30");
+        assert_eq!(moment.instant(), Timestamp::parse("2017-11-23T02:29:01Z").unwrap().instant());
+        assert_eq!(Timestamp::utc(0).rfc3339(), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn patterns_know_all_verbs() {
+        let moment = Timestamp::parse("2018-01-02T15:04:05+01:00").unwrap();
+        let shown =
+            moment.format("EEEE, DD-MMM-YY hh:mm:ss ZZZ 'o''clock' H aa AA D M MM MMMM YYYY EEE ZZZZ ZZZZZ Z").unwrap();
+        assert_eq!(
+            shown,
+            "Tuesday, 02-Jan-18 15:04:05 +0100 o'clock 3 pm PM 2 1 01 January 2018 Tue +0100 +01:00 +01:00"
+        );
+        assert!(moment.format("YYY").is_err());
+        assert!(moment.format("'open").is_err());
+        assert!(moment.format("q").is_err());
+    }
+
+    #[test]
+    fn durations_add_up() {
+        assert_eq!(parse_duration("1h30m"), Ok(5_400 * NANOSECONDS));
+        assert_eq!(parse_duration("-1.5s"), Ok(-1_500_000_000));
+        assert_eq!(parse_duration("0"), Ok(0));
+        for wrong in ["", "-", "1", "1d", "x", "1.2.3s", ".s", "9999999999h"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn wrong_timestamps_name_the_part() {
+        for (text, part) in [
+            ("", "year"),
+            ("2018", "-"),
+            ("2018-13-01T00:00:00Z", "month"),
+            ("2018-02-30T00:00:00Z", "day"),
+            ("2018-01-02 15:04:05Z", "'T'"),
+            ("2018-01-02T25:00:00Z", "hour"),
+            ("2018-01-02T15:04:05", "offset"),
+            ("é", "year"),
+        ] {
+            let problem = Timestamp::parse(text).unwrap_err();
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
+    }
+}

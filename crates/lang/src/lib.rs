@@ -1,0 +1,26 @@
+//! References, scopes, evaluation of expressions and the built-in functions.
+//!
+//! An [`Expression`](groma_hcl::Expression) becomes a [`Value`](groma_value::Value) in a [`Scope`], which says what the
+//! names in it mean. This crate knows what expressions can name ([`Reference`]), but nothing of modules, state or
+//! providers: whoever evaluates hands the values in.
+//!
+//! - [`reference`]: what a name refers to; [`references()`]: all that an expression depends on;
+//! - [`evaluate()`]: the value of an expression;
+//! - [`type_constraint()`]: types of variables, with their defaults;
+//! - [`functions`]: the built-in functions;
+//! - [`console`]: values as a person reads them.
+
+pub mod console;
+mod context;
+pub mod functions;
+pub mod reference;
+mod references;
+mod scope;
+
+pub use context::{
+    Availability, Clock, FunctionContext, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,
+};
+pub use functions::FunctionError;
+pub use reference::{Reference, Referenced, instance_key, parse_reference, parse_reference_in_test};
+pub use references::{for_each_call, for_each_traversal, references};
+pub use scope::{ChildScope, EmptyScope, Resolved, Scope};

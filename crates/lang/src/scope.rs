@@ -1,0 +1,112 @@
+//! What an expression may see.
+
+use groma_diagnostics::Diagnostic;
+use groma_hcl::{Name, Traversal};
+use groma_value::Value;
+
+use crate::context::FunctionContext;
+
+/// The value of the beginning of a traversal.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The value.
+    pub value: Value,
+    /// How many steps of the traversal the value already includes.
+    pub consumed: usize,
+}
+
+/// Everything an expression may see: the meaning of its free names, and the functions.
+pub trait Scope {
+    /// The value that a traversal begins with. The caller applies the steps from [`Resolved::consumed`] on.
+    ///
+    /// # Errors
+    ///
+    /// The name means nothing here, or its value cannot be had. The expression then goes on with an unknown value.
+    #[allow(clippy::result_large_err, reason = "errors end the evaluation of a name; they are rare and moved once")]
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic>;
+
+    /// What functions need besides their arguments.
+    fn functions(&self) -> &FunctionContext;
+
+    /// How deep the evaluation already is: templates that read templates add up. Scopes over a parent hand the parent's
+    /// answer on.
+    fn depth(&self) -> u32 {
+        0
+    }
+}
+
+/// A scope with a few more names over a parent: variables of `for`, iterators of dynamic blocks.
+pub struct ChildScope<'a> {
+    parent: &'a dyn Scope,
+    variables: Vec<(Name, Value)>,
+}
+
+impl<'a> ChildScope<'a> {
+    /// The parent with `variables` in front of its names; a later variable hides an earlier one of the same name.
+    pub fn new(parent: &'a dyn Scope, variables: Vec<(Name, Value)>) -> Self {
+        Self { parent, variables }
+    }
+
+    /// Gives the variable at `index` another value, for the next turn of a loop.
+    pub(crate) fn rebind(&mut self, index: usize, value: Value) {
+        if let Some((_, slot)) = self.variables.get_mut(index) {
+            *slot = value;
+        }
+    }
+}
+
+impl Scope for ChildScope<'_> {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        match self.variables.iter().rev().find(|(name, _)| *name == traversal.root.name) {
+            Some((_, value)) => Ok(Resolved { value: value.clone(), consumed: 0 }),
+            None => self.parent.resolve(traversal),
+        }
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        self.parent.functions()
+    }
+
+    fn depth(&self) -> u32 {
+        self.parent.depth()
+    }
+}
+
+/// A scope without any name, where only literals and functions can be evaluated: defaults, constants.
+pub struct EmptyScope {
+    functions: FunctionContext,
+}
+
+impl EmptyScope {
+    /// A scope with functions alone.
+    pub fn new(functions: FunctionContext) -> Self {
+        Self { functions }
+    }
+}
+
+impl Scope for EmptyScope {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        Err(Diagnostic::error(
+            "Variables not allowed",
+            format!("\"{}\" cannot be used here: only constants are allowed, no references.", traversal.root.name),
+        )
+        .at(traversal.root.span))
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        &self.functions
+    }
+}
+
+/// A scope in which nothing but literals means anything.
+pub(crate) struct ConstantScope;
+
+impl Scope for ConstantScope {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        Err(Diagnostic::error("Variables not allowed", "Variables may not be used here.").at(traversal.root.span))
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        FunctionContext::none()
+    }
+}
