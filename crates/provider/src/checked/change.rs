@@ -1,0 +1,401 @@
+//! Plan and apply (plugin-protocol 4.1, 4.2).
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_value::{Path, PathMarks, Value};
+
+use super::blame::summary;
+use super::marks::{Unmarked, restore, secret_paths};
+use super::{Checked, Subject};
+use crate::contract::{
+    Secrets, Violation, check_compatible, check_planned, check_shape, check_unknowns, check_write_only,
+    normalize_legacy,
+};
+use crate::proposed::proposed_new_state;
+use crate::protocol::{ApplyRequest, ApplyResponse, ClientCapabilities, Deferred, PlanRequest, PlanResponse, Private};
+use crate::{Answer, Schema};
+
+/// Why a plan is asked for; it decides which checks apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlanPurpose {
+    /// To create, change or delete an object.
+    Change,
+    /// To create the successor of an object that must be replaced: the second call, with no prior object (P6).
+    Replacement,
+    /// To stand for instances that are not known yet (P7).
+    Placeholder,
+}
+
+/// What a plan is asked about.
+#[derive(Clone, Debug)]
+pub struct PlanInput {
+    /// Why.
+    pub purpose: PlanPurpose,
+    /// The object now; null when there is none.
+    pub prior: Value,
+    /// The configuration; null when the object is to be deleted.
+    pub config: Value,
+    /// What the provider keeps with the object.
+    pub private: Private,
+    /// The object's identity as last known.
+    pub identity: Option<Value>,
+    /// The module's `provider_meta` values; null when there are none.
+    pub meta: Value,
+    /// What the engine can handle.
+    pub capabilities: ClientCapabilities,
+}
+
+/// A plan that keeps the contract.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The object after the change, with marks; null when it will be deleted.
+    pub state: Value,
+    /// The attributes that really change and need a new object for it; empty unless there is an object now.
+    pub requires_replace: Vec<Path>,
+    /// Bytes for the apply request.
+    pub private: Private,
+    /// The identity after the change.
+    pub identity: Option<Value>,
+    /// Whether the provider is exempt from some checks: `ignore_changes` must be applied to the result again (P4).
+    pub legacy_type_system: bool,
+    /// That, and why, the provider cannot say yet.
+    pub deferred: Option<Deferred>,
+}
+
+/// What an apply is asked to do.
+#[derive(Clone, Debug)]
+pub struct ApplyInput {
+    /// The object now; null when it is to be created.
+    pub prior: Value,
+    /// The final plan; null when the object is to be deleted.
+    pub planned: Value,
+    /// The configuration; null when the object is to be deleted.
+    pub config: Value,
+    /// The bytes of the plan.
+    pub private: Private,
+    /// The identity of the plan.
+    pub identity: Option<Value>,
+    /// The module's `provider_meta` values; null when there are none.
+    pub meta: Value,
+}
+
+/// What there is after an apply, also after one that failed.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The object to be recorded, with marks; null when there is none. After an error without an object this is the
+    /// prior one (LC-16).
+    pub state: Value,
+    /// What the provider keeps with it.
+    pub private: Private,
+    /// Its identity.
+    pub identity: Option<Value>,
+    /// Whether the apply failed: an object that was being created is then tainted.
+    pub failed: bool,
+}
+
+impl Checked {
+    /// Asks what a change will lead to. The proposed new state is worked out here (LC-04).
+    ///
+    /// There is no plan when the provider returned errors or broke the contract.
+    pub fn plan<'a>(&'a self, subject: &Subject<'a>, input: PlanInput) -> Answer<'a, (Option<Planned>, Diagnostics)> {
+        let subject = *subject;
+        if input.config.is_null() && !self.capabilities().plan_destroy {
+            return Answer::ready((Some(Planned::deletion(subject.schema, input)), Diagnostics::new()));
+        }
+        let prior = Unmarked::of(input.prior);
+        let config = Unmarked::of(input.config);
+        let request = PlanRequest {
+            type_name: subject.type_name(),
+            proposed_new_state: proposed_new_state(&subject.schema.block, &prior.value, &config.value),
+            prior_state: prior.value.clone(),
+            config: config.value.clone(),
+            prior_private: input.private,
+            meta: input.meta,
+            client_capabilities: input.capabilities,
+            prior_identity: input.identity,
+        };
+        let asked =
+            Asked { purpose: input.purpose, prior, config, deferral_allowed: input.capabilities.deferral_allowed };
+        self.provider.plan_resource(request).map(move |response| self.planned(&subject, &asked, response))
+    }
+
+    fn planned(
+        &self,
+        subject: &Subject<'_>,
+        asked: &Asked,
+        mut response: PlanResponse,
+    ) -> (Option<Planned>, Diagnostics) {
+        let problems = std::mem::take(&mut response.diagnostics);
+        let failed = problems.has_errors();
+        let mut diagnostics = subject.place(problems);
+        if failed {
+            return (None, diagnostics);
+        }
+        let broken = self.check_plan(subject, asked, &mut response);
+        let broken = if broken.is_empty() { self.check_planned_identity(subject, asked, &response) } else { broken };
+        if !broken.is_empty() {
+            diagnostics.append(broken);
+            return (None, diagnostics);
+        }
+        let requires_replace = match self.replaced_paths(subject, asked, &response) {
+            Ok(paths) => paths,
+            Err(broken) => {
+                diagnostics.append(broken);
+                return (None, diagnostics);
+            }
+        };
+        let planned = Planned {
+            state: restore(&subject.schema.block, response.planned_state, &asked.config.marks),
+            requires_replace,
+            private: response.planned_private,
+            identity: response.planned_identity,
+            legacy_type_system: response.legacy_type_system,
+            deferred: response.deferred,
+        };
+        (Some(planned), diagnostics)
+    }
+
+    /// P1 to P4, P6 to P8.
+    fn check_plan(&self, subject: &Subject<'_>, asked: &Asked, response: &mut PlanResponse) -> Diagnostics {
+        let block = &subject.schema.block;
+        let secret = asked.secrets();
+        let secrets = Secrets::new(block, &secret);
+        let invalid = |violations: &[Violation]| {
+            self.violations(subject, summary::INVALID_PLAN, "planned an invalid value for", violations, secrets)
+        };
+        if response.deferred.is_some() && !asked.deferral_allowed {
+            let what = "answered that it cannot plan yet, which it was not allowed to, for";
+            return self.blame(subject, summary::UNALLOWED_DEFERRAL, what).into();
+        }
+        let shape = check_shape(block.implied_type(), &response.planned_state);
+        if !shape.is_empty() {
+            return invalid(&shape);
+        }
+        if response.deferred.is_some() {
+            return Diagnostics::new();
+        }
+        if asked.config.value.is_null() {
+            if response.planned_state.is_null() {
+                return Diagnostics::new();
+            }
+            return self.blame(subject, summary::INVALID_PLAN, "planned something other than null to delete").into();
+        }
+        if response.legacy_type_system {
+            response.planned_state = normalize_legacy(block, &response.planned_state);
+        }
+        let kept = check_write_only(block, &response.planned_state);
+        if !kept.is_empty() && asked.purpose != PlanPurpose::Placeholder {
+            return invalid(&kept);
+        }
+        if asked.purpose == PlanPurpose::Replacement {
+            return Diagnostics::new();
+        }
+        let wrong = check_planned(block, &asked.prior.value, &asked.config.value, &response.planned_state);
+        if response.legacy_type_system && !wrong.is_empty() {
+            self.tolerate(invalid(&wrong));
+            return Diagnostics::new();
+        }
+        invalid(&wrong)
+    }
+
+    /// P9: an identity is wholly known, unless the object is yet to be created, and of the identity schema's type.
+    fn check_planned_identity(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Diagnostics {
+        let creates = asked.prior.value.is_null() || !response.requires_replace.is_empty();
+        match &response.planned_identity {
+            Some(identity) if !identity.is_null() => self.check_identity(subject, identity, !creates),
+            _ => Diagnostics::new(),
+        }
+    }
+
+    pub(super) fn check_identity(&self, subject: &Subject<'_>, identity: &Value, known: bool) -> Diagnostics {
+        let Some(schema) = &subject.schema.identity else {
+            let what = "returned an identity, though its resource type has none, for";
+            return self.blame(subject, summary::IDENTITY_MISMATCH, what).into();
+        };
+        let shape = check_shape(&schema.implied_type(), identity);
+        if !shape.is_empty() {
+            let did = "returned an identity of another type than its schema's for";
+            return self.violations(subject, summary::IDENTITY_MISMATCH, did, &shape, Secrets::NONE);
+        }
+        if known && !identity.is_wholly_known() {
+            return self
+                .blame(subject, summary::INVALID_IDENTITY, "returned an identity with unknown values for")
+                .into();
+        }
+        Diagnostics::new()
+    }
+
+    /// P5: paths exist, and only those whose value changes count; without a prior object none does.
+    fn replaced_paths(
+        &self,
+        subject: &Subject<'_>,
+        asked: &Asked,
+        response: &PlanResponse,
+    ) -> Result<Vec<Path>, Diagnostics> {
+        let (prior, planned) = (&asked.prior.value, &response.planned_state);
+        if response.requires_replace.is_empty() || prior.is_null() || planned.is_null() {
+            return Ok(Vec::new());
+        }
+        let mut changed = Vec::new();
+        let mut missing = Diagnostics::new();
+        for path in &response.requires_replace {
+            match (prior.path_get(path), planned.path_get(path)) {
+                (Ok(before), Ok(after)) if before == after => {}
+                (Err(_), Err(_)) => {
+                    let what = format!("asked for a replacement because of {path}, which does not exist, in");
+                    missing.push(self.blame(subject, summary::INVALID_PLAN, &what));
+                }
+                _ => changed.push(path.clone()),
+            }
+        }
+        if missing.is_empty() { Ok(changed) } else { Err(missing) }
+    }
+
+    /// Compares the final plan with the initial one (A1; LC-10, LC-11). Nobody is exempt.
+    pub fn check_final_plan(&self, subject: &Subject<'_>, initial: &Value, last: &Value) -> Diagnostics {
+        let (initial, last) = (Unmarked::of(initial.clone()), Unmarked::of(last.clone()));
+        let block = &subject.schema.block;
+        let violations = check_compatible(block, &initial.value, &last.value);
+        let secret = secret_paths([&initial.marks, &last.marks]);
+        let did = "changed its plan when what it depends on became known:";
+        self.violations(subject, summary::INCONSISTENT_PLAN, did, &violations, Secrets::new(block, &secret))
+    }
+
+    /// The error that the final plan is to do something else than the initial one (A0).
+    pub fn action_changed(&self, subject: &Subject<'_>, initial: &str, last: &str) -> Diagnostic {
+        let what = format!("changed the planned action from {initial} to {last} for");
+        self.blame(subject, summary::INCONSISTENT_PLAN, &what)
+    }
+
+    /// Makes a change. What is returned is to be recorded, whatever the diagnostics say.
+    pub fn apply<'a>(&'a self, subject: &Subject<'a>, input: ApplyInput) -> Answer<'a, (Applied, Diagnostics)> {
+        let subject = *subject;
+        let kept = input.prior.clone();
+        let (prior, planned) = (Unmarked::of(input.prior), Unmarked::of(input.planned));
+        let request = ApplyRequest {
+            type_name: subject.type_name(),
+            prior_state: prior.value,
+            planned_state: planned.value.clone(),
+            config: Unmarked::of(input.config).value,
+            planned_private: input.private,
+            meta: input.meta,
+            planned_identity: input.identity,
+        };
+        self.provider.apply_resource(request).map(move |response| self.applied(&subject, kept, &planned, response))
+    }
+
+    fn applied(
+        &self,
+        subject: &Subject<'_>,
+        prior: Value,
+        planned: &Unmarked,
+        mut response: ApplyResponse,
+    ) -> (Applied, Diagnostics) {
+        let problems = std::mem::take(&mut response.diagnostics);
+        let failed = problems.has_errors();
+        let mut diagnostics = subject.place(problems);
+        let state = self.check_result(subject, planned, failed, &mut response, &mut diagnostics);
+        if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
+            let broken = self.check_identity(subject, identity, true);
+            if !broken.is_empty() {
+                response.new_identity = None;
+                diagnostics.append(broken);
+            }
+        }
+        let failed = diagnostics.has_errors();
+        let state = match state {
+            Some(state) if !(failed && state.is_null()) => restore(&subject.schema.block, state, &planned.marks),
+            _ => prior,
+        };
+        (Applied { state, private: response.private, identity: response.new_identity, failed }, diagnostics)
+    }
+
+    /// A2 to A7; the object that may be kept, or none.
+    fn check_result(
+        &self,
+        subject: &Subject<'_>,
+        planned: &Unmarked,
+        failed: bool,
+        response: &mut ApplyResponse,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value> {
+        let block = &subject.schema.block;
+        let secret = secret_paths([&planned.marks]);
+        let secrets = Secrets::new(block, &secret);
+        let Some(mut state) = response.new_state.take() else {
+            if !failed {
+                diagnostics.push(self.blame(subject, summary::INVALID_OBJECT, "returned no object at all for"));
+            }
+            return None;
+        };
+        let shape = check_shape(block.implied_type(), &state);
+        if !shape.is_empty() {
+            let did = "returned an object of the wrong type for";
+            diagnostics.append(self.violations(subject, summary::INVALID_OBJECT, did, &shape, secrets));
+            return None;
+        }
+        let kept = check_write_only(block, &state);
+        if !kept.is_empty() {
+            let did = "returned a value that must not be kept for";
+            diagnostics.append(self.violations(subject, summary::INVALID_OBJECT, did, &kept, secrets));
+            return None;
+        }
+        if response.legacy_type_system {
+            state = normalize_legacy(block, &state);
+        }
+        let deletes = planned.value.is_null();
+        let whole = state.clone();
+        if !state.is_wholly_known() {
+            let unknown = check_unknowns(&state);
+            let did = "left a value unknown after apply:";
+            diagnostics.append(self.violations(subject, summary::INVALID_RESULT, did, &unknown, secrets));
+            state = state.unknown_as_null();
+        }
+        if deletes && !state.is_null() && !failed {
+            let what = "returned an object after deleting";
+            diagnostics.push(self.blame(subject, summary::INVALID_RESULT, what));
+        }
+        if !deletes && state.is_null() && !failed {
+            let what = "returned nothing after creating or changing";
+            diagnostics.push(self.blame(subject, summary::INVALID_RESULT, what));
+        }
+        if !deletes && !diagnostics.has_errors() {
+            let wrong = check_compatible(block, &planned.value, &whole);
+            let did = "returned after apply something else than it had planned:";
+            let broken = self.violations(subject, summary::INCONSISTENT_RESULT, did, &wrong, secrets);
+            if response.legacy_type_system { self.tolerate(broken) } else { diagnostics.append(broken) }
+        }
+        Some(state)
+    }
+}
+
+impl Planned {
+    /// The plan to delete, for providers that do not want to be asked (plugin-protocol 1.3).
+    fn deletion(schema: &Schema, input: PlanInput) -> Self {
+        Self {
+            state: schema.block.null_value(),
+            requires_replace: Vec::new(),
+            private: input.private,
+            identity: input.identity,
+            legacy_type_system: false,
+            deferred: None,
+        }
+    }
+}
+
+/// What the answer to a plan request is checked against.
+struct Asked {
+    purpose: PlanPurpose,
+    prior: Unmarked,
+    config: Unmarked,
+    deferral_allowed: bool,
+}
+
+impl Asked {
+    fn secrets(&self) -> Vec<Path> {
+        if self.prior.marks.is_empty() && self.config.marks.is_empty() {
+            return Vec::new();
+        }
+        let marks: [&PathMarks; 2] = [&self.prior.marks, &self.config.marks];
+        secret_paths(marks)
+    }
+}

@@ -1,0 +1,111 @@
+//! Objects as they are stored, brought to the shape of today's schema (LC-19, LC-20; plugin-protocol 4.3).
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_value::Value;
+
+use super::blame::summary;
+use super::marks::restore;
+use super::{Checked, Subject};
+use crate::Answer;
+use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};
+use crate::protocol::{UpgradeIdentityRequest, UpgradeRequest};
+
+/// An object or an identity as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredState {
+    /// The schema version it was stored with.
+    pub version: u64,
+    /// The JSON text.
+    pub json: Arc<str>,
+}
+
+impl Checked {
+    /// Brings a stored object to the shape of the current schema. Called before anything else reads the object, also when
+    /// the versions are equal (LC-19).
+    pub fn upgrade<'a>(
+        &'a self,
+        subject: &Subject<'a>,
+        stored: StoredState,
+    ) -> Answer<'a, (Option<Value>, Diagnostics)> {
+        let subject = *subject;
+        if stored.version > subject.schema.version {
+            return Answer::ready((None, self.newer(&subject, &stored).into()));
+        }
+        let request =
+            UpgradeRequest { type_name: subject.type_name(), version: stored.version, raw_state: stored.json };
+        self.provider.upgrade_resource(request).map(move |response| {
+            let failed = response.diagnostics.has_errors();
+            let mut diagnostics = subject.place(response.diagnostics);
+            if failed {
+                return (None, diagnostics);
+            }
+            let block = &subject.schema.block;
+            let state = response.upgraded_state;
+            let mut found = check_shape(block.implied_type(), &state);
+            if found.is_empty() {
+                found = check_unknowns(&state);
+            }
+            if found.is_empty() {
+                found = check_write_only(block, &state);
+            }
+            if !found.is_empty() {
+                let did = "upgraded the stored object to something invalid:";
+                let secrets = Secrets::new(block, &[]);
+                diagnostics.append(self.violations(&subject, summary::INVALID_UPGRADE, did, &found, secrets));
+                return (None, diagnostics);
+            }
+            (Some(restore(block, state, &Vec::new())), diagnostics)
+        })
+    }
+
+    /// Brings a stored identity to the shape of the current identity schema (LC-31).
+    pub fn upgrade_identity<'a>(
+        &'a self,
+        subject: &Subject<'a>,
+        stored: StoredState,
+    ) -> Answer<'a, (Option<Value>, Diagnostics)> {
+        let subject = *subject;
+        let Some(schema) = &subject.schema.identity else {
+            return Answer::ready((None, Diagnostics::new()));
+        };
+        if stored.version > schema.version {
+            return Answer::ready((None, self.newer(&subject, &stored).into()));
+        }
+        let ty = schema.implied_type();
+        let request = UpgradeIdentityRequest {
+            type_name: subject.type_name(),
+            version: stored.version,
+            raw_identity: stored.json,
+        };
+        self.provider.upgrade_identity(request).map(move |response| {
+            let failed = response.diagnostics.has_errors();
+            let mut diagnostics = subject.place(response.diagnostics);
+            if failed {
+                return (None, diagnostics);
+            }
+            let identity = response.upgraded_identity;
+            let mut found = check_shape(&ty, &identity);
+            if found.is_empty() {
+                found = check_unknowns(&identity);
+            }
+            if !found.is_empty() {
+                let did = "upgraded the stored identity to something invalid:";
+                let summary = summary::INVALID_IDENTITY_UPGRADE;
+                diagnostics.append(self.violations(&subject, summary, did, &found, Secrets::NONE));
+                return (None, diagnostics);
+            }
+            (Some(identity), diagnostics)
+        })
+    }
+
+    fn newer(&self, subject: &Subject<'_>, stored: &StoredState) -> Diagnostic {
+        let detail = format!(
+            "The state of {} was written by a newer version of provider {} (schema version {}; the version in use knows up \
+             to {}). Use that version of the provider, or a newer one. The state is left as it is.",
+            subject.address, self.address, stored.version, subject.schema.version
+        );
+        Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address.to_string())
+    }
+}

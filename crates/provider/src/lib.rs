@@ -1,0 +1,35 @@
+//! Schemas, the provider trait, configuration decoding, the proposed new state and the lifecycle contract.
+//!
+//! Everything that manages objects is a [`Provider`]: in-process code, a plugin connection, a scripted test provider.
+//! The engine calls it through [`Checked`], which holds it to the contract. This crate knows neither transports nor the
+//! engine.
+
+mod answer;
+mod checked;
+pub mod contract;
+mod correlate;
+mod decode;
+mod diagnostic;
+mod proposed;
+mod protocol;
+mod provider;
+mod schema;
+mod trail;
+
+pub use answer::Answer;
+pub use checked::{
+    Applied, ApplyInput, Checked, DataInput, ImportInput, Imported, LogHook, MoveInput, Moved, Opened, PlanInput,
+    PlanPurpose, Planned, Read, ReadData, ReadInput, StoredState, Subject,
+};
+pub use decode::BodyDecoder;
+pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};
+pub use proposed::{planned_unknown, proposed_new_state};
+pub use protocol::*;
+pub use provider::{Provider, SchemaLookup};
+pub use schema::{
+    Attribute, AttributeType, Block, Deprecation, Description, IdentityAttribute, IdentityImport, IdentitySchema, Item,
+    NestedBlock, Nesting, ObjectNesting, ObjectSchema, Schema, SchemaProblem, Slot, TextFormat, Use,
+};
+
+/// An identifier, shared.
+pub type Name = std::sync::Arc<str>;

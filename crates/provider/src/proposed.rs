@@ -1,0 +1,239 @@
+//! The proposed new state: the configuration merged over what is there (LC-04, LC-05; plugin-protocol 4.6).
+
+use groma_value::{Kind, Value};
+
+use crate::Name;
+use crate::correlate::{Candidates, Mask};
+use crate::schema::{Attribute, Block, Item, Nesting, Use};
+
+/// The merge of `config` over `prior`, as a provider gets it to start planning from (LC-04, LC-05).
+///
+/// For each attribute the configuration's value wins when it is not null; else a computed attribute keeps its prior
+/// value; else it is null. Nested objects are matched by position, by key, or, in sets, by the parts that only the
+/// configuration gives. Null as a whole when `config` is null: the object is to be deleted. Without a prior object
+/// computed attributes are null; the provider says what will be known.
+///
+/// Both values are of the implied type of `block`; `prior` is wholly known.
+pub fn proposed_new_state(block: &Block, prior: &Value, config: &Value) -> Value {
+    merge(block, Prior::of(prior), config)
+}
+
+/// What is known of an object that the provider will read or open only later: `config`, with unknown in the place of
+/// every computed attribute that it does not set.
+pub fn planned_unknown(block: &Block, config: &Value) -> Value {
+    merge(block, Prior::Unknown, config)
+}
+
+/// What an object is merged over.
+#[derive(Clone, Copy)]
+enum Prior<'a> {
+    /// There was none.
+    Absent,
+    /// There will be one, nobody knows what it is like.
+    Unknown,
+    /// It was this.
+    Is(&'a Value),
+}
+
+impl<'a> Prior<'a> {
+    fn of(value: &'a Value) -> Self {
+        match value.kind() {
+            Kind::Null => Self::Absent,
+            Kind::Unknown(_) => Self::Unknown,
+            _ => Self::Is(value),
+        }
+    }
+
+    /// The part at `position` of an object, list or tuple.
+    fn part(self, position: usize) -> Self {
+        match self {
+            Self::Is(value) => match value.kind() {
+                Kind::Object(object) => object.values().get(position).map_or(Self::Absent, Self::of),
+                Kind::List(elements) | Kind::Tuple(elements) => elements.get(position).map_or(Self::Absent, Self::of),
+                _ => Self::Absent,
+            },
+            other => other,
+        }
+    }
+
+    /// The element with the key `key` of a map.
+    fn element(self, key: &str) -> Self {
+        match self {
+            Self::Is(value) => match value.kind() {
+                Kind::Map(map) => map.get(key).map_or(Self::Absent, Self::of),
+                Kind::Object(object) => object.get(key).map_or(Self::Absent, Self::of),
+                _ => Self::Absent,
+            },
+            other => other,
+        }
+    }
+
+    /// Its value for an attribute that the configuration leaves to the provider.
+    fn kept(self, attribute: &Attribute) -> Value {
+        match self {
+            Self::Absent => attribute.empty_value().clone(),
+            Self::Unknown => Value::unknown(attribute.ty()),
+            Self::Is(value) => value.clone(),
+        }
+    }
+}
+
+/// One object: its attributes and nested blocks, each by its own rule.
+fn merge(block: &Block, prior: Prior<'_>, config: &Value) -> Value {
+    // Null (a block that is not there, or a deletion) and unknown (a dynamic block) stay as they are.
+    let Kind::Object(configured) = config.kind() else { return config.clone() };
+    let parts = block.slots().iter().zip(configured.values()).enumerate().map(|(position, (slot, config))| {
+        let prior = prior.part(position);
+        match &slot.item {
+            Item::Attribute(attribute) => merge_attribute(attribute, prior, config),
+            Item::Block(nested) => merge_nested(nested.nesting(), nested.block(), prior, config),
+        }
+    });
+    let merged = block.object(parts.collect());
+    if config.marks().is_empty() { merged } else { merged.with_marks(config.marks()) }
+}
+
+fn merge_attribute(attribute: &Attribute, prior: Prior<'_>, config: &Value) -> Value {
+    if attribute.is_computed() && config.is_null() {
+        // Prior values that only a configuration can have given show that one was there and is gone: the whole goes.
+        return if was_configured(attribute, prior) { config.clone() } else { prior.kept(attribute) };
+    }
+    match attribute.nested_type() {
+        Some(nested) => merge_nested(nested.nesting().into(), nested.object(), prior, config),
+        None => config.clone(),
+    }
+}
+
+fn merge_nested(nesting: Nesting, block: &Block, prior: Prior<'_>, config: &Value) -> Value {
+    let merged = match (nesting, config.kind()) {
+        (Nesting::Single | Nesting::Group, _) => return merge(block, prior, config),
+        (Nesting::List, Kind::List(elements) | Kind::Tuple(elements)) => {
+            let merged =
+                elements.iter().enumerate().map(|(position, config)| merge(block, prior.part(position), config));
+            rebuilt(config, block, merged.collect())
+        }
+        (Nesting::Map, Kind::Map(elements)) => {
+            let merged = elements.iter().map(|(key, config)| merge(block, prior.element(key), config));
+            rebuilt(config, block, merged.collect())
+        }
+        (Nesting::Map, Kind::Object(elements)) => {
+            let merged = elements.iter().map(|(key, config)| merge(block, prior.element(key), config));
+            rebuilt(config, block, merged.collect())
+        }
+        (Nesting::Set, Kind::Set(elements)) => merge_set(block, prior, elements),
+        // Null and unknown, and values of another type, which the shape checks have reported.
+        _ => return config.clone(),
+    };
+    if config.marks().is_empty() { merged } else { merged.with_marks(config.marks()) }
+}
+
+/// A collection of the kind of `like` with other elements.
+fn rebuilt(like: &Value, block: &Block, elements: Vec<Value>) -> Value {
+    let keys = |names: &[Name]| names.to_vec();
+    // Objects with dynamic attributes have the types of their values, which may differ from element to element.
+    let element_type = match elements.first() {
+        Some(first) if block.implied_type().has_dynamic() => {
+            let ty = first.ty();
+            elements.iter().all(|element| element.has_type(&ty)).then_some(ty)
+        }
+        _ => Some(block.implied_type().clone()),
+    };
+    match (like.kind(), element_type) {
+        (Kind::List(_), Some(ty)) => Value::list(ty, elements),
+        (Kind::Map(map), Some(ty)) => Value::map(ty, keys(map.keys()).into_iter().zip(elements)),
+        (Kind::Map(map), None) => Value::object(keys(map.keys()).into_iter().zip(elements)),
+        (Kind::Object(object), _) => Value::object_shaped(object.shape(), elements),
+        _ => Value::tuple(elements),
+    }
+}
+
+fn merge_set(block: &Block, prior: Prior<'_>, elements: &[Value]) -> Value {
+    let known = match prior {
+        Prior::Is(value) => match value.kind() {
+            Kind::Set(elements) => elements,
+            _ => &[],
+        },
+        Prior::Absent | Prior::Unknown => &[],
+    };
+    let mut candidates = Candidates::new(known);
+    let mut used = vec![false; known.len()];
+    let merged = elements.iter().map(|config| {
+        let counterpart = match prior {
+            Prior::Unknown => Prior::Unknown,
+            _ => take_first(&mut candidates, &mut used, config, mask_of_computed(block, config))
+                .and_then(|position| known.get(position))
+                .map_or(Prior::Absent, Prior::Is),
+        };
+        merge(block, counterpart, config)
+    });
+    Value::set(block.implied_type().clone(), merged.collect())
+}
+
+/// The first candidate for `config` that no other element has used.
+fn take_first(candidates: &mut Candidates<'_>, used: &mut [bool], config: &Value, mask: Mask) -> Option<usize> {
+    let matching = candidates.matching(config, mask);
+    let unused = matching.iter().position(|position| used.get(*position) == Some(&false));
+    // Those before it are used up for good: forgetting them keeps many equal elements from being walked again and again.
+    let passed = unused.map_or(matching.len(), |at| at + 1);
+    let position = matching.drain(..passed).next_back().filter(|_| unused.is_some())?;
+    if let Some(flag) = used.get_mut(position) {
+        *flag = true;
+    }
+    Some(position)
+}
+
+/// Masks what the configuration leaves to the provider: a prior object may hold anything there and still come from it.
+fn mask_of_computed(block: &Block, config: &Value) -> Mask {
+    let Kind::Object(configured) = config.kind() else { return Mask::Keep };
+    let parts = block.slots().iter().zip(configured.values()).map(|(slot, config)| match &slot.item {
+        Item::Attribute(attribute) if attribute.is_computed() && config.is_null() => Mask::Wild,
+        item => match item.nested() {
+            Some((nesting, block)) => mask_of_nested(nesting, block, config),
+            None => Mask::Keep,
+        },
+    });
+    Mask::parts(parts.collect())
+}
+
+fn mask_of_nested(nesting: Nesting, block: &Block, config: &Value) -> Mask {
+    let each =
+        |elements: &[Value]| Mask::parts(elements.iter().map(|config| mask_of_computed(block, config)).collect());
+    match (nesting, config.kind()) {
+        (Nesting::Single | Nesting::Group, _) => mask_of_computed(block, config),
+        (Nesting::List, Kind::List(elements) | Kind::Tuple(elements)) => each(elements),
+        (Nesting::Map, Kind::Map(elements)) => each(elements.values()),
+        (Nesting::Map, Kind::Object(elements)) => each(elements.values()),
+        // Sets within sets are matched as wholes.
+        _ => Mask::Keep,
+    }
+}
+
+/// Whether a prior value of nested objects holds something that only a configuration can have given.
+fn was_configured(attribute: &Attribute, prior: Prior<'_>) -> bool {
+    match (attribute.nested_type(), prior) {
+        (Some(nested), Prior::Is(value)) if attribute.usage() == Use::OptionalComputed => {
+            holds_configured(nested.nesting().into(), nested.object(), value)
+        }
+        _ => false,
+    }
+}
+
+fn holds_configured(nesting: Nesting, block: &Block, value: &Value) -> bool {
+    let any = |elements: &[Value]| elements.iter().any(|element| object_holds_configured(block, element));
+    match (nesting, value.kind()) {
+        (Nesting::Single | Nesting::Group, _) => object_holds_configured(block, value),
+        (_, Kind::List(elements) | Kind::Tuple(elements) | Kind::Set(elements)) => any(elements),
+        (_, Kind::Map(elements)) => any(elements.values()),
+        (_, Kind::Object(elements)) => any(elements.values()),
+        _ => false,
+    }
+}
+
+fn object_holds_configured(block: &Block, value: &Value) -> bool {
+    let Kind::Object(object) = value.kind() else { return false };
+    block.slots().iter().zip(object.values()).any(|(slot, value)| {
+        let Item::Attribute(attribute) = &slot.item else { return false };
+        let own = !attribute.is_computed() && !value.is_null();
+        own || slot.item.nested().is_some_and(|(nesting, block)| holds_configured(nesting, block, value))
+    })
+}

@@ -1,0 +1,55 @@
+//! Functions that a provider brings into the language.
+
+use groma_value::{Type, Value};
+
+use crate::{Description, Name};
+
+/// What a function accepts and returns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionSignature {
+    /// The parameters by position.
+    pub parameters: Vec<Parameter>,
+    /// What takes any number of further arguments.
+    pub variadic: Option<Parameter>,
+    /// The type of the result.
+    pub return_type: Type,
+    /// One line about it.
+    pub summary: String,
+    /// More about it.
+    pub description: Description,
+    /// What to use instead, when it should no longer be used; empty otherwise.
+    pub deprecation: String,
+}
+
+/// One parameter of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Name,
+    /// The type that arguments are converted to.
+    pub ty: Type,
+    /// Whether null may be passed.
+    pub allow_null: bool,
+    /// Whether unknown values may be passed; otherwise the call's result is unknown without a call.
+    pub allow_unknown: bool,
+    /// More about it.
+    pub description: Description,
+}
+
+/// A function call.
+#[derive(Clone, Debug)]
+pub struct CallFunctionRequest {
+    /// The function.
+    pub name: Name,
+    /// One value for each argument, of the parameters' types.
+    pub arguments: Vec<Value>,
+}
+
+/// Why a function has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionError {
+    /// What is wrong.
+    pub text: String,
+    /// The position of the argument at fault, counted from 0.
+    pub argument: Option<usize>,
+}
