@@ -8,6 +8,7 @@ pub mod convert;
 pub mod json;
 mod marks;
 pub mod number;
+pub mod operations;
 mod path;
 mod refinement;
 mod set;

@@ -1,0 +1,111 @@
+//! Making collections of converted parts.
+
+use super::error::ConversionError;
+use super::find::{Conversion, Safety};
+use super::unify::unify_as;
+use crate::Name;
+use crate::path::{Path, PathStep};
+use crate::types::Type;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// A list of these elements; an empty one is of the wanted type.
+pub(super) fn list(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<Value, ConversionError> {
+    match element_type(want, &values) {
+        Some(element) => Ok(Value::list_of(element, values)),
+        None => Err(ConversionError::new(path.clone(), "element types must all match for conversion to list")),
+    }
+}
+
+/// A set of these elements; an empty one is of the wanted type.
+pub(super) fn set(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<Value, ConversionError> {
+    match element_type(want, &values) {
+        Some(element) => Ok(Value::set_of(element, values)),
+        None => Err(ConversionError::new(path.clone(), "element types must all match for conversion to set")),
+    }
+}
+
+/// A list of these elements, brought to one type where parts of the wanted type were left open.
+pub(super) fn list_of_unified(
+    want: &Arc<Type>,
+    values: Vec<Value>,
+    safety: Safety,
+    path: &mut Path,
+) -> Result<Value, ConversionError> {
+    let values = unified(values, safety, path, |at| PathStep::Index(Value::number(at)))?;
+    list(want, values, path)
+}
+
+/// A map of these elements, brought to one type where parts of the wanted type were left open.
+/// An empty one is of the type `empty`.
+pub(super) fn map(
+    want: &Arc<Type>,
+    empty: &Arc<Type>,
+    entries: Vec<(Name, Value)>,
+    safety: Safety,
+    path: &mut Path,
+) -> Result<Value, ConversionError> {
+    if entries.is_empty() {
+        return Ok(Value::map_of(empty.without_optional_attributes().shared(), entries));
+    }
+    let (names, mut values): (Vec<Name>, Vec<Value>) = entries.into_iter().unzip();
+    if want.is_collection() || matches!(**want, Type::Object(_)) {
+        let step = |at: usize| PathStep::Index(names.get(at).cloned().map_or(Value::NULL, Value::from));
+        values = unified(values, safety, path, step)?;
+    }
+    match element_type(want, &values) {
+        Some(element) => Ok(Value::map_of(element, names.into_iter().zip(values))),
+        None => Err(ConversionError::new(path.clone(), "element types must all match for conversion to map")),
+    }
+}
+
+/// Brings values to the one type that fits them all.
+fn unified(
+    mut values: Vec<Value>,
+    safety: Safety,
+    path: &mut Path,
+    step: impl Fn(usize) -> PathStep,
+) -> Result<Vec<Value>, ConversionError> {
+    if same_type(&values) {
+        return Ok(values);
+    }
+    let types: Vec<Type> = values.iter().map(Value::ty).collect();
+    let Some(common) = unify_as(types.iter(), safety) else {
+        return Err(ConversionError::new(path.clone(), "cannot find a common base type for all elements"));
+    };
+    for (at, value) in values.iter_mut().enumerate() {
+        if value.has_type(&common) {
+            continue;
+        }
+        if let Some(conversion) = Conversion::find(&value.ty(), &common, safety) {
+            path.push(step(at));
+            *value = conversion.apply_at(value, path)?;
+            path.pop();
+        }
+    }
+    Ok(values)
+}
+
+fn same_type(values: &[Value]) -> bool {
+    let Some((first, rest)) = values.split_first() else { return true };
+    let ty = first.ty();
+    rest.iter().all(|value| value.has_type(&ty))
+}
+
+/// The type that all values have, untyped ones aside; the wanted one if there is no value.
+fn element_type(want: &Arc<Type>, values: &[Value]) -> Option<Arc<Type>> {
+    if values.is_empty() {
+        return Some(if want.has_optional_attributes() {
+            want.without_optional_attributes().shared()
+        } else {
+            want.clone()
+        });
+    }
+    if values.iter().all(|value| value.has_type(want)) {
+        return Some(want.clone());
+    }
+    let typed = |value: &&Value| !value.has_type(&Type::Dynamic);
+    let Some(first) = values.iter().find(typed) else { return Some(Type::Dynamic.shared()) };
+    let element = first.ty();
+    values.iter().filter(typed).all(|value| value.has_type(&element)).then(|| element.shared())
+}

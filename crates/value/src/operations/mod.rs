@@ -1,0 +1,75 @@
+//! The operators of expressions: what they give for known, unknown, refined and marked operands.
+//!
+//! Operands have been converted to the operator's type before; one whose type is not known yet counts as an unknown of
+//! it. A result has the marks of all operands, is never null, and is as well known as it can be.
+
+mod arithmetic;
+mod comparison;
+mod logic;
+mod template;
+
+pub use arithmetic::{absolute, add, divide, modulo, multiply, negate, subtract};
+pub use comparison::{equal, greater_than, greater_than_or_equal, less_than, less_than_or_equal, not_equal};
+pub use logic::{and, not, or};
+pub use template::{TemplateBuilder, TemplateError};
+
+use crate::types::Type;
+use crate::value::{Kind, Value};
+
+/// Why an operation has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// An operand is null.
+    #[error("the operand must not be null")]
+    Null,
+    /// An operand has the wrong type.
+    #[error("{} required", .0.friendly_name())]
+    WrongType(Type),
+    /// The divisor is zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// The operation on infinities has no result.
+    #[error("the result is not a number")]
+    NotANumber,
+}
+
+/// What an operand is, besides its marks.
+enum Operand<T> {
+    Known(T),
+    Unknown,
+}
+
+fn boolean(value: &Value) -> Result<Operand<bool>, OperationError> {
+    match value.kind() {
+        Kind::Bool(value) => Ok(Operand::Known(value)),
+        Kind::Null => Err(OperationError::Null),
+        Kind::Unknown(_) if value.has_type(&Type::Bool) || value.has_type(&Type::Dynamic) => Ok(Operand::Unknown),
+        _ => Err(OperationError::WrongType(Type::Bool)),
+    }
+}
+
+fn number(value: &Value) -> Result<Operand<&crate::Number>, OperationError> {
+    match value.kind() {
+        Kind::Number(number) => Ok(Operand::Known(number)),
+        Kind::Null => Err(OperationError::Null),
+        Kind::Unknown(_) if value.has_type(&Type::Number) || value.has_type(&Type::Dynamic) => Ok(Operand::Unknown),
+        _ => Err(OperationError::WrongType(Type::Number)),
+    }
+}
+
+fn unknown_bool() -> Value {
+    Value::unknown(Type::Bool).not_null()
+}
+
+/// The lowest and highest that a number can be; nothing at all if it is not even known to be one.
+fn bounds(value: &Value) -> Option<(crate::Number, crate::Number)> {
+    match value.kind() {
+        Kind::Number(number) => Some((number.clone(), number.clone())),
+        Kind::Unknown(refinement) if value.has_type(&Type::Number) => {
+            let low = refinement.lower().map_or_else(crate::Number::negative_infinity, |bound| bound.value.clone());
+            let high = refinement.upper().map_or_else(crate::Number::infinity, |bound| bound.value.clone());
+            Some((low, high))
+        }
+        _ => None,
+    }
+}
