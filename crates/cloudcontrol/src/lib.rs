@@ -1,6 +1,7 @@
 //! The AWS Cloud Control provider, its API and the emulator.
 
 pub mod api;
+pub mod emulator;
 pub mod names;
 pub mod schema;
 

@@ -3,14 +3,16 @@
 mod blob;
 mod model;
 mod parse;
+mod pattern;
 mod pointer;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use blob::Blob;
-pub use model::{Handler, Handlers, JsonTypes, Node, NodeId, Pattern, Tagging, TypeSchema};
+pub use model::{Handler, Handlers, JsonTypes, Node, NodeId, Tagging, TypeSchema};
 pub use parse::parse;
+pub use pattern::Pattern;
 pub use pointer::{Pointer, PointerSet, Step};
 
 use crate::Name;

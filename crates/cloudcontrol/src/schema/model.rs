@@ -1,10 +1,11 @@
 //! What a resource type schema says, with references resolved: nodes in one list, named by number, so that recursive
 //! definitions are plain loops.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::pattern::Pattern;
 use super::pointer::{Pointer, PointerSet};
 use crate::Name;
 
@@ -94,42 +95,6 @@ impl JsonTypes {
 
 fn is_integral(number: &serde_json::Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
-}
-
-/// A pattern of the ECMAScript dialect, compiled when first used.
-#[derive(Debug)]
-pub struct Pattern {
-    text: Name,
-    compiled: OnceLock<Option<regress::Regex>>,
-}
-
-/// Longer text is not matched: the engine backtracks, and a validator must not hang on a document.
-const LONGEST_MATCHED_TEXT: usize = 16 * 1024;
-
-impl Pattern {
-    /// A pattern as the schema writes it.
-    pub fn new(text: &str) -> Self {
-        Self { text: text.into(), compiled: OnceLock::new() }
-    }
-
-    /// The pattern as written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether the pattern engine takes it. One that it does not take allows everything (CC-20).
-    pub fn is_supported(&self) -> bool {
-        self.compiled().is_some()
-    }
-
-    /// Unanchored search, as JSON Schema has it.
-    pub fn matches(&self, text: &str) -> bool {
-        text.len() > LONGEST_MATCHED_TEXT || self.compiled().is_none_or(|regex| regex.find(text).is_some())
-    }
-
-    fn compiled(&self) -> Option<&regress::Regex> {
-        self.compiled.get_or_init(|| regress::Regex::new(&self.text).ok()).as_ref()
-    }
 }
 
 /// One schema node: every keyword that constrains a value.

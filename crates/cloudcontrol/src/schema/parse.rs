@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::SchemaError;
-use super::model::{Handler, Handlers, JsonTypes, Node, NodeId, Pattern, Tagging, TypeSchema};
+use super::model::{Handler, Handlers, JsonTypes, Node, NodeId, Tagging, TypeSchema};
+use super::pattern::Pattern;
 use super::pointer::{Pointer, PointerSet};
 use crate::Name;
 

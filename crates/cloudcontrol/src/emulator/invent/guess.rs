@@ -1,0 +1,148 @@
+//! Guesses for types that the table does not know, by the names, formats and patterns of the schema.
+
+use serde_json::{Number, Value as Json};
+
+use super::{Context, node_at, put};
+use crate::names::{resource_part, snake_case};
+use crate::schema::{JsonTypes, Node, NodeId, Pointer, TypeSchema};
+
+const SETTLED: [&str; 14] = [
+    "ACTIVE",
+    "Active",
+    "AVAILABLE",
+    "Available",
+    "available",
+    "ENABLED",
+    "Enabled",
+    "READY",
+    "Ready",
+    "CREATED",
+    "Created",
+    "COMPLETED",
+    "SUCCEEDED",
+    "DEPLOYED",
+];
+
+/// Parts of the primary identifier that nobody gave and the service draws.
+pub fn identifiers(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
+    for pointer in &schema.primary_identifier {
+        if pointer.find(model).is_some() {
+            continue;
+        }
+        let Some(id) = node_at(schema, pointer) else { continue };
+        let value = value(schema, id, pointer, context, model, Purpose::Identifier);
+        put(model, pointer.steps(), &mut |_| value.clone());
+    }
+}
+
+/// Read-only properties, in every object that is there.
+pub fn read_only(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
+    for pointer in &schema.read_only_list {
+        let Some(id) = node_at(schema, pointer) else { continue };
+        let value = value(schema, id, pointer, context, model, Purpose::Attribute);
+        put(model, pointer.steps(), &mut |_| value.clone());
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Purpose {
+    Identifier,
+    Attribute,
+}
+
+fn value(
+    schema: &TypeSchema,
+    id: NodeId,
+    pointer: &Pointer,
+    context: &Context<'_>,
+    model: &Json,
+    purpose: Purpose,
+) -> Option<Json> {
+    let node = schema.node(id);
+    if let Some(settled) = enumerated(node) {
+        return Some(settled);
+    }
+    let number = || Json::Number(Number::from(node.minimum.map_or(0, |least| least.ceil() as i64)));
+    match node.type_order.first().copied().unwrap_or(JsonTypes::STRING) {
+        JsonTypes::BOOLEAN => Some(Json::Bool(false)),
+        JsonTypes::INTEGER | JsonTypes::NUMBER => Some(number()),
+        JsonTypes::STRING => Some(Json::String(text(schema, node, pointer, context, model))),
+        _ if purpose == Purpose::Identifier => Some(Json::String(text(schema, node, pointer, context, model))),
+        // Objects and lists of the service's own are left out: real ones often are as well.
+        _ => None,
+    }
+}
+
+fn enumerated(node: &Node) -> Option<Json> {
+    let settled = node.enumeration.iter().find(|value| value.as_str().is_some_and(|text| SETTLED.contains(&text)));
+    settled.or(node.enumeration.first()).cloned()
+}
+
+fn text(schema: &TypeSchema, node: &Node, pointer: &Pointer, context: &Context<'_>, model: &Json) -> String {
+    let name = pointer.last_name();
+    let candidates = candidates(schema, node, name, context, model);
+    let fits = |text: &&String| {
+        let length = text.chars().count() as u64;
+        node.pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
+            && node.min_length.is_none_or(|least| length >= least)
+            && node.max_length.is_none_or(|most| length <= most)
+    };
+    candidates.iter().find(fits).or(candidates.first()).cloned().unwrap_or_default()
+}
+
+fn candidates(schema: &TypeSchema, node: &Node, name: &str, context: &Context<'_>, model: &Json) -> Vec<String> {
+    let label = format!("{}/{name}", schema.type_name);
+    let source = context.source;
+    let part = resource_part(&schema.type_name).unwrap_or_default();
+    let service = schema.type_name.split("::").nth(1).unwrap_or_default().to_ascii_lowercase();
+    let kebab = part.replace('_', "-");
+    let snake = snake_case(name);
+    let identifier = schema.identifier_of(model).map(|known| known.replace('|', "/"));
+    let fill = |template: &str| context.fill(template, &label, model);
+    let arn = || {
+        let last =
+            identifier.clone().filter(|known| !known.starts_with("arn:")).unwrap_or_else(|| source.hex(&label, 12));
+        fill(&format!("arn:aws:{service}:$(region):$(account):{kebab}/{last}"))
+    };
+    let mut first = Vec::new();
+    if node.format.as_deref() == Some("date-time")
+        || snake.ends_with("_at")
+        || snake.ends_with("time")
+        || snake.ends_with("date")
+    {
+        first.push(context.now());
+    }
+    if snake.ends_with("arn") || snake.ends_with("ar_n") {
+        first.push(arn());
+    } else if snake.ends_with("account_id") || snake == "account" {
+        first.push(context.account.to_owned());
+    } else if service == "ec2" && snake.ends_with("id") {
+        first.push(format!("{kebab}-{}", source.hex(&label, 17)));
+    } else if snake.ends_with("url") || snake.ends_with("uri") {
+        first.push(fill(&format!("https://$(lower:12).{service}.$(region).amazonaws.com")));
+    } else if snake.ends_with("endpoint") || snake.ends_with("domain_name") || snake.ends_with("dns_name") {
+        first.push(fill(&format!("$(lower:12).{service}.$(region).amazonaws.com")));
+    } else if snake.ends_with("status") || snake.ends_with("state") {
+        first.push("ACTIVE".to_owned());
+    } else if snake.ends_with("version") {
+        first.push("1".to_owned());
+    } else if snake.ends_with("name") {
+        first.push(fill(&format!("{kebab}-$(lower:12)")));
+    }
+    first.extend([
+        source.text(&label, b"abcdefghijklmnopqrstuvwxyz0123456789", 12),
+        source.uuid(&label),
+        source.hex(&label, 17),
+        source.hex(&label, 32),
+        source.text(&label, b"0123456789ABCDEF", 10),
+        source.text(&label, b"0123456789", 12),
+        source.text(&label, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 21),
+        format!("{kebab}-{}", source.hex(&label, 8)),
+        format!("{kebab}-{}", source.hex(&label, 17)),
+        fill("$(region)_$(alnum:9)"),
+        arn(),
+        "1".to_owned(),
+        "true".to_owned(),
+    ]);
+    first
+}

@@ -1,0 +1,14 @@
+//! An emulator of AWS Cloud Control, kept in one file (CC-60 to CC-63).
+
+mod embedded;
+mod index;
+mod invent;
+mod log;
+mod operations;
+mod store;
+mod validate;
+mod view;
+
+pub use embedded::Embedded;
+pub use log::LogError;
+pub use store::{Location, Settings, Store};

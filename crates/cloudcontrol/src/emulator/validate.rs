@@ -1,0 +1,271 @@
+//! Does a document obey its resource type schema? Problems are worded as the service words them.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value as Json};
+
+use crate::Name;
+use crate::schema::{Node, NodeId, PointerSet, TypeSchema};
+
+/// A document nested deeper than this is refused.
+const DEEPEST: usize = 100;
+/// More problems than this are not told.
+const MOST: usize = 20;
+
+/// The problems of a document a caller gives for creation, read-only properties included.
+pub fn desired_state(schema: &TypeSchema, document: &Json) -> Vec<String> {
+    let mut check = Check { schema, problems: Vec::new() };
+    check.value(schema.root_id(), document, "#", 0);
+    read_only(&schema.read_only, document, "#", &mut check.problems);
+    check.problems
+}
+
+/// The problems of a whole model, which read-only properties are part of.
+pub fn model(schema: &TypeSchema, document: &Json) -> Vec<String> {
+    let mut check = Check { schema, problems: Vec::new() };
+    check.value(schema.root_id(), document, "#", 0);
+    check.problems
+}
+
+fn read_only(set: &PointerSet, value: &Json, at: &str, problems: &mut Vec<String>) {
+    match value {
+        Json::Object(members) => {
+            for (name, member) in members {
+                let here = format!("{at}/{name}");
+                match set.property(name).or_else(|| set.every()) {
+                    Some(below) if below.contains_here() => {
+                        problems.push(format!("{here}: is read-only and cannot be given"));
+                    }
+                    Some(below) => read_only(below, member, &here, problems),
+                    None => {}
+                }
+            }
+        }
+        Json::Array(elements) => {
+            if let Some(below) = set.every() {
+                for (index, element) in elements.iter().enumerate() {
+                    read_only(below, element, &format!("{at}/{index}"), problems);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+struct Check<'a> {
+    schema: &'a TypeSchema,
+    problems: Vec<String>,
+}
+
+impl Check<'_> {
+    fn problem(&mut self, at: &str, text: std::fmt::Arguments<'_>) {
+        if self.problems.len() < MOST {
+            self.problems.push(format!("{at}: {text}"));
+        }
+    }
+
+    fn value(&mut self, id: NodeId, value: &Json, at: &str, depth: usize) {
+        if depth > DEEPEST {
+            self.problem(at, format_args!("is nested too deeply"));
+            return;
+        }
+        let schema = self.schema;
+        let node = schema.node(id);
+        if !node.types.is_empty() && !node.types.allow(value) {
+            self.problem(at, format_args!("expected type: {}, found: {}", node.types.describe(), describe(value)));
+            return;
+        }
+        self.enumeration(node, value, at);
+        match value {
+            Json::Object(members) => self.object(node, members, at, depth),
+            Json::Array(elements) => self.array(node, elements, at, depth),
+            Json::String(text) => self.text(node, text, at),
+            Json::Number(number) => self.number(node, number.as_f64(), at),
+            Json::Null | Json::Bool(_) => {}
+        }
+        self.combinations(node, value, at, depth);
+    }
+
+    fn enumeration(&mut self, node: &Node, value: &Json, at: &str) {
+        if node.enumeration.is_empty() {
+            return;
+        }
+        let found = node.enumeration.iter().any(|allowed| match (allowed, value) {
+            (Json::String(allowed), Json::String(given)) if node.case_insensitive => {
+                allowed.eq_ignore_ascii_case(given)
+            }
+            (Json::Number(allowed), Json::Number(given)) => allowed.as_f64() == given.as_f64(),
+            _ => allowed == value,
+        });
+        if !found {
+            let allowed: Vec<String> = node.enumeration.iter().map(Json::to_string).collect();
+            self.problem(at, format_args!("{value} is not a valid enum value; allowed are {}", allowed.join(", ")));
+        }
+    }
+
+    fn object(&mut self, node: &Node, members: &Map<String, Json>, at: &str, depth: usize) {
+        for name in &node.required {
+            if !members.contains_key(&**name) {
+                self.problem(at, format_args!("required key [{name}] not found"));
+            }
+        }
+        for (name, needs) in &node.dependent_required {
+            for needed in needs {
+                if members.contains_key(&**name) && !members.contains_key(&**needed) {
+                    self.problem(at, format_args!("key [{needed}] is required where [{name}] is given"));
+                }
+            }
+        }
+        self.choices(node, members, at);
+        let mut here = String::with_capacity(at.len() + 24);
+        for (name, member) in members {
+            here.clear();
+            // Writing to a string cannot fail.
+            let _ = write!(here, "{at}/{name}");
+            match member_node(node, name) {
+                Some(id) => self.value(id, member, &here, depth + 1),
+                None if node.closed && (!node.properties.is_empty() || !node.patterns.is_empty()) => {
+                    self.problem(at, format_args!("extraneous key [{name}] is not permitted"))
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn choices(&mut self, node: &Node, members: &Map<String, Json>, at: &str) {
+        let given = |names: &[Name]| names.iter().filter(|name| members.contains_key(&***name)).count();
+        let xor = given(&node.required_xor);
+        if !node.required_xor.is_empty() && xor != 1 {
+            self.problem(
+                at,
+                format_args!("exactly one of [{}] must be given, found {xor}", node.required_xor.join(", ")),
+            );
+        }
+        if !node.required_or.is_empty() && given(&node.required_or) == 0 {
+            self.problem(at, format_args!("at least one of [{}] must be given", node.required_or.join(", ")));
+        }
+    }
+
+    fn array(&mut self, node: &Node, elements: &[Json], at: &str, depth: usize) {
+        let length = elements.len() as u64;
+        if let Some(least) = node.min_items.filter(|least| length < *least) {
+            self.problem(at, format_args!("expected minimum item count: {least}, found: {length}"));
+        }
+        if let Some(most) = node.max_items.filter(|most| length > *most) {
+            self.problem(at, format_args!("expected maximum item count: {most}, found: {length}"));
+        }
+        if node.unique && has_twins(elements) {
+            self.problem(at, format_args!("array items are not unique"));
+        }
+        if let Some(items) = node.items {
+            for (index, element) in elements.iter().enumerate() {
+                self.value(items, element, &format!("{at}/{index}"), depth + 1);
+            }
+        }
+    }
+
+    fn text(&mut self, node: &Node, text: &str, at: &str) {
+        if node.min_length.is_some() || node.max_length.is_some() {
+            let length = text.chars().count() as u64;
+            if let Some(least) = node.min_length.filter(|least| length < *least) {
+                self.problem(at, format_args!("expected minLength: {least}, actual: {length}"));
+            }
+            if let Some(most) = node.max_length.filter(|most| length > *most) {
+                self.problem(at, format_args!("expected maxLength: {most}, actual: {length}"));
+            }
+        }
+        if let Some(pattern) = &node.pattern
+            && !pattern.matches(text)
+        {
+            self.problem(at, format_args!("string [{text}] does not match pattern {}", pattern.text()));
+        }
+    }
+
+    fn number(&mut self, node: &Node, number: Option<f64>, at: &str) {
+        let Some(number) = number else { return };
+        if let Some(least) = node.minimum.filter(|least| number < *least) {
+            self.problem(at, format_args!("{number} is not greater or equal to {least}"));
+        }
+        if let Some(most) = node.maximum.filter(|most| number > *most) {
+            self.problem(at, format_args!("{number} is not less or equal to {most}"));
+        }
+    }
+
+    fn combinations(&mut self, node: &Node, value: &Json, at: &str, depth: usize) {
+        for branch in &node.all_of {
+            self.value(*branch, value, at, depth + 1);
+        }
+        if !node.any_of.is_empty() && !node.any_of.iter().any(|branch| self.fits(*branch, value, depth)) {
+            self.problem(at, format_args!("no subschema matched out of the total {} subschemas", node.any_of.len()));
+        }
+        if !node.one_of.is_empty() {
+            let fitting = node.one_of.iter().filter(|branch| self.fits(**branch, value, depth)).count();
+            if fitting != 1 {
+                let total = node.one_of.len();
+                self.problem(at, format_args!("{fitting} subschemas matched instead of one, out of {total}"));
+            }
+        }
+    }
+
+    fn fits(&self, branch: NodeId, value: &Json, depth: usize) -> bool {
+        let mut check = Check { schema: self.schema, problems: Vec::new() };
+        check.value(branch, value, "#", depth + 1);
+        check.problems.is_empty()
+    }
+}
+
+fn member_node(node: &Node, name: &str) -> Option<NodeId> {
+    node.property(name)
+        .or_else(|| node.patterns.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, value)| *value))
+}
+
+fn has_twins(elements: &[Json]) -> bool {
+    let mut texts: Vec<String> = elements.iter().map(Json::to_string).collect();
+    texts.sort_unstable();
+    texts.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+fn describe(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "boolean",
+        Json::Number(_) => "number",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Catalogue;
+    use serde_json::json;
+
+    fn problems(type_name: &str, document: &Json) -> Vec<String> {
+        desired_state(&Catalogue::shipped().get(type_name).unwrap().unwrap(), document)
+    }
+
+    #[test]
+    fn cc_61_documents_are_checked_against_the_schema() {
+        assert_eq!(problems("AWS::EC2::VPC", &json!({"CidrBlock": "10.0.0.0/16"})), Vec::<String>::new());
+        for (type_name, document, expected) in [
+            ("AWS::EC2::VPC", json!({"CidrBlock": 5}), "expected type: string, found: number"),
+            ("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16", "Foo": 1}), "extraneous key [Foo] is not permitted"),
+            ("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16", "VpcId": "vpc-1"}), "#/VpcId: is read-only"),
+            ("AWS::EC2::VPC", json!({}), "exactly one of [CidrBlock, Ipv4IpamPoolId]"),
+            ("AWS::EC2::RouteTable", json!({}), "required key [VpcId] not found"),
+            ("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16", "InstanceTenancy": "x"}), "not a valid enum value"),
+            (
+                "AWS::EC2::VPC",
+                json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "a"}]}),
+                "#/Tags/0: required key [Value]",
+            ),
+            ("AWS::SQS::Queue", json!({"QueueName": []}), "expected type: string, found: array"),
+            ("AWS::Logs::LogGroup", json!({"LogGroupName": "a b"}), "does not match pattern"),
+        ] {
+            let found = problems(type_name, &document);
+            assert!(found.iter().any(|problem| problem.contains(expected)), "{document}: {found:?}");
+        }
+    }
+}
