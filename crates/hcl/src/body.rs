@@ -244,7 +244,7 @@ impl Body {
         }
     }
 
-    fn hidden(&self) -> &Hidden {
+    pub(crate) fn hidden(&self) -> &Hidden {
         static NOTHING: std::sync::LazyLock<Hidden> = std::sync::LazyLock::new(Hidden::default);
         self.hidden.as_deref().unwrap_or(&NOTHING)
     }

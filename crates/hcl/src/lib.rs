@@ -6,10 +6,15 @@
 mod ast;
 mod body;
 mod json_body;
+mod lexical;
 mod merged;
 mod native;
 mod parse;
+mod parser;
+mod scanner;
 mod statically;
+mod token;
+mod visit;
 
 pub use ast::{
     Binary, BinaryOperator, Call, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString, LiteralKey,
@@ -18,3 +23,5 @@ pub use ast::{
 };
 pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
+pub use scanner::{is_identifier, tokenize};
+pub use token::{TokenKind, Tokens};

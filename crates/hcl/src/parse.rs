@@ -6,37 +6,57 @@ use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, Traversal};
 use crate::body::{Body, File};
+use crate::parser::{Origin, Parser};
 
-/// Reads a file of the native syntax. Never fails: what cannot be read is left out and reported.
+/// Reads a file of the native syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
-    (File { body: Body::new(Vec::new(), Vec::new(), file.span(0, file.text().len())) }, Diagnostics::new())
+    let mut parser = Parser::new(file.text(), origin(file));
+    let body = Body::from_native(parser.file_body());
+    (File { body }, parser.finish())
 }
 
-/// Reads a file of the JSON syntax.
+/// Reads a file of the JSON syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
     (File { body: Body::new(Vec::new(), Vec::new(), file.span(0, file.text().len())) }, Diagnostics::new())
 }
 
-/// Reads a text that is one expression.
+/// Reads a text that is one expression; line ends mean nothing in it.
 pub fn parse_expression(file: &SourceFile) -> (Expression, Diagnostics) {
-    (Expression::invalid(file.span(0, file.text().len())), Diagnostics::new())
+    let mut parser = Parser::new(file.text(), origin(file));
+    let expression = parser.whole_expression();
+    (expression, parser.finish())
 }
 
 /// Reads a text that is one template, without quotes around it.
 pub fn parse_template(file: &SourceFile) -> (Expression, Diagnostics) {
-    (Expression::invalid(file.span(0, file.text().len())), Diagnostics::new())
+    let mut parser = Parser::for_template(file.text(), origin(file));
+    let expression = parser.whole_template();
+    (expression, parser.finish())
 }
 
-/// Reads a text that is one traversal.
+/// Reads a text that is one traversal, such as an address.
 pub fn parse_traversal(file: &SourceFile) -> (Option<Arc<Traversal>>, Diagnostics) {
-    let _ = file;
-    (None, Diagnostics::new())
+    let mut parser = Parser::new(file.text(), origin(file));
+    let traversal = parser.whole_traversal();
+    (traversal.map(Arc::new), parser.finish())
 }
 
-pub(crate) fn quoted_traversal(_text: &str, _span: Span) -> Option<Arc<Traversal>> {
-    None
+fn origin(file: &SourceFile) -> Origin<'_> {
+    Origin { base: file.base(), file: Some(file) }
 }
 
-pub(crate) fn quoted_expression(_text: &str, _span: Span) -> Option<Expression> {
-    None
+/// The traversal in a string at `span`, whose quotes are one character each.
+///
+/// Escapes in the string shift what comes after them by a few characters; nobody writes them in a traversal.
+pub(crate) fn quoted_traversal(text: &str, span: Span) -> Option<Arc<Traversal>> {
+    let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None });
+    let traversal = parser.whole_traversal()?;
+    (!parser.finish().has_errors()).then(|| Arc::new(traversal))
+}
+
+/// The expression in a string at `span`.
+pub(crate) fn quoted_expression(text: &str, span: Span) -> Option<Expression> {
+    let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None });
+    let expression = parser.whole_expression();
+    (!parser.finish().has_errors()).then_some(expression)
 }

@@ -1,0 +1,239 @@
+//! What is taken from a term: attributes, indexes, splats.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Span};
+
+use super::{Newlines, Parser};
+use crate::ast::{
+    Expression, ExpressionKind, Ident, Index, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
+};
+use crate::token::TokenKind;
+
+/// A term with the literal steps after it.
+pub(super) struct Chain {
+    start: Start,
+    steps: Vec<Step>,
+    span: Span,
+}
+
+enum Start {
+    Root(Ident),
+    Value(Expression),
+}
+
+impl Chain {
+    pub(super) fn root(root: Ident) -> Self {
+        Self { span: root.span, start: Start::Root(root), steps: Vec::new() }
+    }
+
+    pub(super) fn of(value: Expression) -> Self {
+        Self { span: value.span, start: Start::Value(value), steps: Vec::new() }
+    }
+
+    fn push(&mut self, step: Step) {
+        self.span = self.span.to(step.span());
+        self.steps.push(step);
+    }
+
+    /// Makes the source of a larger expression, which ends with `span`, of everything so far.
+    fn wrap(self, span: Span, kind: impl FnOnce(Expression) -> ExpressionKind) -> Self {
+        let span = self.span.to(span);
+        Self::of(Expression::new(kind(self.into_expression()), span))
+    }
+
+    fn into_expression(self) -> Expression {
+        let Self { start, mut steps, span } = self;
+        steps.shrink_to_fit();
+        match start {
+            Start::Root(root) => {
+                Expression::new(ExpressionKind::Traversal(Arc::new(Traversal { root, steps, span })), span)
+            }
+            Start::Value(value) if steps.is_empty() => value,
+            Start::Value(source) => {
+                Expression::new(ExpressionKind::Relative(Arc::new(Relative { source, steps })), span)
+            }
+        }
+    }
+}
+
+/// One thing that is taken.
+enum Access {
+    Step(Step),
+    Index {
+        key: Expression,
+        span: Span,
+    },
+    Splat {
+        kind: SplatKind,
+        each: Vec<Selector>,
+        marker: Span,
+        span: Span,
+    },
+    /// Something wrong, which has been reported.
+    Invalid(Span),
+}
+
+impl Parser<'_> {
+    /// Everything that is taken from `term`.
+    pub(super) fn accesses(&mut self, term: Chain) -> Expression {
+        let mut chain = term;
+        while let Some(access) = self.access() {
+            chain = match access {
+                Access::Step(step) => {
+                    chain.push(step);
+                    continue;
+                }
+                Access::Index { key, span } => {
+                    chain.wrap(span, |source| ExpressionKind::Index(Arc::new(Index { source, key, brackets: span })))
+                }
+                Access::Splat { kind, each, marker, span } => {
+                    chain.wrap(span, |source| ExpressionKind::Splat(Arc::new(Splat { source, kind, each, marker })))
+                }
+                Access::Invalid(span) => chain.wrap(span, |_| ExpressionKind::Invalid),
+            };
+            if !self.grow() {
+                break;
+            }
+        }
+        chain.into_expression()
+    }
+
+    /// Everything that is taken from each element of a full splat.
+    fn selectors(&mut self) -> Vec<Selector> {
+        let mut selectors = Vec::new();
+        while let Some(access) = self.access() {
+            selectors.push(match access {
+                Access::Step(step) => Selector::Step(step),
+                Access::Index { key, span } => Selector::Index { key, span },
+                Access::Splat { kind, each, marker, .. } => Selector::Splat { kind, each, span: marker },
+                Access::Invalid(span) => Selector::Index { key: Expression::invalid(span), span },
+            });
+        }
+        selectors.shrink_to_fit();
+        selectors
+    }
+
+    fn access(&mut self) -> Option<Access> {
+        match self.kind() {
+            TokenKind::Dot => Some(self.dot()),
+            TokenKind::OpenBracket => Some(self.brackets()),
+            _ => None,
+        }
+    }
+
+    fn dot(&mut self) -> Access {
+        let dot = self.bump();
+        let dot = self.span(dot);
+        match self.kind() {
+            TokenKind::Identifier => Access::Step(self.attribute_step(dot)),
+            TokenKind::Number => match self.legacy_index(dot) {
+                Ok(step) => Access::Step(step),
+                Err(span) => Access::Invalid(span),
+            },
+            TokenKind::Star => self.attribute_splat(dot),
+            _ => {
+                let found = self.span(self.at);
+                self.no_attribute_name(found);
+                Access::Invalid(dot)
+            }
+        }
+    }
+
+    fn attribute_step(&mut self, dot: Span) -> Step {
+        let token = self.bump();
+        Step::Attribute { name: self.name_of(token), span: dot.to(self.span(token)) }
+    }
+
+    fn no_attribute_name(&mut self, found: Span) {
+        let detail = "After a dot comes the name of an attribute.";
+        self.syntax_error(Diagnostic::error("Invalid attribute name", detail).at(found));
+    }
+
+    /// `.0`, as it was written before there were brackets.
+    fn legacy_index(&mut self, dot: Span) -> Result<Step, Span> {
+        let token = self.bump();
+        let span = dot.to(self.span(token));
+        let text = self.text_of(token);
+        if let Some((first, second)) = text.split_once('.') {
+            let detail =
+                format!("An index after a dot cannot be followed by another one. Write [{first}][{second}] instead.");
+            let diagnostic = Diagnostic::error("Invalid legacy index syntax", detail).at(self.span(token));
+            self.value_error(diagnostic);
+            return Err(span);
+        }
+        Ok(Step::Index { key: LiteralKey::Number(self.name_of(token)), span })
+    }
+
+    /// `.*` with the attributes that it takes of each element.
+    fn attribute_splat(&mut self, dot: Span) -> Access {
+        let star = self.bump();
+        let marker = dot.to(self.span(star));
+        let mut each = Vec::new();
+        let mut span = marker;
+        while let Some(dot) = self.accept(TokenKind::Dot) {
+            let dot = self.span(dot);
+            let step = match self.kind() {
+                TokenKind::Identifier => self.attribute_step(dot),
+                TokenKind::Number => match self.legacy_index(dot) {
+                    Ok(step) => step,
+                    Err(wrong) => return Access::Invalid(marker.to(wrong)),
+                },
+                TokenKind::Star => {
+                    let detail = "A second splat cannot follow after \".*\". Use \"[*]\" for both of them.";
+                    let found = self.span(self.at);
+                    self.syntax_error(Diagnostic::error("Nested splat expression not allowed", detail).at(found));
+                    return Access::Invalid(marker);
+                }
+                _ => {
+                    self.no_attribute_name(self.span(star));
+                    return Access::Invalid(marker);
+                }
+            };
+            span = span.to(step.span());
+            each.push(Selector::Step(step));
+        }
+        Access::Splat { kind: SplatKind::Attribute, each, marker, span }
+    }
+
+    fn brackets(&mut self) -> Access {
+        let open = self.bump();
+        let open = self.span(open);
+        if self.kind() == TokenKind::Star {
+            return self.full_splat(open);
+        }
+        let problems = self.problems;
+        let key = self.with_newlines(Newlines::Ignored, |parser| {
+            let key = parser.expression();
+            if parser.lost_since(problems) {
+                parser.skip_over(TokenKind::CloseBracket);
+            } else if parser.accept(TokenKind::CloseBracket).is_none() {
+                let found = parser.span(parser.at);
+                let detail = "The index is complete here; a closing bracket is needed.";
+                parser.syntax_error(Diagnostic::error("Missing close bracket on index", detail).at(found));
+                parser.skip_over(TokenKind::CloseBracket);
+            }
+            key
+        });
+        let span = open.to(self.last_span());
+        match key.kind {
+            ExpressionKind::Number(digits) => Access::Step(Step::Index { key: LiteralKey::Number(digits), span }),
+            ExpressionKind::String(text) => Access::Step(Step::Index { key: LiteralKey::String(text), span }),
+            _ => Access::Index { key, span },
+        }
+    }
+
+    fn full_splat(&mut self, open: Span) -> Access {
+        self.bump();
+        if self.accept(TokenKind::CloseBracket).is_none() {
+            let found = self.span(self.at);
+            let detail = "A closing bracket must follow right after the star of a splat.";
+            self.syntax_error(Diagnostic::error("Missing close bracket on splat index", detail).at(found));
+            self.skip_over(TokenKind::CloseBracket);
+        }
+        let marker = open.to(self.last_span());
+        let each = self.nested(Self::selectors).unwrap_or_default();
+        let span = marker.to(self.last_span());
+        Access::Splat { kind: SplatKind::Full, each, marker, span }
+    }
+}

@@ -1,0 +1,99 @@
+//! Function calls.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Span};
+
+use super::{Newlines, Parser};
+use crate::ast::{Call, Expression, ExpressionKind, Ident, Name};
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    /// The call of the function whose name begins with the token `first`; `::` or `(` is next.
+    pub(super) fn call(&mut self, first: usize) -> Expression {
+        let name = match self.function_name(first) {
+            Ok(name) => name,
+            Err(span) => return Expression::invalid(span),
+        };
+        let open = self.bump();
+        let open = self.span(open);
+        let name_span = name.span;
+        let call = self.with_newlines(Newlines::Ignored, |parser| parser.arguments(name, open));
+        let span = name_span.to(call.close);
+        Expression::new(ExpressionKind::Call(Arc::new(call)), span)
+    }
+
+    fn function_name(&mut self, first: usize) -> Result<Ident, Span> {
+        if self.kind() == TokenKind::OpenParenthesis {
+            return Ok(self.ident_of(first));
+        }
+        let mut name = self.text_of(first).to_owned();
+        let mut span = self.span(first);
+        while self.accept(TokenKind::DoubleColon).is_some() {
+            let found = self.at;
+            if self.accept(TokenKind::Identifier).is_none() {
+                let detail = "After \"::\" comes the name of a function, or of a further namespace.";
+                return Err(self.broken_name("Missing function name", detail, span, found));
+            }
+            name.push_str("::");
+            name.push_str(self.text_of(found));
+            span = span.to(self.span(found));
+        }
+        if self.kind() != TokenKind::OpenParenthesis {
+            let detail = "After the name of a function come its arguments in parentheses.";
+            return Err(self.broken_name("Missing open parenthesis", detail, span, self.at));
+        }
+        Ok(Ident { name: Name::from(name), span })
+    }
+
+    fn broken_name(&mut self, summary: &str, detail: &str, name: Span, found: usize) -> Span {
+        let found = self.span(found);
+        self.syntax_error(Diagnostic::error(summary, detail).at(found).within(name.to(found)));
+        name
+    }
+
+    fn arguments(&mut self, name: Ident, open: Span) -> Call {
+        let mut arguments = Vec::new();
+        let mut expansion = None;
+        while self.kind() != TokenKind::CloseParenthesis {
+            let problems = self.problems;
+            arguments.push(self.expression());
+            if self.lost_since(problems) {
+                break;
+            }
+            if let Some(token) = self.accept(TokenKind::Ellipsis) {
+                expansion = Some(self.span(token));
+                if self.kind() != TokenKind::CloseParenthesis {
+                    let detail = "An argument that is expanded with \"...\" must be the last one.";
+                    let diagnostic = Diagnostic::error("Missing closing parenthesis", detail).at(self.span(token));
+                    self.syntax_error(diagnostic.within(name.span.to(self.span(token))));
+                }
+                break;
+            }
+            if self.accept(TokenKind::Comma).is_none() {
+                if self.kind() != TokenKind::CloseParenthesis {
+                    self.no_separator(&name, open);
+                }
+                break;
+            }
+        }
+        if self.accept(TokenKind::CloseParenthesis).is_none() {
+            self.skip_over(TokenKind::CloseParenthesis);
+        }
+        arguments.shrink_to_fit();
+        Call { name, arguments, expansion, open, close: self.last_span() }
+    }
+
+    fn no_separator(&mut self, name: &Ident, open: Span) {
+        let found = self.span(self.at);
+        if self.kind() == TokenKind::End {
+            let detail = "The text ends before a closing parenthesis for this call.";
+            let diagnostic = Diagnostic::error("Unterminated function call", detail).at(name.span.to(open));
+            self.syntax_error(diagnostic);
+        } else {
+            let detail = "A comma must stand between two arguments, and a closing parenthesis after the last one.";
+            let diagnostic = Diagnostic::error("Missing argument separator", detail);
+            self.syntax_error(diagnostic.at(found).within(name.span.to(found)));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Tuples and objects that are written out.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Span};
+
+use super::{Newlines, Parser};
+use crate::ast::{Expression, ExpressionKind, ObjectItem};
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    /// `[…]`: a tuple or a `for` expression.
+    pub(super) fn tuple(&mut self) -> Expression {
+        let open = self.bump();
+        self.with_newlines(Newlines::Ignored, |parser| {
+            if parser.at_word("for") { parser.for_expression(open) } else { parser.elements(open) }
+        })
+    }
+
+    fn elements(&mut self, open: usize) -> Expression {
+        let open = self.span(open);
+        let mut elements = Vec::new();
+        loop {
+            if self.accept(TokenKind::CloseBracket).is_some() {
+                break;
+            }
+            let problems = self.problems;
+            elements.push(self.expression());
+            if self.lost_since(problems) {
+                self.skip_over(TokenKind::CloseBracket);
+                break;
+            }
+            if self.accept(TokenKind::Comma).is_none() && self.kind() != TokenKind::CloseBracket {
+                self.no_element_separator(open);
+                self.skip_over(TokenKind::CloseBracket);
+                break;
+            }
+        }
+        let span = open.to(self.last_span());
+        Expression::new(ExpressionKind::Tuple(Arc::from(elements)), span)
+    }
+
+    fn no_element_separator(&mut self, open: Span) {
+        let found = self.span(self.at);
+        if self.kind() == TokenKind::End {
+            let detail = "The text ends before a closing bracket for this list.";
+            self.syntax_error(Diagnostic::error("Unterminated tuple constructor expression", detail).at(open));
+        } else {
+            let detail = "A comma must stand between two elements, and a closing bracket after the last one.";
+            let diagnostic = Diagnostic::error("Missing item separator", detail).at(found).within(open.to(found));
+            self.syntax_error(diagnostic);
+        }
+    }
+
+    /// `{…}`: an object or a `for` expression.
+    pub(super) fn object(&mut self) -> Expression {
+        let open = self.bump();
+        let is_for = self.with_newlines(Newlines::Ignored, |parser| parser.at_word("for"));
+        if is_for {
+            return self.with_newlines(Newlines::Ignored, |parser| parser.for_expression(open));
+        }
+        self.with_newlines(Newlines::Significant, |parser| parser.items(open))
+    }
+
+    fn items(&mut self, open: usize) -> Expression {
+        let open = self.span(open);
+        let mut items = Vec::new();
+        loop {
+            if self.accept(TokenKind::Newline).is_some() {
+                continue;
+            }
+            if self.accept(TokenKind::CloseBrace).is_some() {
+                break;
+            }
+            if !self.object_item(open, &mut items) {
+                self.skip_over(TokenKind::CloseBrace);
+                break;
+            }
+            match self.kind() {
+                TokenKind::Comma | TokenKind::Newline => {
+                    self.bump();
+                }
+                TokenKind::CloseBrace => {}
+                _ => {
+                    self.no_item_separator(open);
+                    self.skip_over(TokenKind::CloseBrace);
+                    break;
+                }
+            }
+        }
+        let span = open.to(self.last_span());
+        Expression::new(ExpressionKind::Object(Arc::from(items)), span)
+    }
+
+    /// One item; false when it could not be understood.
+    fn object_item(&mut self, open: Span, items: &mut Vec<ObjectItem>) -> bool {
+        let problems = self.problems;
+        let key = as_key(self.expression());
+        if self.lost_since(problems) {
+            return false;
+        }
+        if self.accept(TokenKind::Equal).is_none() && self.accept(TokenKind::Colon).is_none() {
+            self.no_value(open);
+            return false;
+        }
+        let value = self.expression();
+        items.push(ObjectItem { key, value });
+        !self.lost_since(problems)
+    }
+
+    fn no_value(&mut self, open: Span) {
+        let found = self.span(self.at);
+        let (summary, detail) = match self.kind() {
+            TokenKind::End => {
+                self.unterminated_object(open);
+                return;
+            }
+            TokenKind::Newline | TokenKind::Comma => {
+                ("Missing attribute value", "An equals sign and a value must follow after the name of an attribute.")
+            }
+            TokenKind::Identifier => (
+                "Missing key/value separator",
+                "An equals sign must stand between the name of an attribute and its value. A name with dots or spaces \
+                 in it stands in quotes.",
+            ),
+            _ => (
+                "Missing key/value separator",
+                "An equals sign must stand between the name of an attribute and its value.",
+            ),
+        };
+        self.syntax_error(Diagnostic::error(summary, detail).at(found).within(open.to(found)));
+    }
+
+    fn no_item_separator(&mut self, open: Span) {
+        if self.kind() == TokenKind::End {
+            self.unterminated_object(open);
+            return;
+        }
+        let found = self.span(self.at);
+        let detail = "The value is complete here; a comma or a new line must come before the next attribute.";
+        let diagnostic = Diagnostic::error("Missing attribute separator", detail).at(found).within(open.to(found));
+        self.syntax_error(diagnostic);
+    }
+
+    fn unterminated_object(&mut self, open: Span) {
+        let detail = "The text ends before a closing brace for this object.";
+        self.syntax_error(Diagnostic::error("Unterminated object constructor expression", detail).at(open));
+    }
+}
+
+/// A bare name before the equals sign is the name of the attribute, not a reference.
+fn as_key(key: Expression) -> Expression {
+    match &key.kind {
+        ExpressionKind::Traversal(traversal) if traversal.steps.is_empty() => {
+            Expression::new(ExpressionKind::String(traversal.root.name.clone()), key.span)
+        }
+        _ => key,
+    }
+}

@@ -1,0 +1,88 @@
+//! Walking over the tokens.
+
+use groma_diagnostics::Span;
+
+use super::{Newlines, Parser};
+use crate::ast::{Ident, Name};
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    /// Moves on to the next token that means something.
+    pub(super) fn settle(&mut self) {
+        let mut at = self.after;
+        loop {
+            match self.tokens.kind(at) {
+                TokenKind::Space | TokenKind::Comment => at += 1,
+                TokenKind::Newline if self.newlines == Newlines::Ignored => at += 1,
+                _ => break,
+            }
+        }
+        self.at = at;
+    }
+
+    /// Reads the next token and gives its place. The end is read again and again.
+    pub(super) fn bump(&mut self) -> usize {
+        let read = self.at;
+        if self.tokens.kind(read) != TokenKind::End {
+            self.after = read + 1;
+            self.settle();
+        }
+        read
+    }
+
+    /// Reads the next token if it is of `kind`.
+    pub(super) fn accept(&mut self, kind: TokenKind) -> Option<usize> {
+        (self.kind() == kind).then(|| self.bump())
+    }
+
+    /// Whether the next token is the name `word`.
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        self.kind() == TokenKind::Identifier && self.text_of(self.at) == word
+    }
+
+    /// Runs `parse` with another meaning of line ends.
+    pub(super) fn with_newlines<T>(&mut self, newlines: Newlines, parse: impl FnOnce(&mut Self) -> T) -> T {
+        let around = std::mem::replace(&mut self.newlines, newlines);
+        self.settle();
+        let result = parse(self);
+        self.newlines = around;
+        self.settle();
+        result
+    }
+
+    /// The characters of a token.
+    pub(super) fn text_of(&self, index: usize) -> &str {
+        self.text.get(self.tokens.range(index)).unwrap_or_default()
+    }
+
+    /// The place of a token; the end of the text counts as the empty span there.
+    pub(super) fn span(&self, index: usize) -> Span {
+        let base = self.origin.base;
+        Span::new(base + self.tokens.start(index), base + self.tokens.end(index))
+    }
+
+    /// The place of the token that was read last.
+    pub(super) fn last_span(&self) -> Span {
+        match self.after.checked_sub(1) {
+            Some(index) => self.span(index),
+            None => self.span(self.at),
+        }
+    }
+
+    /// The span of bytes of the text.
+    pub(super) fn bytes_span(&self, start: usize, end: usize) -> Span {
+        let base = self.origin.base;
+        Span::new(base + start as u32, base + end as u32)
+    }
+
+    /// The characters of a token, shared.
+    pub(super) fn name_of(&mut self, index: usize) -> Name {
+        let text = self.text.get(self.tokens.range(index)).unwrap_or_default();
+        self.names.share(text)
+    }
+
+    /// A token as a name.
+    pub(super) fn ident_of(&mut self, index: usize) -> Ident {
+        Ident { name: self.name_of(index), span: self.span(index) }
+    }
+}

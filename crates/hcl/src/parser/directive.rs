@@ -1,0 +1,215 @@
+//! Directives of templates: reading them, and putting what stands between them together.
+
+use groma_diagnostics::{Diagnostic, Span, suggest};
+
+use super::template::{Closing, Piece, Pieces};
+use super::{Newlines, Parser};
+use crate::ast::{Expression, Ident, Name, Template, TemplateFor, TemplateIf, TemplatePart};
+use crate::token::TokenKind;
+
+impl Closing {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Else => "else",
+            Self::EndIf => "endif",
+            Self::EndFor => "endfor",
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// `%{ … }`.
+    pub(super) fn directive(&mut self, closer: TokenKind, pieces: &mut Pieces) {
+        let open = self.sequence_start(pieces);
+        let problems = self.problems;
+        self.with_newlines(Newlines::Ignored, |parser| {
+            if let Some(piece) = parser.directive_content(open) {
+                pieces.push(piece);
+            }
+            parser.sequence_end(open, closer, problems, pieces);
+        });
+    }
+
+    fn directive_content(&mut self, open: usize) -> Option<Piece> {
+        let begin = self.span(open);
+        let Some(token) = self.accept(TokenKind::Identifier) else {
+            let found = self.span(self.at);
+            let detail = "After \"%{\" comes a directive: if, else, endif, for or endfor. If \"%{\" is meant as it is, write \"%%{\".";
+            self.syntax_error(
+                Diagnostic::error("Invalid template directive", detail).at(found).within(begin.to(found)),
+            );
+            return None;
+        };
+        let word = self.text_of(token).to_owned();
+        let closing = |word, parser: &Self| Piece::Closing { word, span: begin.to(parser.span(parser.at)) };
+        let piece = match word.as_str() {
+            "if" => {
+                let condition = self.expression();
+                Piece::If { condition, span: begin.to(self.span(self.at)) }
+            }
+            "for" => self.for_directive(begin)?,
+            "else" => closing(Closing::Else, self),
+            "endif" => closing(Closing::EndIf, self),
+            "endfor" => closing(Closing::EndFor, self),
+            _ => {
+                self.unknown_directive(token, &word);
+                return None;
+            }
+        };
+        if self.kind() != TokenKind::CloseSequence {
+            let found = self.span(self.at);
+            let summary = format!("Extra characters in {word} marker");
+            let detail = "The directive is complete here; a closing brace is needed.";
+            self.syntax_error(Diagnostic::error(summary, detail).at(found).within(begin.to(found)));
+        }
+        Some(piece)
+    }
+
+    fn unknown_directive(&mut self, token: usize, word: &str) {
+        let hint = suggest(word, ["if", "for", "else", "endif", "endfor"]);
+        let hint = hint.map(|other| format!(" Did you mean \"{other}\"?")).unwrap_or_default();
+        let detail = format!("There is no directive \"{word}\".{hint}");
+        self.syntax_error(Diagnostic::error("Invalid template control keyword", detail).at(self.span(token)));
+    }
+
+    fn for_directive(&mut self, begin: Span) -> Option<Piece> {
+        let Some(token) = self.accept(TokenKind::Identifier) else {
+            return self.for_directive_error("The name of a variable must follow after \"for\".");
+        };
+        let mut key = None;
+        let mut value = self.ident_of(token);
+        if self.accept(TokenKind::Comma).is_some() {
+            let Some(token) = self.accept(TokenKind::Identifier) else {
+                return self.for_directive_error("The name of a variable for the values must follow after the comma.");
+            };
+            key = Some(std::mem::replace(&mut value, self.ident_of(token)));
+        }
+        if !self.at_word("in") {
+            return self
+                .for_directive_error("The word \"in\" and a collection must follow after the names of the variables.");
+        }
+        self.bump();
+        let collection = self.expression();
+        Some(Piece::For { key, value, collection, span: begin.to(self.span(self.at)) })
+    }
+
+    fn for_directive_error(&mut self, detail: &str) -> Option<Piece> {
+        let found = self.span(self.at);
+        self.syntax_error(Diagnostic::error("Invalid 'for' directive", detail).at(found));
+        None
+    }
+
+    /// Matches directives with their ends.
+    pub(super) fn assemble(&mut self, pieces: Vec<Piece>, end: Span) -> Template {
+        let mut assembly = Assembly { pieces: pieces.into_iter(), end };
+        let mut parts = Vec::new();
+        while let Some(piece) = assembly.pieces.next() {
+            if let Some(part) = self.part(piece, &mut assembly) {
+                parts.push(part);
+            }
+        }
+        parts.shrink_to_fit();
+        Template { parts }
+    }
+
+    fn part(&mut self, piece: Piece, assembly: &mut Assembly) -> Option<TemplatePart> {
+        match piece {
+            Piece::Literal { text, .. } if text.is_empty() => None,
+            Piece::Literal { text, span } => Some(TemplatePart::Literal { text: Name::from(text), span }),
+            Piece::Interpolation(expression) => Some(TemplatePart::Interpolation(expression)),
+            Piece::If { condition, span } => self.nested(|parser| parser.if_part(condition, span, assembly)),
+            Piece::For { key, value, collection, span } => {
+                let opening = ForOpening { key, value, collection, span };
+                self.nested(|parser| parser.for_part(opening, assembly))
+            }
+            Piece::Closing { word, span } => {
+                self.unexpected(
+                    word,
+                    span,
+                    "There is no directive before it that this one could belong to.".to_owned(),
+                );
+                None
+            }
+        }
+    }
+
+    fn unexpected(&mut self, word: Closing, span: Span, detail: String) {
+        self.value_error(Diagnostic::error(format!("Unexpected {} directive", word.word()), detail).at(span));
+    }
+
+    fn unexpected_end(&mut self, word: &str, open: Span, assembly: &Assembly) {
+        let place = self.line_of(open).map(|line| format!(" on line {line}")).unwrap_or_default();
+        let detail = format!("The directive \"{word}\"{place} needs \"%{{ end{word} }}\" after it.");
+        self.value_error(Diagnostic::error("Unexpected end of template", detail).at(assembly.end).within(open));
+    }
+
+    fn if_part(&mut self, condition: Expression, open: Span, assembly: &mut Assembly) -> TemplatePart {
+        let mut yes = Vec::new();
+        let mut no = None;
+        let close = loop {
+            let Some(piece) = assembly.pieces.next() else {
+                self.unexpected_end("if", open, assembly);
+                return TemplatePart::Interpolation(Expression::invalid(open));
+            };
+            match piece {
+                Piece::Closing { word: Closing::EndIf, span } => break span,
+                Piece::Closing { word: Closing::Else, .. } if no.is_none() => no = Some(Vec::new()),
+                Piece::Closing { word, span } => {
+                    let detail = match word {
+                        Closing::Else => "This \"if\" has an \"else\" already.",
+                        _ => "The \"if\" before it must be ended with \"%{ endif }\" first.",
+                    };
+                    self.unexpected(word, span, detail.to_owned());
+                    return TemplatePart::Interpolation(Expression::invalid(span));
+                }
+                piece => {
+                    if let Some(part) = self.part(piece, assembly) {
+                        no.as_mut().unwrap_or(&mut yes).push(part);
+                    }
+                }
+            }
+        };
+        let no = Template { parts: no.unwrap_or_default() };
+        TemplatePart::If(Box::new(TemplateIf { condition, yes: Template { parts: yes }, no, span: open.to(close) }))
+    }
+
+    fn for_part(&mut self, opening: ForOpening, assembly: &mut Assembly) -> TemplatePart {
+        let ForOpening { key, value, collection, span: open } = opening;
+        let mut parts = Vec::new();
+        let close = loop {
+            let Some(piece) = assembly.pieces.next() else {
+                self.unexpected_end("for", open, assembly);
+                return TemplatePart::Interpolation(Expression::invalid(open));
+            };
+            match piece {
+                Piece::Closing { word: Closing::EndFor, span } => break span,
+                Piece::Closing { word, span } => {
+                    let detail = match word {
+                        Closing::Else => "A \"for\" has no \"else\".",
+                        _ => "The \"for\" before it must be ended with \"%{ endfor }\" first.",
+                    };
+                    self.unexpected(word, span, detail.to_owned());
+                    return TemplatePart::Interpolation(Expression::invalid(span));
+                }
+                piece => parts.extend(self.part(piece, assembly)),
+            }
+        };
+        let body = Template { parts };
+        TemplatePart::For(Box::new(TemplateFor { key, value, collection, body, span: open.to(close) }))
+    }
+}
+
+/// Pieces that are not matched yet.
+struct Assembly {
+    pieces: std::vec::IntoIter<Piece>,
+    /// The end of the template.
+    end: Span,
+}
+
+/// What stands in a `for` directive.
+struct ForOpening {
+    key: Option<Ident>,
+    value: Ident,
+    collection: Expression,
+    span: Span,
+}

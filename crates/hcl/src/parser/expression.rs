@@ -1,0 +1,211 @@
+//! Expressions: conditionals, operators and terms.
+
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostic;
+
+use super::access::Chain;
+use super::{Newlines, Parser};
+use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind, Unary, UnaryOperator};
+use crate::token::TokenKind;
+
+/// The operator of a token and how strongly it binds.
+const fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
+    Some(match kind {
+        TokenKind::Or => (BinaryOperator::Or, 1),
+        TokenKind::And => (BinaryOperator::And, 2),
+        TokenKind::EqualEqual => (BinaryOperator::Equal, 3),
+        TokenKind::NotEqual => (BinaryOperator::NotEqual, 3),
+        TokenKind::Greater => (BinaryOperator::Greater, 4),
+        TokenKind::GreaterEqual => (BinaryOperator::GreaterOrEqual, 4),
+        TokenKind::Less => (BinaryOperator::Less, 4),
+        TokenKind::LessEqual => (BinaryOperator::LessOrEqual, 4),
+        TokenKind::Plus => (BinaryOperator::Add, 5),
+        TokenKind::Minus => (BinaryOperator::Subtract, 5),
+        TokenKind::Star => (BinaryOperator::Multiply, 6),
+        TokenKind::Slash => (BinaryOperator::Divide, 6),
+        TokenKind::Percent => (BinaryOperator::Modulo, 6),
+        _ => return None,
+    })
+}
+
+/// The weakest binding.
+const ANY_OPERATOR: u8 = 1;
+
+impl Parser<'_> {
+    /// An expression.
+    pub(crate) fn expression(&mut self) -> Expression {
+        let start = self.at;
+        match self.nested(Self::conditional) {
+            Some(expression) => expression,
+            None => Expression::invalid(self.span(start)),
+        }
+    }
+
+    /// The expression that a whole text is, with line ends meaning nothing.
+    pub(crate) fn whole_expression(&mut self) -> Expression {
+        self.with_newlines(Newlines::Ignored, |parser| {
+            let expression = parser.expression();
+            if parser.kind() != TokenKind::End {
+                let found = parser.span(parser.at);
+                let detail = "The expression is complete, but there is more text after it.";
+                parser.syntax_error(Diagnostic::error("Extra characters after expression", detail).at(found));
+            }
+            expression
+        })
+    }
+
+    fn conditional(&mut self) -> Expression {
+        let problems = self.problems;
+        let condition = self.operation(ANY_OPERATOR);
+        if self.lost_since(problems) || self.accept(TokenKind::Question).is_none() {
+            return condition;
+        }
+        let yes = self.expression();
+        if self.lost_since(problems) {
+            return condition;
+        }
+        if self.accept(TokenKind::Colon).is_none() {
+            let found = self.span(self.at);
+            let detail = "After the result for \"true\", a conditional needs a colon and the result for \"false\": \
+                          condition ? one : other";
+            let diagnostic = Diagnostic::error("Missing false expression in conditional", detail);
+            self.syntax_error(diagnostic.at(found).within(condition.span.to(found)));
+            return condition;
+        }
+        let no = self.expression();
+        let span = condition.span.to(no.span);
+        Expression::new(ExpressionKind::Conditional(Arc::new(Conditional { condition, yes, no })), span)
+    }
+
+    /// Operands with operators between them that bind at least as strongly as `weakest`.
+    fn operation(&mut self, weakest: u8) -> Expression {
+        let problems = self.problems;
+        let mut left = self.operand();
+        while let Some((operator, strength)) = binary_operator(self.kind()) {
+            if strength < weakest || self.lost_since(problems) {
+                break;
+            }
+            let symbol = self.bump();
+            let symbol = self.span(symbol);
+            if operator == BinaryOperator::Multiply && self.kind() == TokenKind::Star {
+                self.no_power_operator();
+                break;
+            }
+            let right = self.operation(strength + 1);
+            let span = left.span.to(right.span);
+            left = Expression::new(ExpressionKind::Binary(Arc::new(Binary { operator, left, right, symbol })), span);
+            if !self.grow() {
+                break;
+            }
+        }
+        left
+    }
+
+    fn no_power_operator(&mut self) {
+        let found = self.span(self.at);
+        let detail = "There is no operator for powers. Use the function \"pow\".";
+        self.syntax_error(Diagnostic::error("Invalid expression", detail).at(found));
+    }
+
+    /// A term with everything that is taken from it.
+    fn operand(&mut self) -> Expression {
+        match self.kind() {
+            TokenKind::Minus => self.unary(UnaryOperator::Negate),
+            TokenKind::Bang => self.unary(UnaryOperator::Not),
+            _ => {
+                let term = self.term();
+                self.accesses(term)
+            }
+        }
+    }
+
+    fn unary(&mut self, operator: UnaryOperator) -> Expression {
+        let symbol = self.bump();
+        let symbol = self.span(symbol);
+        let Some(operand) = self.nested(Self::operand) else { return Expression::invalid(symbol) };
+        let span = symbol.to(operand.span);
+        Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span)
+    }
+
+    fn term(&mut self) -> Chain {
+        match self.kind() {
+            TokenKind::Identifier => self.named_term(),
+            TokenKind::OpenQuote | TokenKind::OpenHeredoc => Chain::of(self.template_term()),
+            TokenKind::Number => Chain::of(self.number()),
+            TokenKind::OpenBracket => Chain::of(self.tuple()),
+            TokenKind::OpenBrace => Chain::of(self.object()),
+            TokenKind::OpenParenthesis => Chain::of(self.parentheses()),
+            _ => Chain::of(self.no_expression()),
+        }
+    }
+
+    /// A term that begins with a name: a keyword, a call or a reference.
+    fn named_term(&mut self) -> Chain {
+        let token = self.bump();
+        if matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
+            return Chain::of(self.call(token));
+        }
+        let kind = match self.text_of(token) {
+            "true" => ExpressionKind::Bool(true),
+            "false" => ExpressionKind::Bool(false),
+            "null" => ExpressionKind::Null,
+            _ => return Chain::root(self.ident_of(token)),
+        };
+        Chain::of(Expression::new(kind, self.span(token)))
+    }
+
+    fn number(&mut self) -> Expression {
+        let token = self.bump();
+        let span = self.span(token);
+        if !is_number(self.text_of(token)) {
+            let detail = "This is no number: a number is digits, then perhaps a decimal point with digits, then perhaps \
+                          an exponent such as e10.";
+            self.value_error(Diagnostic::error("Invalid number literal", detail).at(span));
+            return Expression::invalid(span);
+        }
+        Expression::new(ExpressionKind::Number(self.name_of(token)), span)
+    }
+
+    fn parentheses(&mut self) -> Expression {
+        let open = self.bump();
+        let open = self.span(open);
+        let problems = self.problems;
+        let inner = self.with_newlines(Newlines::Ignored, |parser| {
+            let inner = parser.expression();
+            if parser.lost_since(problems) {
+                parser.skip_over(TokenKind::CloseParenthesis);
+            } else if parser.accept(TokenKind::CloseParenthesis).is_none() {
+                let found = parser.span(parser.at);
+                let detail = "The expression in parentheses is complete here; a closing parenthesis is needed.";
+                let diagnostic = Diagnostic::error("Unbalanced parentheses", detail).at(found).within(open.to(found));
+                parser.syntax_error(diagnostic);
+                parser.skip_over(TokenKind::CloseParenthesis);
+            }
+            inner
+        });
+        let span = open.to(self.last_span());
+        Expression::new(ExpressionKind::Parentheses(Arc::new(inner)), span)
+    }
+
+    fn no_expression(&mut self) -> Expression {
+        let found = self.span(self.at);
+        let diagnostic = if self.kind() == TokenKind::End {
+            Diagnostic::error("Missing expression", "An expression must begin here, but the text ends.")
+        } else {
+            let detail = "An expression must begin here: a value, a reference, a function call or a bracket.";
+            Diagnostic::error("Invalid expression", detail)
+        };
+        self.syntax_error(diagnostic.at(found));
+        Expression::invalid(found)
+    }
+}
+
+/// Whether a number token makes sense: one decimal point at most, one exponent at most, and in that order.
+pub(super) fn is_number(text: &str) -> bool {
+    let mut parts = text.splitn(2, ['e', 'E']);
+    let mantissa = parts.next().unwrap_or_default();
+    let exponent = parts.next().map(|exponent| exponent.trim_start_matches(['+', '-']));
+    mantissa.bytes().filter(|byte| *byte == b'.').count() <= 1
+        && exponent.is_none_or(|exponent| exponent.bytes().all(|byte| byte.is_ascii_digit()))
+}

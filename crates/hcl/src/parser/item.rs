@@ -1,0 +1,217 @@
+//! Single arguments and blocks.
+
+use groma_diagnostics::{Diagnostic, Span};
+
+use super::Parser;
+use super::body::Items;
+use crate::ast::Ident;
+use crate::body::{Attribute, Block, Body, Label};
+use crate::token::TokenKind;
+
+pub(super) enum Item {
+    Attribute(Attribute),
+    Block(Block),
+}
+
+impl Parser<'_> {
+    /// The argument or block whose name is next, with its line end.
+    pub(super) fn item(&mut self) -> Option<Item> {
+        let token = self.bump();
+        let name = self.ident_of(token);
+        match self.kind() {
+            TokenKind::Equal => {
+                let attribute = self.attribute(name);
+                self.end_of_line(&attribute);
+                Some(Item::Attribute(attribute))
+            }
+            TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier => Some(Item::Block(self.block(name))),
+            _ => {
+                self.neither_argument_nor_block(&name);
+                self.skip_item();
+                None
+            }
+        }
+    }
+
+    fn neither_argument_nor_block(&mut self, name: &Ident) {
+        let detail = format!(
+            "This name begins neither an argument nor a block. To set an argument, put an equals sign and a value after \
+             it: {} = …",
+            name.name
+        );
+        self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(name.span));
+    }
+
+    /// The argument `name`, from its equals sign to the end of its value.
+    fn attribute(&mut self, name: Ident) -> Attribute {
+        self.bump();
+        let expression = self.expression();
+        let span = name.span.to(expression.span);
+        Attribute { name, expression, span }
+    }
+
+    fn end_of_line(&mut self, attribute: &Attribute) {
+        let found = self.at;
+        match self.kind() {
+            TokenKind::Newline if !self.recovering => {
+                self.bump();
+                return;
+            }
+            TokenKind::End if !self.recovering => return,
+            _ if self.recovering => {}
+            TokenKind::Comma => {
+                let detail = "Arguments stand on lines of their own, without commas between them.";
+                let diagnostic = Diagnostic::error("Unexpected comma after argument", detail);
+                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span.to(self.span(found))));
+            }
+            _ => {
+                let detail = "The value of the argument is complete here; what follows must stand on a line of its own. \
+                              If it belongs to the value, an operator or a comma is missing.";
+                let diagnostic = Diagnostic::error("Missing newline after argument", detail);
+                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span.to(self.span(found))));
+            }
+        }
+        self.skip_item();
+    }
+
+    fn block(&mut self, kind: Ident) -> Block {
+        let mut labels = Vec::new();
+        let mut header = kind.span;
+        let open = loop {
+            match self.kind() {
+                TokenKind::OpenBrace => break self.bump(),
+                TokenKind::OpenQuote => {
+                    let (value, span) = self.quoted_literal();
+                    header = header.to(span);
+                    labels.push(Label { value, span });
+                }
+                TokenKind::Identifier => {
+                    let token = self.bump();
+                    let label = self.ident_of(token);
+                    header = header.to(label.span);
+                    labels.push(Label { value: label.name, span: label.span });
+                }
+                _ => {
+                    self.broken_header(&kind);
+                    self.skip_item();
+                    let body = Items::default().into_body(header);
+                    return Block { kind, labels, body: Body::from_native(body), header, span: header };
+                }
+            }
+        };
+        let items = match self.nested(|parser| parser.braces(&kind, open)) {
+            Some(items) => items,
+            None => Items::default(),
+        };
+        let braces = self.span(open).to(self.last_span());
+        self.end_of_block(&kind, braces);
+        let body = Body::from_native(items.into_body(braces));
+        let span = kind.span.to(braces);
+        Block { kind, labels, body, header, span }
+    }
+
+    fn broken_header(&mut self, kind: &Ident) {
+        let found = self.span(self.at);
+        let detail = match self.kind() {
+            TokenKind::Equal => {
+                "An equals sign belongs to an argument, and an argument has no labels. For a block, leave out the sign."
+                    .to_owned()
+            }
+            TokenKind::Newline => {
+                "The opening brace of a block must stand on the same line as its name and labels.".to_owned()
+            }
+            _ => format!(
+                "After the name of the block \"{}\" come labels in quotes and then an opening brace.",
+                kind.name
+            ),
+        };
+        self.syntax_error(Diagnostic::error("Invalid block definition", detail).at(found).within(kind.span.to(found)));
+    }
+
+    /// What stands between the braces of a block, with the closing brace.
+    fn braces(&mut self, kind: &Ident, open: usize) -> Items {
+        match self.kind() {
+            TokenKind::Newline | TokenKind::End | TokenKind::CloseBrace => self.block_body(open),
+            _ => self.single_line_body(kind, open),
+        }
+    }
+
+    /// The one argument of a block on a single line.
+    fn single_line_body(&mut self, kind: &Ident, open: usize) -> Items {
+        let mut items = Items::default();
+        let problems = self.problems;
+        if let Some(attribute) = self.single_argument() {
+            self.add_attribute(&mut items, attribute);
+        }
+        if self.accept(TokenKind::CloseBrace).is_some() {
+            return items;
+        }
+        if !self.lost_since(problems) {
+            self.broken_single_line(kind, open);
+        }
+        self.skip_over(TokenKind::CloseBrace);
+        items
+    }
+
+    fn single_argument(&mut self) -> Option<Attribute> {
+        let token = self.at;
+        if self.accept(TokenKind::Identifier).is_none() {
+            let detail = "An argument must begin here, with its name.";
+            self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(self.span(token)));
+            return None;
+        }
+        let name = self.ident_of(token);
+        match self.kind() {
+            TokenKind::Equal => return Some(self.attribute(name)),
+            TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier => {
+                let detail = format!(
+                    "A block on a single line holds one argument and nothing else. To set the argument \"{}\", put an \
+                     equals sign after its name; to nest a block, give it a line of its own.",
+                    name.name
+                );
+                let subject = name.span.to(self.span(self.at));
+                self.syntax_error(Diagnostic::error("Argument definition required", detail).at(subject));
+            }
+            _ => self.neither_argument_nor_block(&name),
+        }
+        None
+    }
+
+    fn broken_single_line(&mut self, kind: &Ident, open: usize) {
+        let found = self.span(self.at);
+        let detail = match self.kind() {
+            TokenKind::End => {
+                self.unclosed_block(open);
+                return;
+            }
+            TokenKind::Comma => {
+                "A block on a single line holds only one argument. For more, give each argument a line of its own, without commas."
+            }
+            TokenKind::Newline => {
+                "A block with an argument on the line of its opening brace must be closed on that line too. Put the \
+                 argument on a line of its own, or the closing brace right after it."
+            }
+            _ => "After its one argument, a block on a single line must be closed.",
+        };
+        let diagnostic = Diagnostic::error("Invalid single-argument block definition", detail);
+        self.syntax_error(diagnostic.at(found).within(kind.span.to(found)));
+    }
+
+    fn end_of_block(&mut self, kind: &Ident, braces: Span) {
+        match self.kind() {
+            TokenKind::Newline if !self.recovering => {
+                self.bump();
+            }
+            TokenKind::End => {}
+            _ if self.recovering => self.skip_item(),
+            _ => {
+                let found = self.span(self.at);
+                let detail =
+                    format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
+                let diagnostic = Diagnostic::error("Missing newline after block definition", detail);
+                self.syntax_error(diagnostic.at(found).within(braces.to(found)));
+                self.skip_item();
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The parser of the native syntax: tokens to trees.
+//!
+//! Parsing never fails. What cannot be understood is reported once, skipped up to a place where something new begins,
+//! and stands in the tree as [`ExpressionKind::Invalid`](crate::ExpressionKind::Invalid).
+
+mod access;
+mod body;
+mod call;
+mod collection;
+mod cursor;
+mod directive;
+mod escape;
+mod expression;
+mod for_expression;
+mod item;
+mod names;
+mod recovery;
+mod template;
+mod traversal;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
+
+use crate::token::{TokenKind, Tokens};
+use crate::{lexical, scanner};
+
+/// How deep expressions, blocks and directives may stand in each other. Each level costs some stack.
+const MAX_NESTING: u32 = 200;
+
+/// How many operations may stand in each other; more than [`MAX_NESTING`], because `a + b + c` nests without brackets.
+/// The limit protects whoever walks the tree.
+const MAX_HEIGHT: u32 = 800;
+
+/// Where a text comes from: the address of its first byte, and its file for messages that name a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) base: u32,
+    pub(crate) file: Option<&'a SourceFile>,
+}
+
+/// A parser at some place of a text.
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    origin: Origin<'a>,
+    tokens: Tokens,
+    /// The token to be read next.
+    at: usize,
+    /// One past the token that was read last.
+    after: usize,
+    newlines: Newlines,
+    names: names::Names,
+    diagnostics: Diagnostics,
+    /// Problems found, including those that were not worth a message.
+    problems: usize,
+    /// Set after a problem, until something new begins: what comes next is probably a consequence.
+    recovering: bool,
+    /// The token at which that problem came up.
+    lost_at: usize,
+    /// Set when braces were skipped that may not have matched: missing and extra braces are then consequences too.
+    nesting_lost: bool,
+    nesting: u32,
+    height: u32,
+    /// How many templates are open around this place.
+    templates: u32,
+    /// Where the last skipping went back to, because what it looked for never came.
+    rewound_to: Option<usize>,
+    /// How often skipping may still go back; keeps bad input from costing quadratic time.
+    rewinds_left: u32,
+}
+
+/// Whether line ends mean something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Newlines {
+    Significant,
+    Ignored,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser for arguments and blocks, or an expression.
+    pub(crate) fn new(text: &'a str, origin: Origin<'a>) -> Self {
+        Self::with_tokens(text, origin, scanner::tokenize(text))
+    }
+
+    /// A parser for a template without quotes.
+    pub(crate) fn for_template(text: &'a str, origin: Origin<'a>) -> Self {
+        Self::with_tokens(text, origin, scanner::tokenize_template(text))
+    }
+
+    fn with_tokens(text: &'a str, origin: Origin<'a>, tokens: Tokens) -> Self {
+        let mut parser = Self {
+            text,
+            origin,
+            tokens,
+            at: 0,
+            after: 0,
+            newlines: Newlines::Significant,
+            names: names::Names::new(),
+            diagnostics: Diagnostics::new(),
+            problems: 0,
+            recovering: false,
+            lost_at: 0,
+            nesting_lost: false,
+            nesting: 0,
+            height: 0,
+            templates: 0,
+            rewound_to: None,
+            rewinds_left: 32,
+        };
+        parser.settle();
+        parser
+    }
+
+    /// The diagnostics in the order of the text, with those about characters that the language does not know.
+    pub(crate) fn finish(self) -> Diagnostics {
+        let mut all = self.diagnostics;
+        all.append(lexical::check(self.text, &self.tokens, self.origin.base));
+        let mut list: Vec<Diagnostic> = all.into_iter().collect();
+        list.sort_by_key(|diagnostic| diagnostic.subject.map(Span::start));
+        list.into_iter().collect()
+    }
+
+    /// Reports `diagnostic`, unless it is likely to be a consequence of an earlier one; from now on things are likely
+    /// to be consequences of this one.
+    fn syntax_error(&mut self, diagnostic: Diagnostic) {
+        if !self.recovering {
+            self.diagnostics.push(diagnostic);
+            self.lost_at = self.at;
+        }
+        self.problems += 1;
+        self.recovering = true;
+    }
+
+    /// Reports `diagnostic`, which says nothing about the structure of what follows.
+    fn value_error(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+        self.problems += 1;
+    }
+
+    /// Whether the text read since `problems` had been counted could not be understood.
+    fn lost_since(&self, problems: usize) -> bool {
+        self.recovering && self.problems > problems
+    }
+
+    /// Runs `parse` one level deeper, or gives nothing when there are too many levels already.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.nesting >= MAX_NESTING {
+            self.too_deep();
+            return None;
+        }
+        let around = std::mem::take(&mut self.height);
+        self.nesting += 1;
+        let result = parse(self);
+        self.nesting -= 1;
+        self.height = around.max(self.height + 1);
+        Some(result)
+    }
+
+    /// Counts an operation around what was parsed last; false when there are too many.
+    fn grow(&mut self) -> bool {
+        self.height += 1;
+        if self.height >= MAX_HEIGHT {
+            self.too_deep();
+        }
+        self.height < MAX_HEIGHT
+    }
+
+    fn too_deep(&mut self) {
+        let detail = format!(
+            "At most {MAX_NESTING} brackets, blocks or templates may stand in each other here, and at most {MAX_HEIGHT} \
+             operations. Give parts of this a name of their own in \"locals\" and refer to them."
+        );
+        let span = self.span(self.at);
+        self.syntax_error(Diagnostic::error("Expression or block nested too deeply", detail).at(span));
+        // What remains has been written by no person; looking for the ends of all that is open would take long.
+        self.nesting_lost = true;
+        self.skip_to_end();
+    }
+
+    fn kind(&self) -> TokenKind {
+        self.tokens.kind(self.at)
+    }
+}

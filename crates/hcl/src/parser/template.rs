@@ -1,0 +1,353 @@
+//! Strings, heredocs and bare templates: from tokens to pieces.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::escape::plain_text;
+use super::{Newlines, Parser};
+use crate::ast::{Expression, ExpressionKind, Ident, Name, TemplatePart};
+use crate::scanner::looks_like_an_item;
+use crate::token::TokenKind;
+
+/// A piece of a template, before directives are matched.
+pub(super) enum Piece {
+    Literal { text: String, span: Span },
+    Interpolation(Expression),
+    If { condition: Expression, span: Span },
+    For { key: Option<Ident>, value: Ident, collection: Expression, span: Span },
+    Closing { word: Closing, span: Span },
+}
+
+/// The directives that end or divide another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    Else,
+    EndIf,
+    EndFor,
+}
+
+/// The pieces of one template.
+#[derive(Default)]
+pub(super) struct Pieces {
+    list: Vec<Piece>,
+    /// Whether the last sequence asked for the white space after it to go.
+    trim_next: bool,
+    /// Whether the text turned out to end before the template did.
+    ended: bool,
+}
+
+impl Pieces {
+    pub(super) fn push(&mut self, piece: Piece) {
+        self.list.push(piece);
+    }
+
+    fn add_text(&mut self, text: &str, span: Span) {
+        let text = if std::mem::take(&mut self.trim_next) { text.trim_start() } else { text };
+        self.list.push(Piece::Literal { text: text.to_owned(), span });
+    }
+
+    /// Takes away the white space at the end of the text before a sequence.
+    fn trim_last(&mut self) {
+        if let Some(Piece::Literal { text, .. }) = self.list.last_mut() {
+            text.truncate(text.trim_end().len());
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// A quoted string or a heredoc.
+    pub(super) fn template_term(&mut self) -> Expression {
+        if let Some(literal) = self.simple_string() {
+            return literal;
+        }
+        let open = self.bump();
+        let heredoc = self.tokens.kind(open) == TokenKind::OpenHeredoc;
+        let closer = if heredoc { TokenKind::CloseHeredoc } else { TokenKind::CloseQuote };
+        let Some(mut pieces) = self.nested(|parser| parser.pieces(closer)) else {
+            return Expression::invalid(self.span(open));
+        };
+        if self.text_of(open).starts_with("<<-") {
+            remove_indentation(&mut pieces.list);
+        }
+        let span = self.span(open).to(self.last_span());
+        self.template(pieces, span)
+    }
+
+    /// The template that a whole text is.
+    pub(crate) fn whole_template(&mut self) -> Expression {
+        let pieces = self.pieces(TokenKind::End);
+        let span = self.bytes_span(0, self.text.len());
+        self.template(pieces, span)
+    }
+
+    /// A quoted string without sequences: nearly all strings are.
+    fn simple_string(&mut self) -> Option<Expression> {
+        if self.kind() != TokenKind::OpenQuote {
+            return None;
+        }
+        let open = self.at;
+        let text = match (self.tokens.kind(open + 1), self.tokens.kind(open + 2)) {
+            (TokenKind::QuotedText, TokenKind::CloseQuote) => {
+                self.bump();
+                let token = self.bump();
+                let text = self.unescaped(token);
+                self.names.share(&text)
+            }
+            (TokenKind::CloseQuote, _) => {
+                self.bump();
+                Name::from("")
+            }
+            _ => return None,
+        };
+        let close = self.bump();
+        Some(Expression::new(ExpressionKind::String(text), self.span(open).to(self.span(close))))
+    }
+
+    fn template(&mut self, pieces: Pieces, span: Span) -> Expression {
+        let template = self.assemble(meld(pieces.list), self.last_span());
+        let kind = match template.parts.as_slice() {
+            [] => ExpressionKind::String(Name::from("")),
+            [TemplatePart::Literal { text, .. }] => ExpressionKind::String(Name::clone(text)),
+            _ => ExpressionKind::Template(Arc::new(template)),
+        };
+        Expression::new(kind, span)
+    }
+
+    /// The pieces up to and with `closer`.
+    fn pieces(&mut self, closer: TokenKind) -> Pieces {
+        let mut pieces = Pieces::default();
+        let mut several_lines = false;
+        self.templates += 1;
+        while !pieces.ended {
+            let token = self.at;
+            match self.kind() {
+                kind if kind == closer => {
+                    self.bump();
+                    break;
+                }
+                TokenKind::QuotedText => {
+                    self.bump();
+                    let text = self.unescaped(token);
+                    pieces.add_text(&text, self.span(token));
+                }
+                TokenKind::Text => {
+                    self.bump();
+                    let span = self.span(token);
+                    let text = self.text.get(self.tokens.range(token)).unwrap_or_default();
+                    pieces.add_text(&plain_text(text), span);
+                }
+                TokenKind::QuotedNewline => {
+                    self.bump();
+                    if !std::mem::replace(&mut several_lines, true) {
+                        self.several_lines(token);
+                    }
+                }
+                TokenKind::OpenInterpolation => self.interpolation(closer, &mut pieces),
+                TokenKind::OpenDirective => self.directive(closer, &mut pieces),
+                _ => {
+                    self.unterminated_template(closer);
+                    break;
+                }
+            }
+        }
+        self.templates -= 1;
+        pieces
+    }
+
+    fn several_lines(&mut self, token: usize) {
+        let detail = "A string in quotes must end on the line where it begins. Write \\n for a line end in it, or use a \
+                      heredoc, which begins with <<EOT and ends with a line that is just EOT.";
+        self.value_error(Diagnostic::error("Invalid multi-line string", detail).at(self.span(token)));
+    }
+
+    fn unterminated_template(&mut self, closer: TokenKind) {
+        let detail = match closer {
+            TokenKind::CloseHeredoc => {
+                "The text ends before the heredoc does. It ends with a line that holds only the word after \"<<\", and \
+                 that line needs a line end too."
+            }
+            _ => "The string is not closed on its line. Put a quote at its end; for a quote inside of it write \\\".",
+        };
+        let found = self.span(self.at);
+        let found = if found.is_empty() { Span::new(found.start(), found.start() + 1) } else { found };
+        self.syntax_error(Diagnostic::error("Unterminated template string", detail).at(found));
+        self.accept(TokenKind::BrokenQuote);
+    }
+
+    fn interpolation(&mut self, closer: TokenKind, pieces: &mut Pieces) {
+        let open = self.sequence_start(pieces);
+        let problems = self.problems;
+        self.with_newlines(Newlines::Ignored, |parser| {
+            let expression = parser.expression();
+            pieces.list.push(Piece::Interpolation(expression));
+            if parser.kind() != TokenKind::CloseSequence && !parser.lost_since(problems) {
+                parser.unclosed_interpolation(open, closer);
+            }
+            parser.sequence_end(open, closer, problems, pieces);
+        });
+    }
+
+    fn unclosed_interpolation(&mut self, open: usize, closer: TokenKind) {
+        let found = self.span(self.at);
+        let begin = self.span(open);
+        let unclosed = "There is no closing brace for this interpolation. If \"${\" is meant as it is, for another \
+                        language, write \"$${\".";
+        let diagnostic = match self.kind() {
+            TokenKind::End => Diagnostic::error("Unclosed template interpolation sequence", unclosed).at(begin),
+            TokenKind::OpenQuote | TokenKind::CloseQuote | TokenKind::BrokenQuote
+                if closer == TokenKind::CloseQuote =>
+            {
+                Diagnostic::error("Unclosed template interpolation sequence", unclosed).at(begin)
+            }
+            _ => {
+                let detail = "The expression is complete here; a closing brace is needed. If \"${\" is meant as it is, \
+                              for another language such as a shell script, write \"$${\".";
+                let diagnostic = Diagnostic::error("Extra characters after interpolation expression", detail);
+                diagnostic.at(found).within(begin.to(found))
+            }
+        };
+        self.syntax_error(diagnostic);
+    }
+
+    /// Reads `${` or `%{`, with what its strip marker does.
+    pub(super) fn sequence_start(&mut self, pieces: &mut Pieces) -> usize {
+        let open = self.at;
+        if self.text_of(open).ends_with('~') {
+            pieces.trim_last();
+        }
+        pieces.trim_next = false;
+        self.bump();
+        open
+    }
+
+    /// Reads the end of a sequence, or looks for it after a problem.
+    pub(super) fn sequence_end(&mut self, open: usize, closer: TokenKind, problems: usize, pieces: &mut Pieces) {
+        if !self.lost_since(problems) {
+            let close = self.at;
+            pieces.trim_next = self.text_of(close).starts_with('~');
+            self.bump();
+            return;
+        }
+        let outermost_string = closer == TokenKind::CloseQuote && self.templates == 1;
+        let lost_nesting = self.nesting_lost;
+        let next_item = outermost_string && self.lost_at_an_item(open);
+        if (next_item || !self.skip_over(TokenKind::CloseSequence))
+            && outermost_string
+            && self.rescan_after_line_of(open)
+        {
+            self.nesting_lost = lost_nesting && !next_item;
+            pieces.ended = true;
+        } else {
+            pieces.ended = self.kind() == TokenKind::End || self.rewound_to == Some(self.after);
+        }
+    }
+
+    /// Whether the problem came up on a later line than `open`, one that looks like an argument or a block: then the
+    /// string was not meant to reach that far.
+    fn lost_at_an_item(&self, open: usize) -> bool {
+        let from = self.tokens.start(open) as usize;
+        let at = self.tokens.start(self.lost_at) as usize;
+        let Some(between) = self.text.get(from..at).filter(|text| text.contains('\n')) else { return false };
+        let line_start = from + between.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text.get(line_start..).unwrap_or_default();
+        let line = line.split('\n').next().unwrap_or_default();
+        looks_like_an_item(line.as_bytes())
+    }
+
+    /// A string that holds no sequences, such as a label.
+    pub(super) fn quoted_literal(&mut self) -> (Name, Span) {
+        let open = self.bump();
+        let open = self.span(open);
+        let mut text = String::new();
+        loop {
+            let token = self.at;
+            match self.kind() {
+                TokenKind::QuotedText => {
+                    self.bump();
+                    text.push_str(&self.unescaped(token));
+                }
+                TokenKind::CloseQuote => {
+                    self.bump();
+                    break;
+                }
+                TokenKind::OpenInterpolation | TokenKind::OpenDirective => {
+                    let was_recovering = self.recovering;
+                    self.sequence_in_literal(token);
+                    text.push_str("${…}");
+                    self.bump();
+                    if !self.skip_over(TokenKind::CloseSequence) {
+                        break;
+                    }
+                    self.recovering = was_recovering;
+                }
+                _ => {
+                    let found = self.span(self.at);
+                    let found = Span::new(found.start(), found.start() + 1);
+                    let detail = "The string is not closed on its line. Put a quote at its end.";
+                    let diagnostic = Diagnostic::error("Unterminated string literal", detail);
+                    self.syntax_error(diagnostic.at(found).within(open.to(found)));
+                    self.accept(TokenKind::BrokenQuote);
+                    break;
+                }
+            }
+        }
+        (self.names.share(&text), open.to(self.last_span()))
+    }
+
+    fn sequence_in_literal(&mut self, token: usize) {
+        let sign = if self.tokens.kind(token) == TokenKind::OpenDirective { '%' } else { '$' };
+        let detail = format!(
+            "No expressions can stand in this string. If \"{sign}{{\" is meant as it is, write \"{sign}{sign}{{\"."
+        );
+        self.syntax_error(Diagnostic::error("Invalid string literal", detail).at(self.span(token)));
+    }
+}
+
+/// Joins texts that stand side by side.
+fn meld(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut melded: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        if let (Some(Piece::Literal { text, span }), Piece::Literal { text: next, span: more }) =
+            (melded.last_mut(), &piece)
+        {
+            text.push_str(next);
+            *span = span.to(*more);
+        } else {
+            melded.push(piece);
+        }
+    }
+    melded
+}
+
+/// Takes the indentation that all lines share off each of them. Lines of nothing but white space do not count, nor
+/// does what interpolations add.
+fn remove_indentation(pieces: &mut [Piece]) {
+    let mut least = usize::MAX;
+    let mut lines = Vec::new();
+    let mut line_start = true;
+    for (index, piece) in pieces.iter().enumerate() {
+        let Piece::Literal { text, .. } = piece else {
+            if line_start {
+                least = 0;
+            }
+            line_start = false;
+            continue;
+        };
+        if line_start {
+            let indentation = &text[..text.len() - text.trim_start().len()];
+            if indentation.len() < text.len() || !text.ends_with('\n') {
+                least = least.min(indentation.graphemes(true).count());
+                lines.push(index);
+            }
+        }
+        line_start = text.ends_with('\n');
+    }
+    for index in lines {
+        if let Some(Piece::Literal { text, .. }) = pieces.get_mut(index) {
+            let cut = text.grapheme_indices(true).nth(least).map_or(text.len(), |(at, _)| at);
+            text.drain(..cut);
+        }
+    }
+}

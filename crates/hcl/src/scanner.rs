@@ -1,0 +1,501 @@
+//! The scanner: text to tokens, in one pass.
+//!
+//! Strings and heredocs hold interpolations, which hold expressions, which hold strings: the scanner keeps a stack of
+//! what it is in. It never fails; what the language does not know becomes a token of its own kind.
+
+use crate::token::{Token, TokenKind, Tokens};
+
+/// Splits a text of the native syntax into tokens.
+pub fn tokenize(text: &str) -> Tokens {
+    Scanner::new(text, Mode::Code { depth: 0 }).run()
+}
+
+/// Splits a template that stands alone, without quotes, into tokens.
+pub(crate) fn tokenize_template(text: &str) -> Tokens {
+    Scanner::new(text, Mode::Bare).run()
+}
+
+/// What the scanner is in.
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    /// Arguments, blocks and expressions; `depth` counts the braces open since an interpolation began.
+    Code { depth: u32 },
+    /// A quoted string.
+    Quoted,
+    /// A quoted string that goes on for more than a line, which is an error, up to the byte `until`.
+    QuotedLines { until: usize },
+    /// A heredoc that ends with a line of nothing but the text from `start` to `end`.
+    Heredoc { start: usize, end: usize, at_line_start: bool },
+    /// A template without quotes.
+    Bare,
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    tokens: Vec<Token>,
+    mode: Mode,
+    outer: Vec<Mode>,
+    /// Set when no comment ends after this place, so that the rest is not searched again and again.
+    no_comment_end: bool,
+}
+
+/// A byte that can be anywhere in a name (ASCII letters, digits, `_`, `-`).
+const NAME: u8 = 1;
+/// A byte that ends a run of plain characters in a quoted string.
+const QUOTED_STOP: u8 = 2;
+/// A byte that ends a run of plain characters in other templates.
+const TEMPLATE_STOP: u8 = 4;
+
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let character = byte as u8;
+        if character.is_ascii_alphanumeric() || character == b'_' || character == b'-' {
+            table[byte] |= NAME;
+        }
+        if matches!(character, b'"' | b'\\' | b'$' | b'%' | b'\n' | b'\r') {
+            table[byte] |= QUOTED_STOP;
+        }
+        if matches!(character, b'$' | b'%' | b'\n') {
+            table[byte] |= TEMPLATE_STOP;
+        }
+        byte += 1;
+    }
+    table
+}
+
+fn is(byte: u8, class: u8) -> bool {
+    CLASSES[byte as usize] & class != 0
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str, mode: Mode) -> Self {
+        // An address space of u32 is checked where texts are registered; a larger text is cut here.
+        let limit = u32::MAX as usize - 1;
+        let text = if text.len() > limit { &text[..text.floor_char_boundary(limit)] } else { text };
+        let tokens = Vec::with_capacity(text.len() / 5 + 8);
+        Self { text, bytes: text.as_bytes(), at: 0, tokens, mode, outer: Vec::new(), no_comment_end: false }
+    }
+
+    fn run(mut self) -> Tokens {
+        if self.text.starts_with('\u{feff}') {
+            self.emit(TokenKind::Space, 3);
+        }
+        while self.at < self.bytes.len() {
+            match self.mode {
+                Mode::Code { depth } => self.code(depth),
+                Mode::Quoted => self.quoted(),
+                Mode::QuotedLines { until } => self.quoted_lines(until),
+                Mode::Heredoc { start, end, at_line_start } => self.heredoc(start, end, at_line_start),
+                Mode::Bare => self.bare(),
+            }
+        }
+        self.push(TokenKind::End, self.at);
+        Tokens { list: self.tokens }
+    }
+
+    fn push(&mut self, kind: TokenKind, start: usize) {
+        self.tokens.push(Token { start: start as u32, kind });
+    }
+
+    /// A token of `length` bytes from here.
+    fn emit(&mut self, kind: TokenKind, length: usize) {
+        self.push(kind, self.at);
+        self.at += length;
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn enter(&mut self, mode: Mode) {
+        self.outer.push(self.mode);
+        self.mode = mode;
+    }
+
+    fn leave(&mut self) {
+        if let Some(outer) = self.outer.pop() {
+            self.mode = outer;
+        }
+    }
+
+    /// Tokens of code until the mode changes.
+    fn code(&mut self, mut depth: u32) {
+        use TokenKind as T;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b' ' | b'\t' => {
+                    let rest = &self.bytes[self.at + 1..];
+                    let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
+                    self.emit(T::Space, 1 + more);
+                }
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(1),
+                b'0'..=b'9' => self.number(),
+                b'\n' => self.emit(T::Newline, 1),
+                b'\r' if self.peek(1) == b'\n' => self.emit(T::Newline, 2),
+                b'"' => {
+                    self.emit(T::OpenQuote, 1);
+                    self.mode = Mode::Code { depth };
+                    self.enter(Mode::Quoted);
+                    return;
+                }
+                b'#' => self.line_comment(),
+                b'/' => match self.peek(1) {
+                    b'/' => self.line_comment(),
+                    b'*' => self.block_comment(),
+                    _ => self.emit(T::Slash, 1),
+                },
+                b'{' => {
+                    self.emit(T::OpenBrace, 1);
+                    depth += 1;
+                }
+                b'}' => {
+                    if depth == 0 && !self.outer.is_empty() {
+                        self.emit(T::CloseSequence, 1);
+                        self.leave();
+                        return;
+                    }
+                    self.emit(T::CloseBrace, 1);
+                    depth = depth.saturating_sub(1);
+                }
+                b'~' if self.peek(1) == b'}' => {
+                    self.emit(T::CloseSequence, 2);
+                    if depth == 0 && !self.outer.is_empty() {
+                        self.leave();
+                        return;
+                    }
+                    depth = depth.saturating_sub(1);
+                }
+                b'<' => {
+                    if let Some((start, end, length)) = self.heredoc_introducer() {
+                        self.emit(T::OpenHeredoc, length);
+                        self.mode = Mode::Code { depth };
+                        self.enter(Mode::Heredoc { start, end, at_line_start: true });
+                        return;
+                    }
+                    self.either(b'=', T::LessEqual, T::Less);
+                }
+                b'[' => self.emit(T::OpenBracket, 1),
+                b']' => self.emit(T::CloseBracket, 1),
+                b'(' => self.emit(T::OpenParenthesis, 1),
+                b')' => self.emit(T::CloseParenthesis, 1),
+                b',' => self.emit(T::Comma, 1),
+                b'.' if self.bytes[self.at..].starts_with(b"...") => self.emit(T::Ellipsis, 3),
+                b'.' => self.emit(T::Dot, 1),
+                b'=' if self.peek(1) == b'>' => self.emit(T::FatArrow, 2),
+                b'=' => self.either(b'=', T::EqualEqual, T::Equal),
+                b'!' => self.either(b'=', T::NotEqual, T::Bang),
+                b'>' => self.either(b'=', T::GreaterEqual, T::Greater),
+                b'&' => self.either(b'&', T::And, T::Ampersand),
+                b'|' => self.either(b'|', T::Or, T::Pipe),
+                b':' => self.either(b':', T::DoubleColon, T::Colon),
+                b'*' => self.emit(T::Star, 1),
+                b'+' => self.emit(T::Plus, 1),
+                b'-' => self.emit(T::Minus, 1),
+                b'%' => self.emit(T::Percent, 1),
+                b'?' => self.emit(T::Question, 1),
+                b'^' => self.emit(T::Caret, 1),
+                b'~' => self.emit(T::Tilde, 1),
+                b';' => self.emit(T::Semicolon, 1),
+                b'`' => self.emit(T::Backtick, 1),
+                b'\'' => self.emit(T::Apostrophe, 1),
+                _ => self.other_character(),
+            }
+        }
+        self.mode = Mode::Code { depth };
+    }
+
+    /// The operator of two characters if `second` follows, else the one of one character.
+    fn either(&mut self, second: u8, two: TokenKind, one: TokenKind) {
+        if self.peek(1) == second { self.emit(two, 2) } else { self.emit(one, 1) }
+    }
+
+    /// A character beyond ASCII, or one that the language does not use.
+    fn other_character(&mut self) {
+        let Some(character) = self.text[self.at..].chars().next() else { return };
+        if unicode_ident::is_xid_start(character) {
+            self.name(character.len_utf8());
+        } else {
+            self.emit(TokenKind::Invalid, character.len_utf8());
+        }
+    }
+
+    /// A name whose first character has `first` bytes.
+    fn name(&mut self, first: usize) {
+        let mut end = self.at + first;
+        loop {
+            while end < self.bytes.len() && is(self.bytes[end], NAME) {
+                end += 1;
+            }
+            if end >= self.bytes.len() || self.bytes[end] < 0x80 {
+                break;
+            }
+            match self.text[end..].chars().next() {
+                Some(character) if unicode_ident::is_xid_continue(character) => end += character.len_utf8(),
+                _ => break,
+            }
+        }
+        self.emit(TokenKind::Identifier, end - self.at);
+    }
+
+    /// Digits, dots and exponents, but never a dot at the end. Whether they make sense is the parser's question.
+    fn number(&mut self) {
+        let mut end = self.at + 1;
+        let mut length = 1;
+        while let Some(byte) = self.bytes.get(end) {
+            match byte {
+                b'0'..=b'9' => {
+                    end += 1;
+                    length = end - self.at;
+                }
+                b'.' => end += 1,
+                b'e' | b'E' => {
+                    let sign = usize::from(matches!(self.bytes.get(end + 1), Some(b'+' | b'-')));
+                    if !self.bytes.get(end + 1 + sign).is_some_and(u8::is_ascii_digit) {
+                        break;
+                    }
+                    end += 2 + sign;
+                    length = end - self.at;
+                }
+                _ => break,
+            }
+        }
+        self.emit(TokenKind::Number, length);
+    }
+
+    fn line_comment(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        // The line end is a token of its own, with its carriage return.
+        let length = if length < rest.len() && rest[length - 1] == b'\r' { length - 1 } else { length };
+        self.emit(TokenKind::Comment, length);
+    }
+
+    /// A comment in `/* */`; one that is never closed is no comment but a slash and a star.
+    fn block_comment(&mut self) {
+        let length = if self.no_comment_end { None } else { self.text[self.at + 2..].find("*/") };
+        match length {
+            Some(length) => self.emit(TokenKind::Comment, length + 4),
+            None => {
+                self.no_comment_end = true;
+                self.emit(TokenKind::Slash, 1);
+                self.emit(TokenKind::Star, 1);
+            }
+        }
+    }
+
+    /// The place of the marker and the length of the introducer, if a heredoc begins here.
+    fn heredoc_introducer(&self) -> Option<(usize, usize, usize)> {
+        let rest = self.text[self.at..].strip_prefix("<<")?;
+        let rest = rest.strip_prefix('-').unwrap_or(rest);
+        let length = identifier_length(rest);
+        let line_end = match rest[length..].as_bytes() {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => return None,
+        };
+        let start = self.text.len() - rest.len();
+        (length > 0).then_some((start, start + length, start + length + line_end - self.at))
+    }
+
+    /// `${` or `%{` (with its strip marker), if one begins here; the doubled forms stand for text.
+    fn sequence(&mut self) -> bool {
+        let kind = match (self.peek(0), self.peek(1)) {
+            (b'$', b'{') => TokenKind::OpenInterpolation,
+            (b'%', b'{') => TokenKind::OpenDirective,
+            _ => return false,
+        };
+        let length = if self.peek(2) == b'~' { 3 } else { 2 };
+        self.emit(kind, length);
+        self.enter(Mode::Code { depth: 0 });
+        true
+    }
+
+    /// The length of the text that the `$` or `%` at `end` stands for, or nothing if a sequence begins there.
+    fn literal_sign(&self, end: usize) -> Option<usize> {
+        let sign = self.bytes[end];
+        if self.bytes.get(end + 1) == Some(&b'{') {
+            return None;
+        }
+        let doubled = self.bytes.get(end + 1) == Some(&sign) && self.bytes.get(end + 2) == Some(&b'{');
+        Some(if doubled { 3 } else { 1 })
+    }
+
+    fn quoted(&mut self) {
+        let end = self.quoted_run(self.bytes.len());
+        if end > self.at {
+            self.emit(TokenKind::QuotedText, end - self.at);
+        }
+        match self.bytes.get(self.at) {
+            Some(b'"') => {
+                self.emit(TokenKind::CloseQuote, 1);
+                self.leave();
+            }
+            Some(b'\n' | b'\r') => match self.closing_line() {
+                Some(until) => self.mode = Mode::QuotedLines { until },
+                None => {
+                    self.emit(TokenKind::BrokenQuote, 0);
+                    self.leave();
+                }
+            },
+            Some(_) => {
+                self.sequence();
+            }
+            None => {}
+        }
+    }
+
+    /// Where the plain characters from here end.
+    fn quoted_run(&self, limit: usize) -> usize {
+        let mut end = self.at;
+        while end < limit {
+            let byte = self.bytes[end];
+            if !is(byte, QUOTED_STOP) {
+                end += 1;
+                continue;
+            }
+            match byte {
+                b'\\' => {
+                    end += 1;
+                    // Whatever follows a backslash belongs to it, except a line end.
+                    match self.text[end..].chars().next() {
+                        Some('\n' | '\r') | None => {}
+                        Some(character) => end += character.len_utf8(),
+                    }
+                }
+                b'$' | b'%' => match self.literal_sign(end) {
+                    Some(length) => end += length,
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        end.min(self.bytes.len())
+    }
+
+    /// A string that is broken at its line end: where it is closed, if the author meant it to go on.
+    ///
+    /// Taking the rest of the file for a string because one quote is missing would report every string after it. So
+    /// only lines count that do not look like arguments or blocks, up to one with an odd number of quotes.
+    fn closing_line(&self) -> Option<usize> {
+        const LINES: usize = 40;
+        const BYTES: usize = 4096;
+        let mut start = self.at + self.bytes[self.at..].iter().position(|byte| *byte == b'\n')? + 1;
+        let limit = (start + BYTES).min(self.bytes.len());
+        for _ in 0..LINES {
+            if start >= limit {
+                return None;
+            }
+            let rest = &self.bytes[start..limit];
+            let end = start + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            let line = &self.bytes[start..end];
+            if looks_like_an_item(line) {
+                return None;
+            }
+            let mut quotes =
+                line.iter().enumerate().filter(|(at, byte)| **byte == b'"' && (*at == 0 || line[at - 1] != b'\\'));
+            if let Some((first, _)) = quotes.next() {
+                return quotes.count().is_multiple_of(2).then_some(start + first);
+            }
+            start = end + 1;
+        }
+        None
+    }
+
+    fn quoted_lines(&mut self, until: usize) {
+        match self.bytes[self.at] {
+            b'\n' => self.emit(TokenKind::QuotedNewline, 1),
+            b'\r' if self.peek(1) == b'\n' => self.emit(TokenKind::QuotedNewline, 2),
+            b'\r' => self.emit(TokenKind::QuotedText, 1),
+            _ if self.at >= until => self.mode = Mode::Quoted,
+            _ => {
+                let end = self.quoted_run(until);
+                if end > self.at {
+                    self.emit(TokenKind::QuotedText, end - self.at);
+                } else if !self.sequence() {
+                    self.mode = Mode::Quoted;
+                }
+            }
+        }
+    }
+
+    fn heredoc(&mut self, start: usize, end: usize, at_line_start: bool) {
+        let rest = &self.bytes[self.at..];
+        if at_line_start {
+            let line_end = rest.iter().position(|byte| *byte == b'\n');
+            if let Some(length) = line_end {
+                let line = &self.text[self.at..self.at + length];
+                if line.trim() == &self.text[start..end] {
+                    let line = line.strip_suffix('\r').unwrap_or(line);
+                    self.emit(TokenKind::CloseHeredoc, line.len());
+                    self.leave();
+                    return;
+                }
+            }
+        }
+        let line = self.template_run();
+        let at_line_start = line > 0 && self.bytes[self.at + line - 1] == b'\n';
+        self.mode = Mode::Heredoc { start, end, at_line_start };
+        if line > 0 {
+            self.emit(TokenKind::Text, line);
+        } else {
+            self.sequence();
+        }
+    }
+
+    fn bare(&mut self) {
+        match self.template_run() {
+            0 => {
+                self.sequence();
+            }
+            length => self.emit(TokenKind::Text, length),
+        }
+    }
+
+    /// The length of the plain characters from here to the end of the line, the line end included.
+    fn template_run(&self) -> usize {
+        let mut end = self.at;
+        while end < self.bytes.len() {
+            let byte = self.bytes[end];
+            if !is(byte, TEMPLATE_STOP) {
+                end += 1;
+            } else if byte == b'\n' {
+                return end + 1 - self.at;
+            } else if let Some(length) = self.literal_sign(end) {
+                end += length;
+            } else {
+                break;
+            }
+        }
+        end.min(self.bytes.len()) - self.at
+    }
+}
+
+/// Whether a line begins like an argument, or is a block's header or end.
+pub(crate) fn looks_like_an_item(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let name = line.iter().position(|byte| !is(*byte, NAME)).unwrap_or(line.len());
+    let after = line[name..].trim_ascii_start();
+    line == b"}" || line.ends_with(b"{") || (name > 0 && after.starts_with(b"=") && !after.starts_with(b"=="))
+}
+
+/// Whether `text` is a name: letters, digits, `_` and `-`, not beginning with a digit or `-`.
+pub fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && identifier_length(text) == text.len()
+}
+
+/// How many bytes at the start of `text` are a name.
+fn identifier_length(text: &str) -> usize {
+    let mut characters = text.char_indices();
+    match characters.next() {
+        Some((_, first)) if first == '_' || unicode_ident::is_xid_start(first) => {}
+        _ => return 0,
+    }
+    let end = characters.find(|(_, next)| *next != '-' && !unicode_ident::is_xid_continue(*next));
+    end.map_or(text.len(), |(at, _)| at)
+}
