@@ -84,7 +84,8 @@ fn entries(value: &Value) -> Option<Vec<(Name, Value)>> {
 }
 
 fn elements<'a>(value: &Value, child: impl Fn(usize) -> Option<&'a Defaults>) -> Value {
-    let apply = |(index, value): (usize, &Value)| child(index).map_or_else(|| value.clone(), |child| child.apply(value));
+    let apply =
+        |(index, value): (usize, &Value)| child(index).map_or_else(|| value.clone(), |child| child.apply(value));
     if let Some(values) = value.as_slice() {
         let values = values.iter().enumerate().map(apply).collect();
         return sequence(value, values);
@@ -119,10 +120,8 @@ fn mapping(original: &Value, entries: BTreeMap<Name, Value>) -> Value {
     }
     let types: Vec<Type> = entries.values().map(Value::ty).collect();
     let Some(ty) = convert::unify(&types) else { return Value::object(entries) };
-    let converted: Option<Vec<(Name, Value)>> = entries
-        .iter()
-        .map(|(name, value)| Some((name.clone(), convert::convert(value, &ty).ok()?)))
-        .collect();
+    let converted: Option<Vec<(Name, Value)>> =
+        entries.iter().map(|(name, value)| Some((name.clone(), convert::convert(value, &ty).ok()?))).collect();
     match converted {
         Some(converted) => Value::map(ty, converted),
         None => Value::object(entries),

@@ -12,15 +12,22 @@
 
 pub mod console;
 mod context;
+mod defaults;
+mod evaluate;
 pub mod functions;
+mod ranges;
 pub mod reference;
 mod references;
 mod scope;
+mod type_constraint;
 
 pub use context::{
     Availability, Clock, FunctionContext, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,
 };
+pub use defaults::Defaults;
+pub use evaluate::{evaluate, evaluate_constant, statement, traversal_text};
 pub use functions::FunctionError;
 pub use reference::{Reference, Referenced, instance_key, parse_reference, parse_reference_in_test};
 pub use references::{for_each_call, for_each_traversal, references};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
+pub use type_constraint::{TypeConstraint, type_constraint};

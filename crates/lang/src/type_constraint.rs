@@ -199,7 +199,10 @@ impl Reader {
             self.attribute(name, &item.value, &mut object);
         }
         let ty = ObjectType::new(object.types).with_optional(object.optional);
-        TypeConstraint { ty: Type::Object(std::sync::Arc::new(ty)), defaults: defaults::of_object(object.values, object.children) }
+        TypeConstraint {
+            ty: Type::Object(std::sync::Arc::new(ty)),
+            defaults: defaults::of_object(object.values, object.children),
+        }
     }
 
     fn item_problem(&mut self, detail: &str, key: &Expression, whole: &Expression) {
@@ -210,15 +213,13 @@ impl Reader {
         let reparsed = native(expression);
         let expression = reparsed.as_ref().unwrap_or(expression);
         let (type_expression, default) = match &expression.kind {
-            ExpressionKind::Call(call) if &*call.name.name == "optional" => {
-                match self.optional(call, expression) {
-                    Some((ty, default)) => {
-                        object.optional.push(name.clone());
-                        (ty, default)
-                    }
-                    None => return,
+            ExpressionKind::Call(call) if &*call.name.name == "optional" => match self.optional(call, expression) {
+                Some((ty, default)) => {
+                    object.optional.push(name.clone());
+                    (ty, default)
                 }
-            }
+                None => return,
+            },
             _ => (expression, None),
         };
         let attribute = self.read(type_expression);
@@ -243,9 +244,10 @@ impl Reader {
             (Place::Constraint, _) => {
                 ("The modifier \"optional\" takes at most two arguments: the type and a default value.", parentheses)
             }
-            (Place::Conversion, _) => {
-                ("The modifier \"optional\" has a meaning only in the type of a variable, not in a conversion.", call.name.span)
-            }
+            (Place::Conversion, _) => (
+                "The modifier \"optional\" has a meaning only in the type of a variable, not in a conversion.",
+                call.name.span,
+            ),
         };
         self.diagnostics.push(Diagnostic::error(SUMMARY, detail).at(span).within(whole.span));
         None
@@ -261,8 +263,9 @@ impl Reader {
             Ok(value) => Some(value),
             Err(problem) => {
                 let detail = format!("The default value does not fit the type of the attribute: {problem}.");
-                self.diagnostics
-                    .push(Diagnostic::error("Invalid default value for optional attribute", detail).at(expression.span));
+                self.diagnostics.push(
+                    Diagnostic::error("Invalid default value for optional attribute", detail).at(expression.span),
+                );
                 None
             }
         }
@@ -280,7 +283,9 @@ struct Object {
 
 fn requirement(constructor: &str) -> String {
     match constructor {
-        "object" => "The object type constructor takes one argument: the attributes and their types as a map.".to_owned(),
+        "object" => {
+            "The object type constructor takes one argument: the attributes and their types as a map.".to_owned()
+        }
         "tuple" => "The tuple type constructor takes one argument: the types of the elements as a list.".to_owned(),
         _ => format!("The {constructor} type constructor takes one argument: the type of the elements."),
     }

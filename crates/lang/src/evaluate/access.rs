@@ -82,7 +82,9 @@ const NOT_AN_ELEMENT: &str = "The given key does not identify an element in this
 #[allow(clippy::result_large_err, reason = "rare, and moved once")]
 pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value, Diagnostic> {
     if collection.is_null() {
-        return Err(Diagnostic::error("Attempt to index null value", "This value is null, so it has no elements.").at(span));
+        return Err(
+            Diagnostic::error("Attempt to index null value", "This value is null, so it has no elements.").at(span)
+        );
     }
     if key.is_null() {
         return Err(invalid_index("A null value cannot be an index.", span));
@@ -92,7 +94,9 @@ pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value
         return Ok(Value::DYNAMIC.with_marks(collection.marks()));
     }
     match &ty {
-        Type::List(_) | Type::Tuple(_) => sequence_element(collection, &ty, &converted(key, &Type::Number, span)?, span),
+        Type::List(_) | Type::Tuple(_) => {
+            sequence_element(collection, &ty, &converted(key, &Type::Number, span)?, span)
+        }
         Type::Map(element) => {
             let key = converted(key, &Type::String, span)?;
             match (collection.kind(), key.as_str()) {

@@ -12,12 +12,11 @@ impl Evaluator<'_> {
         let (yes, yes_problems) = self.apart(&conditional.yes);
         let (no, no_problems) = self.apart(&conditional.no);
         let Some(ty) = common_type(&yes, &no) else {
-            let detail = format!(
-                "Both results of a conditional must have one type. {}.",
-                mismatch(&yes.ty(), &no.ty())
-            );
+            let detail =
+                format!("Both results of a conditional must have one type. {}.", mismatch(&yes.ty(), &no.ty()));
             let span = conditional.yes.span.to(conditional.no.span);
-            let problem = Diagnostic::error("Inconsistent conditional result types", detail).at(span).within(expression.span);
+            let problem =
+                Diagnostic::error("Inconsistent conditional result types", detail).at(span).within(expression.span);
             self.report_about(problem, expression);
             return Value::DYNAMIC;
         };
@@ -26,9 +25,10 @@ impl Evaluator<'_> {
             return Value::unknown(ty);
         }
         if condition.is_null() {
-            let problem = Diagnostic::error("Null condition", "The condition is null. It must be either true or false.")
-                .at(conditional.condition.span)
-                .within(expression.span);
+            let problem =
+                Diagnostic::error("Null condition", "The condition is null. It must be either true or false.")
+                    .at(conditional.condition.span)
+                    .within(expression.span);
             self.report_about(problem, &conditional.condition);
             return Value::unknown(ty);
         }
@@ -36,25 +36,38 @@ impl Evaluator<'_> {
         if !condition.is_known() {
             return undecided(&yes, &no, ty).with_marks(&marks);
         }
-        let Some(truth) = convert::convert(&condition, &Type::Bool).ok().and_then(|condition| condition.as_bool()) else {
+        let Some(truth) = convert::convert(&condition, &Type::Bool).ok().and_then(|condition| condition.as_bool())
+        else {
             let problem = Diagnostic::error("Incorrect condition type", "A condition must be of type bool.")
                 .at(conditional.condition.span)
                 .within(expression.span);
             self.report_about(problem, &conditional.condition);
             return Value::unknown(ty);
         };
-        let (value, problems, arm, which) =
-            if truth { (yes, yes_problems, &conditional.yes, "true") } else { (no, no_problems, &conditional.no, "false") };
+        let (value, problems, arm, which) = if truth {
+            (yes, yes_problems, &conditional.yes, "true")
+        } else {
+            (no, no_problems, &conditional.no, "false")
+        };
         self.diagnostics.append(problems);
         self.arm(value, &ty, &marks, arm, which, expression)
     }
 
-    fn arm(&mut self, value: Value, ty: &Type, marks: &Marks, arm: &Expression, which: &str, whole: &Expression) -> Value {
+    fn arm(
+        &mut self,
+        value: Value,
+        ty: &Type,
+        marks: &Marks,
+        arm: &Expression,
+        which: &str,
+        whole: &Expression,
+    ) -> Value {
         match convert::convert(&value, ty) {
             Ok(value) => value.with_marks(marks),
             Err(problem) => {
                 let detail = format!("The {which} result has the wrong type: {}.", problem.message);
-                let problem = Diagnostic::error("Inconsistent conditional result types", detail).at(arm.span).within(whole.span);
+                let problem =
+                    Diagnostic::error("Inconsistent conditional result types", detail).at(arm.span).within(whole.span);
                 self.report_about(problem, arm);
                 Value::unknown(ty.clone()).with_marks(marks)
             }
@@ -90,7 +103,11 @@ fn undecided(yes: &Value, no: &Value, ty: Type) -> Value {
     if yes.ty() == no.ty() && matches!(ty, Type::Number | Type::List(_) | Type::Set(_) | Type::Map(_)) {
         return ranges::either(yes, no, ty);
     }
-    if yes.is_definitely_not_null() && no.is_definitely_not_null() { Value::unknown(ty).not_null() } else { Value::unknown(ty) }
+    if yes.is_definitely_not_null() && no.is_definitely_not_null() {
+        Value::unknown(ty).not_null()
+    } else {
+        Value::unknown(ty)
+    }
 }
 
 /// Why two types do not agree, as near to the difference as possible.
@@ -99,9 +116,16 @@ fn mismatch(yes: &Type, no: &Type) -> String {
         (Type::Object(yes), Type::Object(no)) => {
             for (name, yes_type) in yes.iter() {
                 match no.attribute(name) {
-                    None => return format!("The 'true' result has the attribute \"{name}\", which the 'false' result lacks"),
+                    None => {
+                        return format!(
+                            "The 'true' result has the attribute \"{name}\", which the 'false' result lacks"
+                        );
+                    }
                     Some(no_type) if no_type != yes_type => {
-                        return format!("The types of the attribute \"{name}\" differ: {}", mismatch(yes_type, no_type));
+                        return format!(
+                            "The types of the attribute \"{name}\" differ: {}",
+                            mismatch(yes_type, no_type)
+                        );
                     }
                     Some(_) => {}
                 }
@@ -112,7 +136,11 @@ fn mismatch(yes: &Type, no: &Type) -> String {
         }
         (Type::Tuple(yes), Type::Tuple(no)) => {
             if yes.len() != no.len() {
-                return format!("The 'true' tuple has length {}, but the 'false' tuple has length {}", yes.len(), no.len());
+                return format!(
+                    "The 'true' tuple has length {}, but the 'false' tuple has length {}",
+                    yes.len(),
+                    no.len()
+                );
             }
             if let Some((index, (yes, no))) = yes.iter().zip(no.iter()).enumerate().find(|(_, (yes, no))| yes != no) {
                 return format!("The types of the tuple element {index} differ: {}", mismatch(yes, no));

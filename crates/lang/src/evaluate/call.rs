@@ -19,7 +19,10 @@ impl Evaluator<'_> {
     pub(super) fn call(&mut self, call: &Call, expression: &Expression) -> Value {
         let availability = self.scope.functions().availability;
         if availability == Availability::None {
-            self.report(Diagnostic::error("Function calls not allowed", "Functions may not be called here.").at(expression.span));
+            self.report(
+                Diagnostic::error("Function calls not allowed", "Functions may not be called here.")
+                    .at(expression.span),
+            );
             return Value::DYNAMIC;
         }
         let name = call.name.name.strip_prefix("core::").unwrap_or(&call.name.name);
@@ -61,7 +64,8 @@ impl Evaluator<'_> {
         match function.call(values, self.scope) {
             Ok(value) => value,
             Err(problem) => {
-                let parameter = problem.argument.and_then(|index| function.parameter(index)).map(|found| found.name.as_str());
+                let parameter =
+                    problem.argument.and_then(|index| function.parameter(index)).map(|found| found.name.as_str());
                 self.failed_call(&problem, parameter, &arguments, call, expression);
                 Value::DYNAMIC
             }
@@ -93,22 +97,31 @@ impl Evaluator<'_> {
                     let marks = last.value.marks().clone();
                     let expression = last.expression;
                     arguments.extend(
-                        last.value.elements().map(|(_, value)| Argument { value: value.with_marks(&marks), expression }),
+                        last.value
+                            .elements()
+                            .map(|(_, value)| Argument { value: value.with_marks(&marks), expression }),
                     );
                     return Some(arguments);
                 }
                 _ => "must be of a tuple, list, or set type",
             };
             let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
-            let problem =
-                Diagnostic::error("Invalid expanding argument value", detail).at(last.expression.span).within(whole.span);
+            let problem = Diagnostic::error("Invalid expanding argument value", detail)
+                .at(last.expression.span)
+                .within(whole.span);
             self.report_about(problem, last.expression);
             return None;
         }
         Some(arguments)
     }
 
-    fn check_count(&mut self, arguments: &[Argument<'_>], expected: &Expected<'_>, call: &Call, whole: &Expression) -> bool {
+    fn check_count(
+        &mut self,
+        arguments: &[Argument<'_>],
+        expected: &Expected<'_>,
+        call: &Call,
+        whole: &Expression,
+    ) -> bool {
         let name = &call.name.name;
         let problem = if let Some(missing) = expected.missing {
             let least = if expected.variadic { " at least" } else { "" };
@@ -139,7 +152,14 @@ impl Evaluator<'_> {
         self.report_about(problem, argument);
     }
 
-    fn failed_call(&mut self, problem: &FunctionError, parameter: Option<&str>, arguments: &[Argument<'_>], call: &Call, whole: &Expression) {
+    fn failed_call(
+        &mut self,
+        problem: &FunctionError,
+        parameter: Option<&str>,
+        arguments: &[Argument<'_>],
+        call: &Call,
+        whole: &Expression,
+    ) {
         let argument = problem.argument.and_then(|index| arguments.get(index));
         match (parameter, argument) {
             (Some(parameter), Some(argument)) => {
@@ -164,7 +184,11 @@ impl Evaluator<'_> {
             let scope = self.scope;
             return match &scope.functions().provider_functions {
                 Some(functions) => self.call_provider(functions.as_ref(), (provider, function), call, whole),
-                None => self.unknown_function(format!("The functions of provider \"{provider}\" cannot be called here."), call, whole),
+                None => self.unknown_function(
+                    format!("The functions of provider \"{provider}\" cannot be called here."),
+                    call,
+                    whole,
+                ),
             };
         }
         let detail = match parts.as_slice() {
@@ -187,15 +211,20 @@ impl Evaluator<'_> {
         Value::DYNAMIC
     }
 
-    fn call_provider(&mut self, functions: &dyn ProviderFunctions, (provider, function): (&str, &str), call: &Call, whole: &Expression) -> Value {
+    fn call_provider(
+        &mut self,
+        functions: &dyn ProviderFunctions,
+        (provider, function): (&str, &str),
+        call: &Call,
+        whole: &Expression,
+    ) -> Value {
         let signature = match functions.signature(provider, function) {
             Ok(signature) => signature,
             Err(problem) => return self.unknown_function(problem, call, whole),
         };
         let Some(arguments) = self.arguments(call, whole) else { return Value::DYNAMIC };
         let missing = signature.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
-        let expected =
-            Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };
+        let expected = Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };
         if !self.check_count(&arguments, &expected, call, whole) {
             return Value::DYNAMIC;
         }
@@ -213,7 +242,12 @@ impl Evaluator<'_> {
         }
     }
 
-    fn prepared(&mut self, arguments: &[Argument<'_>], signature: &ProviderSignature, whole: &Expression) -> Option<Prepared> {
+    fn prepared(
+        &mut self,
+        arguments: &[Argument<'_>],
+        signature: &ProviderSignature,
+        whole: &Expression,
+    ) -> Option<Prepared> {
         let mut prepared = Prepared { values: Vec::new(), marks: Marks::NONE, unknown: false };
         let mut failed = false;
         for (index, argument) in arguments.iter().enumerate() {
@@ -251,7 +285,10 @@ impl Evaluator<'_> {
         }
         let mut message = "no expression succeeded:\n".to_owned();
         for problem in problems.iter().filter(|problem| problem.is_error()) {
-            let place = problem.subject.and_then(|span| self.place(span)).map_or_else(String::new, |place| format!(" (at {place})"));
+            let place = problem
+                .subject
+                .and_then(|span| self.place(span))
+                .map_or_else(String::new, |place| format!(" (at {place})"));
             message.push_str(&format!("- {}{place}\n  {}\n", problem.summary, problem.detail));
         }
         message.push_str("\nAt least one expression must give a result without an error");
@@ -266,7 +303,8 @@ impl Evaluator<'_> {
 
     /// `can`: whether the argument has no error.
     fn can(&mut self, call: &Call, whole: &Expression) -> Value {
-        let Some(expression) = self.only_arguments::<1>(call, ["expression"], whole).map(|[expression]| expression) else {
+        let Some(expression) = self.only_arguments::<1>(call, ["expression"], whole).map(|[expression]| expression)
+        else {
             return Value::DYNAMIC;
         };
         let mut problems = Diagnostics::new();
@@ -315,7 +353,12 @@ impl Evaluator<'_> {
     }
 
     /// The argument expressions of a function that evaluates them itself.
-    fn only_arguments<'e, const COUNT: usize>(&mut self, call: &'e Call, names: [&str; COUNT], whole: &Expression) -> Option<[&'e Expression; COUNT]> {
+    fn only_arguments<'e, const COUNT: usize>(
+        &mut self,
+        call: &'e Call,
+        names: [&str; COUNT],
+        whole: &Expression,
+    ) -> Option<[&'e Expression; COUNT]> {
         let arguments: Vec<Argument<'_>> =
             call.arguments.iter().map(|expression| Argument { value: Value::DYNAMIC, expression }).collect();
         let expected = Expected { count: COUNT, variadic: false, missing: names.get(arguments.len()).copied() };

@@ -50,7 +50,10 @@ impl Evaluator<'_> {
             return None;
         }
         if value.is_null() {
-            self.report_about(Diagnostic::error("Null value as key", "A null value cannot be a key.").at(key.span), key);
+            self.report_about(
+                Diagnostic::error("Null value as key", "A null value cannot be a key.").at(key.span),
+                key,
+            );
             return None;
         }
         *marks = marks.union(value.marks());

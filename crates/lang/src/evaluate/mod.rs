@@ -68,7 +68,9 @@ impl Evaluator<'_> {
                     self.report(
                         Diagnostic::error(
                             "Expression nested too deeply",
-                            format!("This expression has more than {MAX_DEPTH} levels. Move parts of it to local values."),
+                            format!(
+                                "This expression has more than {MAX_DEPTH} levels. Move parts of it to local values."
+                            ),
                         )
                         .at(expression.span),
                     );

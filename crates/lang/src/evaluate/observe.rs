@@ -54,7 +54,8 @@ pub fn statement(value: &Value) -> Option<String> {
     }
     if !value.is_known() {
         let ty = value.ty();
-        return (ty != groma_value::Type::Dynamic).then(|| format!("is a {}, known only after apply", ty.friendly_name()));
+        return (ty != groma_value::Type::Dynamic)
+            .then(|| format!("is a {}, known only after apply", ty.friendly_name()));
     }
     Some(format!("is {}", short(value)))
 }

@@ -36,21 +36,21 @@ fn result_type(operator: BinaryOperator) -> Type {
 }
 
 fn apply(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, OperationError> {
-    Ok(match operator {
+    match operator {
         BinaryOperator::Or => operations::or(left, right),
         BinaryOperator::And => operations::and(left, right),
-        BinaryOperator::Equal => left.equals(right),
+        BinaryOperator::Equal => Ok(left.equals(right)),
         BinaryOperator::NotEqual => operations::not(&left.equals(right)),
-        BinaryOperator::Less => operations::less(left, right),
-        BinaryOperator::LessOrEqual => operations::less_or_equal(left, right),
-        BinaryOperator::Greater => operations::greater(left, right),
-        BinaryOperator::GreaterOrEqual => operations::greater_or_equal(left, right),
-        BinaryOperator::Add => return operations::add(left, right),
-        BinaryOperator::Subtract => return operations::subtract(left, right),
-        BinaryOperator::Multiply => return operations::multiply(left, right),
-        BinaryOperator::Divide => return operations::divide(left, right),
-        BinaryOperator::Modulo => return operations::modulo(left, right),
-    })
+        BinaryOperator::Less => operations::less_than(left, right),
+        BinaryOperator::LessOrEqual => operations::less_than_or_equal(left, right),
+        BinaryOperator::Greater => operations::greater_than(left, right),
+        BinaryOperator::GreaterOrEqual => operations::greater_than_or_equal(left, right),
+        BinaryOperator::Add => operations::add(left, right),
+        BinaryOperator::Subtract => operations::subtract(left, right),
+        BinaryOperator::Multiply => operations::multiply(left, right),
+        BinaryOperator::Divide => operations::divide(left, right),
+        BinaryOperator::Modulo => operations::modulo(left, right),
+    }
 }
 
 /// An operand after evaluation and conversion, with the problems found on the way.
@@ -69,11 +69,14 @@ impl Evaluator<'_> {
         if failed {
             return Value::unknown(ty);
         }
-        let Some(value) = self.operand(&value, &ty, "unary", &unary.operand, expression) else { return Value::unknown(ty) };
-        match unary.operator {
+        let Some(value) = self.operand(&value, &ty, "unary", &unary.operand, expression) else {
+            return Value::unknown(ty);
+        };
+        let result = match unary.operator {
             UnaryOperator::Negate => operations::negate(&value),
             UnaryOperator::Not => operations::not(&value),
-        }
+        };
+        result.unwrap_or_else(|problem| self.operation_failed(&problem, ty, expression))
     }
 
     pub(super) fn binary(&mut self, binary: &Binary, expression: &Expression) -> Value {
@@ -102,15 +105,24 @@ impl Evaluator<'_> {
         }
         match apply(operator, &left_value, &right_value) {
             Ok(value) => value,
-            Err(problem) => {
-                let detail = format!("The operation {} failed: {problem}.", operator.symbol());
-                self.report_about(Diagnostic::error("Operation failed", detail).at(expression.span), expression);
-                Value::unknown(result_type(operator))
-            }
+            Err(problem) => self.operation_failed(&problem, result_type(operator), expression),
         }
     }
 
-    fn side(&mut self, operand: &Expression, ty: &Type, which: &str, operator: BinaryOperator, whole: &Expression) -> Operand {
+    fn operation_failed(&mut self, problem: &OperationError, ty: Type, expression: &Expression) -> Value {
+        let detail = format!("Error during operation: {problem}.");
+        self.report_about(Diagnostic::error("Operation failed", detail).at(expression.span), expression);
+        Value::unknown(ty)
+    }
+
+    fn side(
+        &mut self,
+        operand: &Expression,
+        ty: &Type,
+        which: &str,
+        operator: BinaryOperator,
+        whole: &Expression,
+    ) -> Operand {
         let (value, mut diagnostics) = self.apart(operand);
         // Only equality has a meaning for null.
         let nullable = *ty == Type::Dynamic;
@@ -125,7 +137,14 @@ impl Evaluator<'_> {
         Operand { value: None, diagnostics }
     }
 
-    fn operand(&mut self, value: &Value, ty: &Type, which: &str, operand: &Expression, whole: &Expression) -> Option<Value> {
+    fn operand(
+        &mut self,
+        value: &Value,
+        ty: &Type,
+        which: &str,
+        operand: &Expression,
+        whole: &Expression,
+    ) -> Option<Value> {
         let problem = match convert::convert(value, ty) {
             Ok(value) if !value.is_null() => return Some(value),
             Ok(_) => "argument must not be null".to_owned(),
@@ -140,7 +159,9 @@ impl Evaluator<'_> {
 /// Adds what people coming from other languages need to know.
 fn hint(operator: BinaryOperator, value: &Value, message: String) -> String {
     match (operator, value.ty()) {
-        (BinaryOperator::Add, Type::String) => format!("{message}; to join strings, write a template such as \"${{a}}${{b}}\""),
+        (BinaryOperator::Add, Type::String) => {
+            format!("{message}; to join strings, write a template such as \"${{a}}${{b}}\"")
+        }
         (BinaryOperator::Add, ty) if ty.is_collection() || ty.as_tuple().is_some() => {
             format!("{message}; to join collections, use concat or merge")
         }

@@ -34,7 +34,9 @@ impl Evaluator<'_> {
                 return Value::DYNAMIC.with_marks(&building.marks);
             }
             let value = match &comprehension.key_expression {
-                Some(key) if comprehension.grouping.is_some() => nested.groups(comprehension, key, &collection, &mut building, whole),
+                Some(key) if comprehension.grouping.is_some() => {
+                    nested.groups(comprehension, key, &collection, &mut building, whole)
+                }
                 Some(key) => nested.entries(comprehension, key, &collection, &mut building, whole),
                 None => nested.elements(comprehension, &collection, &mut building, whole),
             };
@@ -55,10 +57,14 @@ impl Evaluator<'_> {
             return None;
         }
         match value.ty() {
-            Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Object(_) | Type::Tuple(_) | Type::Dynamic => Some(value),
+            Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Object(_) | Type::Tuple(_) | Type::Dynamic => {
+                Some(value)
+            }
             ty => {
-                let detail = format!("A value of type {} cannot be the collection of a 'for' expression.", ty.friendly_name());
-                let problem = Diagnostic::error("Iteration over non-iterable value", detail).at(collection.span).within(whole);
+                let detail =
+                    format!("A value of type {} cannot be the collection of a 'for' expression.", ty.friendly_name());
+                let problem =
+                    Diagnostic::error("Iteration over non-iterable value", detail).at(collection.span).within(whole);
                 self.report_about(problem, collection);
                 None
             }
@@ -131,7 +137,14 @@ impl Nested<'_, '_> {
         Value::tuple(values)
     }
 
-    fn entries(&mut self, comprehension: &For, key_expression: &Expression, collection: &Value, building: &mut Building, whole: Span) -> Value {
+    fn entries(
+        &mut self,
+        comprehension: &For,
+        key_expression: &Expression,
+        collection: &Value,
+        building: &mut Building,
+        whole: Span,
+    ) -> Value {
         let mut entries: BTreeMap<Name, Value> = BTreeMap::new();
         for (key, element) in collection.elements() {
             self.bind(comprehension.key.as_ref().map(|_| key), element);
@@ -156,7 +169,8 @@ impl Nested<'_, '_> {
                             crate::console::quoted(entry.key())
                         )
                     };
-                    let problem = Diagnostic::error("Duplicate object key", detail).at(key_expression.span).within(whole);
+                    let problem =
+                        Diagnostic::error("Duplicate object key", detail).at(key_expression.span).within(whole);
                     self.evaluator().report_about(problem, key_expression);
                 }
             }
@@ -164,7 +178,14 @@ impl Nested<'_, '_> {
         Value::object(entries)
     }
 
-    fn groups(&mut self, comprehension: &For, key_expression: &Expression, collection: &Value, building: &mut Building, whole: Span) -> Value {
+    fn groups(
+        &mut self,
+        comprehension: &For,
+        key_expression: &Expression,
+        collection: &Value,
+        building: &mut Building,
+        whole: Span,
+    ) -> Value {
         let mut groups: BTreeMap<Name, Vec<Value>> = BTreeMap::new();
         for (key, element) in collection.elements() {
             self.bind(comprehension.key.as_ref().map(|_| key), element);

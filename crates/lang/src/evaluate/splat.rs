@@ -24,9 +24,10 @@ impl Evaluator<'_> {
             if !sequence {
                 return Value::tuple(Vec::new()).with_marks(source.marks());
             }
-            let problem = Diagnostic::error("Splat of null value", "A splat cannot be applied to a sequence that is null.")
-                .at(origin.span)
-                .within(whole.span);
+            let problem =
+                Diagnostic::error("Splat of null value", "A splat cannot be applied to a sequence that is null.")
+                    .at(origin.span)
+                    .within(whole.span);
             self.report_about(problem, origin);
             return Value::DYNAMIC;
         }

@@ -86,13 +86,16 @@ impl Evaluator<'_> {
                 }
                 Err(problem) => format!("This value cannot be included in a string template: {}.", problem.message),
             },
-            Kind::Null => "The expression result is null. A null value cannot be included in a string template.".to_owned(),
+            Kind::Null => {
+                "The expression result is null. A null value cannot be included in a string template.".to_owned()
+            }
             _ => match convert::convert(&value, &Type::String) {
                 Ok(text) => return rendering.push(text.as_str().unwrap_or_default()),
                 Err(problem) => format!("This value cannot be included in a string template: {}.", problem.message),
             },
         };
-        let problem = Diagnostic::error("Invalid template interpolation value", problem).at(expression.span).within(whole);
+        let problem =
+            Diagnostic::error("Invalid template interpolation value", problem).at(expression.span).within(whole);
         self.report_about(problem, expression);
         rendering.failed = true;
         rendering.known = false;

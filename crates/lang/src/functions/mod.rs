@@ -1,7 +1,12 @@
 //! The built-in functions: those of Terraform 1.15 and those that only OpenTofu has.
 
 mod cidr;
+mod mapping;
+mod pattern;
+mod sequence;
+mod set;
 mod signature;
+mod string;
 mod timestamp;
 
 use std::collections::HashMap;
@@ -16,7 +21,8 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let functions: Vec<Function> = Vec::new();
+    let themes = [mapping::functions, pattern::functions, sequence::functions, set::functions, string::functions];
+    let functions: Vec<Function> = themes.iter().flat_map(|theme| theme()).collect();
     let positions = functions.iter().enumerate().map(|(position, function)| (function.name, position)).collect();
     Table { functions, positions }
 });

@@ -1,0 +1,174 @@
+//! Functions of sets.
+
+use std::collections::HashSet;
+
+use groma_value::{Kind, Marks, Refinement, Type, Value, convert};
+
+use super::mapping::count;
+use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
+
+pub(super) fn functions() -> Vec<Function> {
+    let set = |name: &str| Parameter::new(name, Type::set(Type::Dynamic)).accepting(Accepts::DYNAMIC);
+    vec![
+        Function::inferred("setunion", common_type, union).takes(set("first_set")).takes_more(set("other_sets")),
+        Function::inferred("setintersection", common_type, intersection)
+            .takes(set("first_set"))
+            .takes_more(set("other_sets")),
+        Function::inferred("setsubtract", common_type, subtract).takes(set("a")).takes(set("b")),
+        Function::inferred("setproduct", product_type, product)
+            .takes_more(Parameter::any("sets").accepting(Accepts::MARKED | Accepts::UNKNOWN)),
+    ]
+}
+
+fn common_type(arguments: &[Value]) -> Result<Type, FunctionError> {
+    let mut types = Vec::new();
+    for argument in arguments {
+        match argument.ty() {
+            // An empty set of anything fits every other.
+            Type::Set(element) if *element == Type::Dynamic && argument.is_known() && argument.is_empty() => {}
+            Type::Set(element) => types.push((*element).clone()),
+            _ => types.push(Type::Dynamic),
+        }
+    }
+    if types.is_empty() {
+        return Ok(Type::set(Type::Dynamic));
+    }
+    convert::unify(&types)
+        .map(Type::set)
+        .ok_or_else(|| FunctionError::new("given sets must all have compatible element types"))
+}
+
+/// The arguments as sets of one type.
+fn alike(arguments: &Arguments<'_>) -> Result<Vec<Value>, FunctionError> {
+    let convert = |(index, value): (usize, &Value)| {
+        convert::convert(value, arguments.result).map_err(|problem| FunctionError::argument(index, problem.to_string()))
+    };
+    arguments.values.iter().enumerate().map(convert).collect()
+}
+
+fn set_of(ty: &Type, values: Vec<Value>) -> Value {
+    match ty {
+        Type::Set(element) => Value::set_of(element.clone(), values),
+        _ => Value::set(Type::Dynamic, values),
+    }
+}
+
+fn union(arguments: &Arguments<'_>) -> Outcome {
+    let sets = alike(arguments)?;
+    let elements = sets.iter().flat_map(|set| set.as_slice().unwrap_or_default()).cloned().collect();
+    Ok(set_of(arguments.result, elements))
+}
+
+fn combined(arguments: &Arguments<'_>, keep: fn(&HashSet<&Value>, &Value) -> bool) -> Outcome {
+    let sets = alike(arguments)?;
+    if sets.iter().any(|set| !set.is_wholly_known()) {
+        return Ok(Value::unknown(arguments.result.clone()));
+    }
+    let Some((first, others)) = sets.split_first() else { return Ok(Value::unknown(arguments.result.clone())) };
+    let mut kept: Vec<Value> = first.as_slice().unwrap_or_default().to_vec();
+    for other in others {
+        let members: HashSet<&Value> = other.as_slice().unwrap_or_default().iter().collect();
+        kept.retain(|value| keep(&members, value));
+    }
+    Ok(set_of(arguments.result, kept))
+}
+
+fn intersection(arguments: &Arguments<'_>) -> Outcome {
+    combined(arguments, |members, value| members.contains(value))
+}
+
+fn subtract(arguments: &Arguments<'_>) -> Outcome {
+    combined(arguments, |members, value| !members.contains(value))
+}
+
+fn product_type(arguments: &[Value]) -> Result<Type, FunctionError> {
+    if arguments.len() < 2 {
+        return Err(FunctionError::new("at least two arguments are required"));
+    }
+    let mut ordered = true;
+    let mut types = Vec::new();
+    for (index, argument) in arguments.iter().enumerate() {
+        types.push(match argument.ty() {
+            Type::Set(element) => {
+                ordered = false;
+                (*element).clone()
+            }
+            Type::List(element) => (*element).clone(),
+            Type::Tuple(elements) if elements.is_empty() => Type::Dynamic,
+            Type::Tuple(elements) => convert::unify(&elements)
+                .ok_or_else(|| FunctionError::argument(index, "all elements must be of the same type"))?,
+            _ => return Err(FunctionError::argument(index, "a set or a list is required")),
+        });
+    }
+    let pair = Type::tuple(types);
+    Ok(if ordered { Type::list(pair) } else { Type::set(pair) })
+}
+
+/// How long the product can get while its factors are unknown; longer ones are not worth remembering.
+fn longest(factors: &[Value]) -> Option<u64> {
+    let mut longest = 1_u64;
+    for factor in factors {
+        let most = match factor.ty() {
+            Type::Tuple(elements) => elements.len() as u64,
+            _ => factor.range().refinement.greatest_length()?,
+        };
+        if most > 1_024 {
+            return None;
+        }
+        longest = longest.checked_mul(most).filter(|longest| *longest <= 2_048)?;
+    }
+    Some(longest)
+}
+
+fn product(arguments: &Arguments<'_>) -> Outcome {
+    const MOST: usize = 10_000_000;
+    let marks: Marks = arguments.values.iter().map(|value| value.marks().clone()).collect();
+    let result = arguments.result;
+    if arguments.values.iter().any(|value| !value.is_known() || count(value).is_none()) {
+        let unknown = match longest(arguments.values) {
+            Some(0) => Value::refined(result.clone(), Refinement::NOT_NULL.maximum_length(0)),
+            Some(longest) => {
+                Value::refined(result.clone(), Refinement::NOT_NULL.minimum_length(1).maximum_length(longest))
+            }
+            None => Value::unknown(result.clone()),
+        };
+        return Ok(unknown.with_marks(&marks));
+    }
+    let types: Vec<Type> = result.element().and_then(Type::as_tuple).map(<[Type]>::to_vec).unwrap_or_default();
+    let mut factors: Vec<Vec<Value>> = Vec::new();
+    for (value, ty) in arguments.values.iter().zip(&types) {
+        let elements = value.as_slice().unwrap_or_default();
+        let converted: Result<Vec<Value>, _> = elements.iter().map(|element| convert::convert(element, ty)).collect();
+        factors.push(converted.map_err(|problem| FunctionError::new(problem.to_string()))?);
+    }
+    let total = factors.iter().try_fold(1_usize, |total, factor| total.checked_mul(factor.len()));
+    let Some(total) = total.filter(|total| *total <= MOST) else {
+        return Err(FunctionError::new(format!("the product would have more than {MOST} elements")));
+    };
+    let mut tuples = Vec::with_capacity(total);
+    for number in 0..total {
+        // The last factor turns fastest.
+        let mut rest = number;
+        let mut tuple: Vec<Value> = factors
+            .iter()
+            .rev()
+            .map(|factor| {
+                let at = rest % factor.len();
+                rest /= factor.len();
+                factor.get(at).cloned().unwrap_or(Value::DYNAMIC)
+            })
+            .collect();
+        tuple.reverse();
+        tuples.push(Value::tuple(tuple));
+    }
+    let value = match result {
+        Type::List(element) => Value::list_of(element.clone(), tuples),
+        other => set_of(other, tuples),
+    };
+    Ok(value.with_marks(&marks))
+}
+
+/// Whether a value is a sequence of some kind.
+pub(super) fn is_sequence(value: &Value) -> bool {
+    matches!(value.kind(), Kind::List(_) | Kind::Set(_) | Kind::Tuple(_))
+}
