@@ -1,6 +1,7 @@
 //! An emulator of AWS Cloud Control, kept in one file (CC-60 to CC-63).
 
 mod embedded;
+pub mod http;
 mod index;
 mod invent;
 mod log;
