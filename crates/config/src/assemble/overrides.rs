@@ -1,0 +1,215 @@
+//! Override files: what they say takes the place of what primary files say, argument by argument.
+
+use std::sync::Arc;
+
+use groma_address::Mode;
+use groma_diagnostics::Span;
+use groma_hcl::Traversal;
+use indexmap::map::Entry;
+
+use super::Assembly;
+use crate::decode::{FileContent, OutputDraft, VariableDraft};
+use crate::model::{IgnoreChanges, Lifecycle, ModuleCall, ProviderBlock, Resource};
+
+impl Assembly<'_> {
+    /// Applies an override file.
+    pub(super) fn apply_override(&mut self, file: FileContent) {
+        self.override_settings(&file);
+        file.providers.into_iter().for_each(|provider| self.override_provider(provider));
+        file.variables.into_iter().for_each(|variable| self.override_variable(variable));
+        for local in file.locals {
+            match self.module.locals.get_mut(&local.name) {
+                Some(base) => *base = local,
+                None => {
+                    let what = format!("local value {:?}", local.name);
+                    self.nothing_to_override(local.span, "Missing base local value definition to override", &what);
+                }
+            }
+        }
+        file.outputs.into_iter().for_each(|output| self.override_output(output));
+        file.calls.into_iter().for_each(|call| self.override_call(call));
+        file.resources.into_iter().for_each(|resource| self.override_resource(resource));
+        for action in file.actions {
+            self.module.actions.insert((action.type_name.clone(), action.name.clone()), action);
+        }
+        for list in file.lists {
+            self.module.lists.insert((list.type_name.clone(), list.name.clone()), list);
+        }
+    }
+
+    fn override_settings(&mut self, file: &FileContent) {
+        if !file.required_versions.is_empty() {
+            self.module.required_versions = file.required_versions.clone();
+        }
+        for entry in file.required_providers.iter().flat_map(|block| &block.entries) {
+            self.module.required_providers.insert(entry.name.clone(), entry.clone());
+        }
+        for extra in file.backends.iter().skip(1) {
+            self.error(
+                extra.span,
+                "Duplicate 'backend' configuration block",
+                "An override file has one backend at most. Remove one of them.",
+            );
+        }
+        // Either replaces the other: state is kept in one place.
+        if let Some(backend) = file.backends.first() {
+            self.module.backend = Some(backend.clone());
+            self.module.cloud = None;
+        }
+        if let Some(cloud) = file.clouds.first() {
+            self.module.cloud = Some(cloud.clone());
+            self.module.backend = None;
+        }
+        for block in &file.settings {
+            self.module.settings.retain(|other| other.kind != block.kind);
+            self.module.settings.push(block.clone());
+        }
+        for meta in &file.provider_metas {
+            self.module.provider_metas.insert(meta.name.clone(), meta.clone());
+        }
+    }
+
+    fn nothing_to_override(&mut self, span: Span, summary: &str, what: &str) {
+        self.error(
+            span,
+            summary,
+            format!(
+                "No other file declares the {what}, and an override file only changes what is declared. Check the name."
+            ),
+        );
+    }
+
+    fn override_provider(&mut self, provider: ProviderBlock) {
+        match self.module.providers.entry(provider.provider.clone()) {
+            Entry::Occupied(mut entry) => {
+                let base = entry.get_mut();
+                base.body = base.body.overridden_by(&provider.body);
+                if !provider.version.is_empty() {
+                    base.version = provider.version;
+                }
+                base.for_each = provider.for_each.or_else(|| base.for_each.take());
+            }
+            // The default configuration is always there, as if empty.
+            Entry::Vacant(entry) if provider.provider.alias.is_none() => {
+                entry.insert(provider);
+            }
+            Entry::Vacant(_) => {
+                let what = format!("provider configuration {}", provider.provider);
+                self.nothing_to_override(provider.span, "Missing base provider configuration for override", &what);
+            }
+        }
+    }
+
+    fn override_variable(&mut self, variable: VariableDraft) {
+        let Some(base) = self.variables.get_mut(&variable.name) else {
+            let what = format!("variable {:?}", variable.name);
+            return self.nothing_to_override(variable.span, "Missing base variable declaration to override", &what);
+        };
+        // A default that no longer fits its type is the override's doing.
+        if variable.constraint.is_some() || variable.default.is_some() {
+            base.span = variable.span;
+        }
+        replace(&mut base.constraint, variable.constraint);
+        replace(&mut base.default, variable.default);
+        replace(&mut base.sensitive, variable.sensitive);
+        replace(&mut base.ephemeral, variable.ephemeral);
+        replace(&mut base.nullable, variable.nullable);
+        replace(&mut base.constant, variable.constant);
+        replace(&mut base.description, variable.description);
+        replace(&mut base.deprecated, variable.deprecated);
+    }
+
+    fn override_output(&mut self, output: OutputDraft) {
+        self.refuse_depends_on(&output.depends_on);
+        let Some(base) = self.outputs.get_mut(&output.name) else {
+            let what = format!("output {:?}", output.name);
+            return self.nothing_to_override(output.span, "Missing base output definition to override", &what);
+        };
+        replace(&mut base.expression, output.expression);
+        replace(&mut base.constraint, output.constraint);
+        replace(&mut base.sensitive, output.sensitive);
+        replace(&mut base.ephemeral, output.ephemeral);
+        replace(&mut base.description, output.description);
+        replace(&mut base.deprecated, output.deprecated);
+    }
+
+    fn override_call(&mut self, call: ModuleCall) {
+        self.refuse_depends_on(&call.depends_on);
+        let Some(base) = self.module.calls.get_mut(&call.name) else {
+            let what = format!("module call {:?}", call.name);
+            return self.nothing_to_override(call.span, "Missing module call to override", &what);
+        };
+        if call.source_expression.is_some() {
+            base.source = call.source;
+            base.source_expression = call.source_expression;
+        }
+        if call.version_expression.is_some() {
+            base.version = call.version;
+            base.version_expression = call.version_expression;
+        }
+        replace(&mut base.count, call.count);
+        replace(&mut base.for_each, call.for_each);
+        replace(&mut base.enabled, call.enabled);
+        if !call.providers.is_empty() {
+            base.providers = call.providers;
+        }
+        base.body = base.body.overridden_by(&call.body);
+    }
+
+    fn override_resource(&mut self, resource: Resource) {
+        self.refuse_depends_on(&resource.depends_on);
+        let Some(base) = self.module.resources.get_mut(&resource.address) else {
+            let summary = match resource.address.mode {
+                Mode::Managed => "Missing resource to override",
+                Mode::Data => "Missing data resource to override",
+                Mode::Ephemeral => "Missing ephemeral resource to override",
+            };
+            let what = format!("object {}", resource.address);
+            return self.nothing_to_override(resource.header_span, summary, &what);
+        };
+        replace(&mut base.count, resource.count);
+        replace(&mut base.for_each, resource.for_each);
+        replace(&mut base.provider, resource.provider);
+        replace(&mut base.connection, resource.connection);
+        if !resource.provisioners.is_empty() {
+            base.provisioners = resource.provisioners;
+        }
+        if !resource.lifecycle.span.is_none() {
+            override_lifecycle(Arc::make_mut(&mut base.lifecycle), &resource.lifecycle);
+        }
+        base.body = base.body.overridden_by(&resource.body);
+    }
+
+    fn refuse_depends_on(&mut self, depends_on: &[Arc<Traversal>]) {
+        if let Some(first) = depends_on.first() {
+            self.error(
+                first.span,
+                "Unsupported override",
+                "An override file cannot change depends_on. Change it where the object is declared.",
+            );
+        }
+    }
+}
+
+fn override_lifecycle(base: &mut Lifecycle, change: &Lifecycle) {
+    replace(&mut base.create_before_destroy, change.create_before_destroy.clone());
+    replace(&mut base.prevent_destroy, change.prevent_destroy.clone());
+    replace(&mut base.destroy, change.destroy.clone());
+    replace(&mut base.enabled, change.enabled.clone());
+    if change.ignore_changes != IgnoreChanges::None {
+        base.ignore_changes = change.ignore_changes.clone();
+    }
+    if !change.replace_triggered_by.is_empty() {
+        base.replace_triggered_by = change.replace_triggered_by.clone();
+    }
+    if !change.action_triggers.is_empty() {
+        base.action_triggers = change.action_triggers.clone();
+    }
+}
+
+/// What the override writes counts; what it leaves out stays.
+fn replace<T>(base: &mut Option<T>, change: Option<T>) {
+    if change.is_some() {
+        *base = change;
+    }
+}

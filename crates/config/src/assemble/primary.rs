@@ -1,0 +1,193 @@
+//! Primary files: everything is declared once.
+
+use std::hash::Hash;
+
+use groma_address::Mode;
+use groma_diagnostics::Span;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
+use super::Assembly;
+use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
+use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource, SettingsBlock};
+
+/// Something declared twice.
+struct Clash {
+    first: Span,
+    second: Span,
+}
+
+/// Inserts what is new; what is there already stays, and the clash is given back.
+fn declare<K: Hash + Eq, V>(map: &mut IndexMap<K, V>, key: K, item: V, span: fn(&V) -> Span) -> Option<Clash> {
+    match map.entry(key) {
+        Entry::Vacant(entry) => {
+            entry.insert(item);
+            None
+        }
+        Entry::Occupied(entry) => Some(Clash { first: span(entry.get()), second: span(&item) }),
+    }
+}
+
+impl Assembly<'_> {
+    /// Adds the content of a primary file.
+    pub(super) fn add(&mut self, file: FileContent) {
+        self.module.required_versions.extend(file.required_versions);
+        file.required_providers.into_iter().for_each(|block| self.add_required_providers(block));
+        file.backends.into_iter().for_each(|backend| self.add_backend(backend));
+        file.clouds.into_iter().for_each(|cloud| self.add_cloud(cloud));
+        file.settings.into_iter().for_each(|block| self.add_settings(block));
+        file.provider_metas.into_iter().for_each(|meta| self.add_provider_meta(meta));
+        file.providers.into_iter().for_each(|provider| self.add_provider(provider));
+        file.variables.into_iter().for_each(|variable| self.add_variable(variable));
+        file.locals.into_iter().for_each(|local| self.add_local(local));
+        file.outputs.into_iter().for_each(|output| self.add_output(output));
+        for call in file.calls {
+            let name = call.name.clone();
+            if let Some(clash) = declare(&mut self.module.calls, name.clone(), call, |call| call.span) {
+                self.report(clash, "Duplicate module call", &format!("a module call {name:?}"));
+            }
+        }
+        file.resources.into_iter().for_each(|resource| self.add_resource(resource));
+        file.checks.into_iter().for_each(|(check, data)| self.add_check(check, data));
+        for action in file.actions {
+            let (ty, name) = (action.type_name.clone(), action.name.clone());
+            if let Some(clash) =
+                declare(&mut self.module.actions, (ty.clone(), name.clone()), action, |action| action.span)
+            {
+                self.report(
+                    clash,
+                    &format!("Duplicate action {ty:?} configuration"),
+                    &format!("an action action.{ty}.{name}"),
+                );
+            }
+        }
+        for list in file.lists {
+            let (ty, name) = (list.type_name.clone(), list.name.clone());
+            if let Some(clash) = declare(&mut self.module.lists, (ty.clone(), name.clone()), list, |list| list.span) {
+                self.report(
+                    clash,
+                    &format!("Duplicate list {ty:?} configuration"),
+                    &format!("a list list.{ty}.{name}"),
+                );
+            }
+        }
+        self.module.moved.extend(file.moved);
+        self.module.removed.extend(file.removed);
+        self.module.imports.extend(file.imports);
+    }
+
+    /// `what` is the thing with its article: `a variable "x"`.
+    fn report(&mut self, clash: Clash, summary: &str, what: &str) {
+        let place = self.place(clash.first);
+        let detail =
+            format!("There is {what} in this module already, declared at {place}. Rename or remove one of the two.");
+        self.error(clash.second, summary, detail);
+    }
+
+    fn add_required_providers(&mut self, block: RequiredProviders) {
+        if let Some(first) = self.required_providers {
+            let clash = Clash { first, second: block.span };
+            return self.report(clash, "Duplicate required providers configuration", "a required_providers block");
+        }
+        self.required_providers = Some(block.span);
+        self.module.required_providers.extend(block.entries.into_iter().map(|entry| (entry.name.clone(), entry)));
+    }
+
+    fn add_backend(&mut self, backend: Backend) {
+        if let Some(first) = &self.module.backend {
+            let clash = Clash { first: first.span, second: backend.span };
+            return self.report(clash, "Duplicate 'backend' configuration block", "a backend");
+        }
+        self.module.backend = Some(backend);
+    }
+
+    fn add_cloud(&mut self, cloud: Cloud) {
+        if let Some(first) = &self.module.cloud {
+            let clash = Clash { first: first.span, second: cloud.span };
+            return self.report(clash, "Duplicate 'cloud' configuration block", "a 'cloud' block");
+        }
+        self.module.cloud = Some(cloud);
+    }
+
+    /// State is kept in one place.
+    pub(super) fn check_backend(&mut self) {
+        let (Some(backend), Some(cloud)) = (&self.module.backend, &self.module.cloud) else { return };
+        let clash = Clash { first: cloud.span, second: backend.span };
+        self.report(clash, "Conflicting 'cloud' and 'backend' configuration blocks are present", "a 'cloud' block");
+    }
+
+    fn add_settings(&mut self, block: SettingsBlock) {
+        if let Some(first) = self.module.settings.iter().find(|other| other.kind == block.kind) {
+            let clash = Clash { first: first.span, second: block.span };
+            let kind = &block.kind;
+            return self.report(clash, &format!("Duplicate {kind} configuration"), &format!("a block {kind:?}"));
+        }
+        self.module.settings.push(block);
+    }
+
+    fn add_provider_meta(&mut self, meta: ProviderMeta) {
+        let name = meta.name.clone();
+        if let Some(clash) = declare(&mut self.module.provider_metas, name.clone(), meta, |meta| meta.span) {
+            self.report(clash, "Duplicate provider_meta block", &format!("a provider_meta block for {name:?}"));
+        }
+    }
+
+    fn add_provider(&mut self, provider: ProviderBlock) {
+        let key = provider.provider.clone();
+        if let Some(clash) = declare(&mut self.module.providers, key.clone(), provider, |provider| provider.span) {
+            let what = match &key.alias {
+                None => format!("a configuration of the provider {:?} without alias", key.name),
+                Some(alias) => format!("a configuration of the provider {:?} with the alias {alias:?}", key.name),
+            };
+            self.report(clash, "Duplicate provider configuration", &what);
+        }
+    }
+
+    fn add_variable(&mut self, variable: VariableDraft) {
+        let name = variable.name.clone();
+        if let Some(clash) = declare(&mut self.variables, name.clone(), variable, |variable| variable.span) {
+            self.report(clash, "Duplicate variable declaration", &format!("a variable {name:?}"));
+        }
+    }
+
+    fn add_local(&mut self, local: Local) {
+        let name = local.name.clone();
+        if let Some(clash) = declare(&mut self.module.locals, name.clone(), local, |local| local.span) {
+            self.report(clash, "Duplicate local value definition", &format!("a local value {name:?}"));
+        }
+    }
+
+    fn add_output(&mut self, output: OutputDraft) {
+        let name = output.name.clone();
+        if let Some(clash) = declare(&mut self.outputs, name.clone(), output, |output| output.span) {
+            self.report(clash, "Duplicate output definition", &format!("an output {name:?}"));
+        }
+    }
+
+    fn add_resource(&mut self, resource: Resource) {
+        let key = resource.address.clone();
+        if let Some(clash) = declare(&mut self.module.resources, key.clone(), resource, |resource| resource.header_span)
+        {
+            let kind = match key.mode {
+                Mode::Managed => "resource",
+                Mode::Data => "data",
+                Mode::Ephemeral => "ephemeral resource",
+            };
+            self.report(
+                clash,
+                &format!("Duplicate {kind} {:?} configuration", key.type_name),
+                &format!("an object {key}"),
+            );
+        }
+    }
+
+    fn add_check(&mut self, check: Check, data: Option<Resource>) {
+        let name = check.name.clone();
+        if let Some(clash) = declare(&mut self.module.checks, name.clone(), check, |check| check.span) {
+            self.report(clash, &format!("Duplicate check {name:?} configuration"), &format!("a check {name:?}"));
+        }
+        if let Some(data) = data {
+            self.add_resource(data);
+        }
+    }
+}

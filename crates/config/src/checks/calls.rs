@@ -1,0 +1,53 @@
+//! Module calls against the variables of the modules they call.
+
+use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+
+use crate::model::{Module, ModuleCall};
+
+/// Checks the input arguments of every call in `module`.
+pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
+    for (name, call) in &module.calls {
+        if let Some(child) = module.children.get(name) {
+            check_call(call, child, diagnostics);
+        }
+    }
+}
+
+fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) {
+    let (arguments, problems) = call.body.attributes();
+    diagnostics.append(problems);
+    for variable in child.variables.values().filter(|variable| variable.is_required()) {
+        if !arguments.iter().any(|argument| argument.name.name == variable.name) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Missing required argument",
+                    format!(
+                        "The module needs the argument {:?}, and this call does not give it. Add it.",
+                        variable.name
+                    ),
+                )
+                .at(call.body.missing_item_span())
+                .within(call.span),
+            );
+        }
+    }
+    for argument in &arguments {
+        let name = &argument.name.name;
+        if child.variables.contains_key(name) {
+            continue;
+        }
+        let similar = suggest(name, child.variables.keys().map(|name| &**name));
+        let advice = similar.map_or_else(
+            || "Remove it, or declare a variable of that name in the module.".to_owned(),
+            |similar| format!("Did you mean {similar:?}?"),
+        );
+        diagnostics.push(
+            Diagnostic::error(
+                "Unsupported argument",
+                format!("The module has no variable {name:?}, so that it cannot be given as an argument. {advice}"),
+            )
+            .at(argument.name.span)
+            .within(argument.span),
+        );
+    }
+}

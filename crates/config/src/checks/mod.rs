@@ -1,0 +1,38 @@
+//! What can be found wrong in a configuration before anything is planned: references to what is not there, module calls
+//! that do not fit, provider configurations that nobody gives.
+
+mod calls;
+mod conditions;
+mod object;
+mod providers;
+mod reference;
+mod walk;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use groma_diagnostics::Diagnostics;
+
+use crate::model::Module;
+
+/// Checks `root` and all modules below it.
+pub(crate) fn check(root: &Module, diagnostics: &mut Diagnostics) {
+    // What is wrong inside a folder is said once, however many modules are made of it.
+    let mut folders: HashSet<&Path> = HashSet::new();
+    let mut rest = vec![root];
+    while let Some(module) = rest.pop() {
+        if folders.insert(&module.directory) {
+            conditions::check(module, diagnostics);
+            walk::check(module, diagnostics);
+        }
+        calls::check(module, diagnostics);
+        rest.extend(module.children.values().rev().map(AsRef::as_ref));
+    }
+    providers::check(root, diagnostics);
+    providers::check_resources(root, diagnostics);
+}
+
+/// How a module is called in the middle of a sentence.
+fn describe(module: &Module) -> String {
+    if module.path.is_root() { "the root module".to_owned() } else { module.path.to_string() }
+}

@@ -1,0 +1,44 @@
+//! What an expression may see at its place.
+
+use groma_address::{Name, Resource as ResourceAddress};
+
+/// The place of an expression: which of the objects with a limited range it may name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place<'a> {
+    /// `count.index` has a value.
+    pub(super) count: bool,
+    /// `each.key` and `each.value` have one.
+    pub(super) each: bool,
+    /// `self` has one.
+    pub(super) self_object: bool,
+    /// The check block around it.
+    pub(super) check: Option<&'a Name>,
+    /// The resource whose arguments it helps to make.
+    pub(super) argument_of: Option<&'a ResourceAddress>,
+}
+
+impl<'a> Place<'a> {
+    /// Inside a block with these arguments.
+    pub(super) fn repeated(count: bool, each: bool) -> Self {
+        Self { count, each, ..Self::default() }
+    }
+
+    /// The same, where `self` is known.
+    pub(super) fn with_self(self) -> Self {
+        Self { self_object: true, argument_of: None, ..self }
+    }
+
+    /// The same, in an argument of `resource`.
+    pub(super) fn argument_of(self, resource: &'a ResourceAddress) -> Self {
+        Self { argument_of: Some(resource), ..self }
+    }
+
+    /// The same, in a check block.
+    pub(super) fn in_check(self, check: Option<&'a Name>) -> Self {
+        Self { check, ..self }
+    }
+
+    pub(super) fn is_itself(&self, address: &ResourceAddress) -> bool {
+        self.argument_of == Some(address)
+    }
+}

@@ -1,0 +1,247 @@
+//! Provider requirements and configurations along the module tree.
+
+use std::collections::HashSet;
+
+use groma_address::ProviderAddress;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_hcl::BodySchema;
+
+use super::describe;
+use crate::model::{LocalProvider, Module, ModuleCall, PassedProvider, ProviderBlock};
+use crate::providers::resolve;
+
+/// Checks what callers pass against what modules expect.
+pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
+    check_duplicates(root, diagnostics);
+    descend(root, None, diagnostics);
+}
+
+/// `unrepeatable` is where a call above uses what modules with provider configurations of their own cannot have.
+fn descend(module: &Module, unrepeatable: Option<Span>, diagnostics: &mut Diagnostics) {
+    for (name, child) in &module.children {
+        let Some(call) = module.calls.get(name) else { continue };
+        let unrepeatable = repetition(call).or(unrepeatable);
+        check_duplicates(child, diagnostics);
+        Pair { parent: module, call, child }.check(unrepeatable, diagnostics);
+        descend(child, unrepeatable, diagnostics);
+    }
+}
+
+fn repetition(call: &ModuleCall) -> Option<Span> {
+    let expression = call.count.as_ref().or(call.for_each.as_ref()).or(call.enabled.as_ref());
+    expression
+        .map(|expression| expression.span)
+        .or_else(|| call.has_depends_on.then(|| call.depends_on.first().map_or(call.span, |first| first.span)))
+}
+
+/// Warns of one provider under two names.
+fn check_duplicates(module: &Module, diagnostics: &mut Diagnostics) {
+    let mut seen: Vec<(&ProviderAddress, &str)> = Vec::new();
+    for required in module.required_providers.values() {
+        if let Some((_, first)) = seen.iter().find(|(address, _)| **address == required.address) {
+            diagnostics.push(
+                Diagnostic::warning(
+                    "Duplicate required provider",
+                    format!(
+                        "{} is required as {first:?} already. One provider needs one entry; remove this one.",
+                        required.address.display_short()
+                    ),
+                )
+                .at(required.span),
+            );
+        }
+        seen.push((&required.address, &required.name));
+    }
+}
+
+/// A child module with the call that leads to it.
+struct Pair<'a> {
+    parent: &'a Module,
+    call: &'a ModuleCall,
+    child: &'a Module,
+}
+
+impl Pair<'_> {
+    fn check(&self, unrepeatable: Option<Span>, diagnostics: &mut Diagnostics) {
+        let configured: Vec<&ProviderBlock> = self.child.providers.values().filter(|block| !is_empty(block)).collect();
+        if let (Some(span), Some(block)) = (unrepeatable, configured.first()) {
+            diagnostics.push(incompatible(self.child, block, span));
+        }
+        for passed in &self.call.providers {
+            if configured.iter().any(|block| block.provider == passed.child) {
+                diagnostics.push(self.cannot_override(passed));
+            }
+            self.check_name(passed, diagnostics);
+            self.check_type(passed, diagnostics);
+        }
+        self.check_aliases(diagnostics);
+        for block in self.child.providers.values().filter(|block| is_empty(block)) {
+            diagnostics.push(redundant(self.child, block));
+        }
+    }
+
+    fn cannot_override(&self, passed: &PassedProvider) -> Diagnostic {
+        let (child, parent) = (describe(self.child), describe(self.parent));
+        Diagnostic::error(
+            "Cannot override provider configuration",
+            format!(
+                "{child} configures {} itself, so that it cannot take a configuration from {parent}. Remove the entry, or the \
+                 module's own provider block.",
+                passed.child
+            ),
+        )
+        .at(passed.child_span)
+    }
+
+    /// A name that the child never mentions is taken for the default provider of that name, with a warning.
+    fn check_name(&self, passed: &PassedProvider, diagnostics: &mut Diagnostics) {
+        let name = &passed.child.name;
+        let is_expected = match &passed.child.alias {
+            None => self.child.required_providers.contains_key(name),
+            Some(_) => self.expects(&passed.child),
+        };
+        if is_expected || self.child.providers.contains_key(&passed.child) {
+            return;
+        }
+        let address = self.child.provider_address(name);
+        let (child, short) = (describe(self.child), address.display_short().to_string());
+        let advice = format!("Add an entry {name:?} with the source {short:?} to required_providers of the module.");
+        let diagnostic = if passed.child.alias.is_none() {
+            Diagnostic::warning(
+                "Reference to undefined provider",
+                format!("{child} declares no provider {name:?}, so it is taken for {short}. {advice}"),
+            )
+        } else {
+            Diagnostic::error(
+                "Reference to undefined provider",
+                format!(
+                    "{child} expects no provider configuration {}. If it should, list it in configuration_aliases of its \
+                     required_providers entry {name:?}; otherwise remove it here.",
+                    passed.child
+                ),
+            )
+        };
+        diagnostics.push(diagnostic.at(passed.child_span));
+    }
+
+    fn expects(&self, local: &LocalProvider) -> bool {
+        self.child.required_providers.get(&local.name).is_some_and(|required| required.aliases.contains(local))
+    }
+
+    fn check_type(&self, passed: &PassedProvider, diagnostics: &mut Diagnostics) {
+        let wanted = self.child.provider_address(&passed.child.name);
+        let given = self.parent.provider_address(&passed.parent.provider.name);
+        if wanted == given {
+            return;
+        }
+        let (child, parent) = (describe(self.child), describe(self.parent));
+        diagnostics.push(
+            Diagnostic::error(
+                "Provider type mismatch",
+                format!(
+                    "{} means {} in {child}, and {} means {} in {parent}. Pass a configuration of the same provider, or make both \
+                     modules require the same source under that name.",
+                    passed.child,
+                    wanted.display_short(),
+                    passed.parent.provider,
+                    given.display_short(),
+                ),
+            )
+            .at(passed.parent.span),
+        );
+    }
+
+    /// What the child lists in `configuration_aliases` has to come from somewhere.
+    fn check_aliases(&self, diagnostics: &mut Diagnostics) {
+        for required in self.child.required_providers.values() {
+            for alias in &required.aliases {
+                let given = self.child.providers.get(alias).is_some_and(|block| !is_empty(block))
+                    || self.call.providers.iter().any(|passed| passed.child == *alias);
+                if !given {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            "Missing required provider configuration",
+                            format!(
+                                "The module needs a configuration of {} under the name {alias}. Add {alias} = … to \"providers\" of \
+                                 this call.",
+                                required.address.display_short()
+                            ),
+                        )
+                        .at(self.call.span),
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn is_empty(block: &ProviderBlock) -> bool {
+    // Whatever is in the body is an error to a schema of nothing.
+    let (_, diagnostics) = block.body.content(&BodySchema::new());
+    block.version.is_empty() && !diagnostics.has_errors()
+}
+
+fn incompatible(child: &Module, block: &ProviderBlock, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        "Module is incompatible with count, for_each, and depends_on",
+        format!(
+            "{} configures the provider {} itself, and a call of such a module can have neither count, for_each nor depends_on. \
+             Let the module take the configuration from its caller, through \"providers\".",
+            describe(child),
+            block.provider
+        ),
+    )
+    .at(span)
+}
+
+fn redundant(child: &Module, block: &ProviderBlock) -> Diagnostic {
+    let name = &block.provider.name;
+    let address = child.provider_address(name);
+    let advice = match &block.provider.alias {
+        None => format!("an entry {name} = {{ source = {:?} }}", address.display_short().to_string()),
+        Some(_) => format!("configuration_aliases = [ {} ] in the entry {name:?}", block.provider),
+    };
+    Diagnostic::warning(
+        "Redundant empty provider block",
+        format!("An empty provider block is a form of old for a configuration that comes from the caller. Write {advice} in required_providers instead."),
+    )
+    .at(block.span)
+}
+
+/// Reports resources whose provider configuration is nowhere.
+pub(super) fn check_resources(root: &Module, diagnostics: &mut Diagnostics) {
+    visit(&mut vec![root], diagnostics);
+}
+
+fn visit<'a>(chain: &mut Vec<&'a Module>, diagnostics: &mut Diagnostics) {
+    let Some(module) = chain.last().copied() else { return };
+    let mut seen: HashSet<LocalProvider> = HashSet::new();
+    for resource in module.resources.values() {
+        // Only an alias can be missing, and it is missing for all resources that name it.
+        let Some(reference) = resource.provider.as_ref().filter(|reference| reference.provider.alias.is_some()) else {
+            continue;
+        };
+        if !seen.insert(reference.provider.clone()) {
+            continue;
+        }
+        if let Err(missing) = resolve(chain, &reference.provider) {
+            let address = resource.address.in_module(module.path.clone());
+            diagnostics.push(
+                Diagnostic::error(
+                    "Provider configuration not present",
+                    format!(
+                        "{address} uses the provider configuration {}, which is not there. Write a provider {:?} block with that \
+                         alias, or pass one to the module.",
+                        missing.wanted, reference.provider.name
+                    ),
+                )
+                .at(reference.span),
+            );
+        }
+    }
+    for child in module.children.values() {
+        chain.push(child);
+        visit(chain, diagnostics);
+        chain.pop();
+    }
+}

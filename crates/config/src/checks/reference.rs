@@ -1,0 +1,230 @@
+//! One reference, held against its module.
+
+use groma_address::{InstanceKey, Mode, Name, Resource as ResourceAddress};
+use groma_diagnostics::{Diagnostic, suggest};
+use groma_hcl::Step;
+use groma_lang::{Reference, Referenced};
+
+use super::describe;
+use super::object::Place;
+use crate::model::{Module, ModuleCall, Resource};
+
+/// What is wrong with `reference` at `place` in `module`.
+pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced) -> Option<Diagnostic> {
+    let problem = match &reference.target {
+        Reference::Variable(name) => variable(module, name),
+        Reference::Local(name) => local(module, name),
+        Reference::Module(name) => return called(module, name, reference),
+        Reference::Resource(address) => resource(module, place, address, reference),
+        Reference::Count(attribute) => count(place, attribute),
+        Reference::Each(attribute) => each(place, attribute),
+        Reference::SelfObject => self_object(place),
+        Reference::Path(attribute) => path(attribute),
+        Reference::Terraform(attribute) => terraform(attribute),
+        _ => None,
+    };
+    problem.map(|problem| problem.at(reference.span))
+}
+
+fn undeclared<'a>(
+    what: &str,
+    name: &str,
+    module: &Module,
+    known: impl Iterator<Item = &'a Name>,
+    advice: String,
+) -> Diagnostic {
+    let similar = suggest(name, known.map(|name| &**name));
+    let advice = similar.map_or(advice, |similar| format!("Did you mean {similar:?}?"));
+    let place = describe(module);
+    Diagnostic::error(
+        format!("Reference to undeclared {what}"),
+        format!("There is no {what} {name:?} in {place}. {advice}"),
+    )
+}
+
+fn variable(module: &Module, name: &Name) -> Option<Diagnostic> {
+    if module.variables.contains_key(name) {
+        return None;
+    }
+    let advice = format!("Declare it with a block variable {name:?} {{}}.");
+    Some(undeclared("input variable", name, module, module.variables.keys(), advice))
+}
+
+fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
+    if module.locals.contains_key(name) {
+        return None;
+    }
+    let advice = "Declare it in a locals block.".to_owned();
+    Some(undeclared("local value", name, module, module.locals.keys(), advice))
+}
+
+fn called(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
+    let Some(call) = module.calls.get(name) else {
+        let advice = format!("Declare it with a block module {name:?} {{ … }}.");
+        return Some(undeclared("module", name, module, module.calls.keys(), advice).at(reference.span));
+    };
+    let child = module.children.get(name)?;
+    let repeated = call.count.is_some() || call.for_each.is_some();
+    let Some(Step::Attribute { name: output, span }) = reference.rest.first() else { return None };
+    if repeated && reference.key.is_none() {
+        return Some(unkeyed_module(call, output).at(*span));
+    }
+    if child.outputs.contains_key(output) {
+        return None;
+    }
+    let similar = suggest(output, child.outputs.keys().map(|name| &**name));
+    let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
+    Some(
+        Diagnostic::error("Unsupported attribute", format!("The module {name:?} has no output {output:?}.{advice}"))
+            .at(*span)
+            .within(reference.span.to(*span)),
+    )
+}
+
+fn unkeyed_module(call: &ModuleCall, output: &str) -> Diagnostic {
+    let (argument, example) = if call.count.is_some() { ("count", "[0]") } else { ("for_each", "[each.key]") };
+    let name = &call.name;
+    Diagnostic::error(
+        "Unsupported attribute",
+        format!(
+            "module.{name} has {argument:?}, so that there are several of it. Say which one: module.{name}{example}.{output}."
+        ),
+    )
+}
+
+fn resource(
+    module: &Module,
+    place: &Place<'_>,
+    address: &ResourceAddress,
+    reference: &Referenced,
+) -> Option<Diagnostic> {
+    let Some(declared) = module.resources.get(address) else { return Some(undeclared_resource(module, address)) };
+    if let Some(check) = &declared.check
+        && place.check != Some(check)
+    {
+        return Some(Diagnostic::error(
+            "Reference to scoped resource",
+            format!(
+                "{address} belongs to the check block {check:?} and can be used only there. Move it out to use it elsewhere."
+            ),
+        ));
+    }
+    if place.is_itself(address) {
+        return Some(Diagnostic::error(
+            "Self-referential block",
+            format!("{address} cannot refer to itself: its arguments have to be known before it is."),
+        ));
+    }
+    instance_key(declared, reference)
+}
+
+fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic {
+    let kind = match address.mode {
+        Mode::Managed => "managed resource",
+        Mode::Data => "data resource",
+        Mode::Ephemeral => "ephemeral resource",
+    };
+    let place = describe(module);
+    let of_type =
+        module.resources.keys().filter(|other| other.mode == address.mode && other.type_name == address.type_name);
+    let similar = suggest(&address.name, of_type.map(|other| &*other.name))
+        .map(|name| ResourceAddress { name: name.into(), ..address.clone() });
+    let other_mode = || {
+        let managed = ResourceAddress { mode: Mode::Managed, ..address.clone() };
+        let data = ResourceAddress { mode: Mode::Data, ..address.clone() };
+        [managed, data].into_iter().find(|other| module.resources.contains_key(other))
+    };
+    let advice = similar.or_else(other_mode).map_or_else(String::new, |similar| format!(" Did you mean {similar}?"));
+    Diagnostic::error("Reference to undeclared resource", format!("There is no {kind} {address} in {place}.{advice}"))
+}
+
+/// A resource with count or for_each is several objects, one without is one.
+fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnostic> {
+    let address = &declared.address;
+    let argument = match (&declared.count, &declared.for_each) {
+        (Some(_), _) => Some(("count", "count.index")),
+        (None, Some(_)) => Some(("for_each", "each.key")),
+        (None, None) => None,
+    };
+    match (argument, &reference.key) {
+        (Some((argument, key)), None) if matches!(reference.rest.first(), Some(Step::Attribute { .. })) => {
+            Some(Diagnostic::error(
+                "Missing resource instance key",
+                format!(
+                    "{address} has {argument:?}, so that there are several of it. Say which one: {address}[{key}], for example."
+                ),
+            ))
+        }
+        (None, Some(InstanceKey::Int(_) | InstanceKey::String(_))) => Some(Diagnostic::error(
+            "Unexpected resource instance key",
+            format!("{address} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index."),
+        )),
+        _ => None,
+    }
+}
+
+fn count(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
+    if &**attribute != "index" {
+        return Some(wrong_attribute("count", attribute, &["index"]));
+    }
+    if place.count {
+        return None;
+    }
+    Some(Diagnostic::error(
+        "Reference to \"count\" in non-counted context",
+        "count.index has a meaning only inside a block with a \"count\" argument, and not in that argument itself.",
+    ))
+}
+
+fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
+    if !matches!(&**attribute, "key" | "value") {
+        return Some(wrong_attribute("each", attribute, &["key", "value"]));
+    }
+    if place.each {
+        return None;
+    }
+    Some(Diagnostic::error(
+        "Reference to \"each\" in context without for_each",
+        "each.key and each.value have a meaning only inside a block with a \"for_each\" argument, and not in that argument itself.",
+    ))
+}
+
+fn self_object(place: &Place<'_>) -> Option<Diagnostic> {
+    if place.self_object {
+        return None;
+    }
+    Some(Diagnostic::error(
+        "Invalid \"self\" reference",
+        "self is the object that a provisioner, a connection or a postcondition belongs to; elsewhere it means nothing.",
+    ))
+}
+
+fn path(attribute: &Name) -> Option<Diagnostic> {
+    let known = ["cwd", "module", "root"];
+    (!known.contains(&&**attribute)).then(|| wrong_attribute("path", attribute, &known))
+}
+
+fn terraform(attribute: &Name) -> Option<Diagnostic> {
+    match &**attribute {
+        "workspace" | "applying" => None,
+        "env" => Some(Diagnostic::error(
+            "Invalid \"terraform\" attribute",
+            "terraform.env is a name of old. Write terraform.workspace.",
+        )),
+        _ => Some(wrong_attribute("terraform", attribute, &["workspace", "applying"])),
+    }
+}
+
+fn wrong_attribute(object: &str, attribute: &Name, known: &[&str]) -> Diagnostic {
+    let advice = match suggest(attribute, known.iter().copied()) {
+        Some(similar) => format!("Did you mean {object}.{similar}?"),
+        None => {
+            let all: Vec<String> = known.iter().map(|name| format!("{object}.{name}")).collect();
+            format!("There is {}.", all.join(" and "))
+        }
+    };
+    Diagnostic::error(
+        format!("Invalid {object:?} attribute"),
+        format!("{object} has no attribute {attribute:?}. {advice}"),
+    )
+}

@@ -1,0 +1,221 @@
+//! Every expression of a module, with what it may see.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::{Body, Expression, ExpressionKind, Name, Traversal};
+use groma_lang::{Reference, parse_reference};
+
+use super::object::Place;
+use super::reference;
+use crate::model::{
+    ActionBlock, Condition, Connection, Import, ImportIdentity, LocalProviderRef, Module, ModuleCall, Provisioner,
+    Resource,
+};
+
+/// Checks all references in `module`.
+pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
+    let mut walk = Walk { module, diagnostics };
+    let nowhere = Place::default();
+    for local in module.locals.values() {
+        walk.expression(&local.expression, &nowhere);
+    }
+    for variable in module.variables.values() {
+        walk.conditions(&variable.validations, &nowhere);
+    }
+    for output in module.outputs.values() {
+        walk.expression(&output.expression, &nowhere);
+        walk.conditions(&output.preconditions, &nowhere);
+        walk.depends_on(&output.depends_on);
+    }
+    for call in module.calls.values() {
+        walk.call(call);
+    }
+    for resource in module.resources.values() {
+        walk.resource(resource);
+    }
+    for provider in module.providers.values() {
+        walk.option(provider.for_each.as_ref(), &nowhere);
+        walk.body(&provider.body, &Place::repeated(false, provider.for_each.is_some()));
+    }
+    for check in module.checks.values() {
+        walk.conditions(&check.assertions, &nowhere.in_check(Some(&check.name)));
+    }
+    for import in &module.imports {
+        walk.import(import);
+    }
+    for removed in &module.removed {
+        walk.provisioners(&removed.provisioners, &Place::repeated(true, true).with_self());
+    }
+    for action in module.actions.values() {
+        walk.action(action);
+    }
+}
+
+struct Walk<'a> {
+    module: &'a Module,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Walk<'_> {
+    fn call(&mut self, call: &ModuleCall) {
+        let nowhere = Place::default();
+        self.option(call.count.as_ref(), &nowhere);
+        self.option(call.for_each.as_ref(), &nowhere);
+        self.option(call.enabled.as_ref(), &nowhere);
+        let inside = Place::repeated(call.count.is_some(), call.for_each.is_some());
+        self.body(&call.body, &inside);
+        for passed in &call.providers {
+            self.option(passed.parent.key.as_ref(), &inside);
+        }
+        self.depends_on(&call.depends_on);
+    }
+
+    fn resource(&mut self, resource: &Resource) {
+        let outside = Place::default().in_check(resource.check.as_ref()).argument_of(&resource.address);
+        self.option(resource.count.as_ref(), &outside);
+        self.option(resource.for_each.as_ref(), &outside);
+        self.option(resource.lifecycle.enabled.as_ref(), &outside);
+        let inside = Place { count: resource.count.is_some(), each: resource.for_each.is_some(), ..outside };
+        self.body(&resource.body, &inside);
+        self.provider(resource.provider.as_ref(), &inside);
+        self.depends_on(&resource.depends_on);
+        let lifecycle = &resource.lifecycle;
+        self.option(lifecycle.create_before_destroy.as_ref(), &outside);
+        self.option(lifecycle.prevent_destroy.as_ref(), &outside);
+        self.option(lifecycle.destroy.as_ref(), &outside);
+        // Conditions name their own object with a message of their own.
+        let condition = Place { argument_of: None, ..inside };
+        for trigger in &lifecycle.replace_triggered_by {
+            self.expression(trigger, &inside);
+        }
+        self.conditions(&lifecycle.preconditions, &condition);
+        self.conditions(&lifecycle.postconditions, &condition.with_self());
+        for trigger in &lifecycle.action_triggers {
+            self.option(trigger.condition.as_ref(), &condition);
+        }
+        self.connection(resource.connection.as_ref(), &inside.with_self());
+        self.provisioners(&resource.provisioners, &inside.with_self());
+    }
+
+    fn provisioners(&mut self, provisioners: &[Provisioner], place: &Place<'_>) {
+        for provisioner in provisioners {
+            self.body(&provisioner.body, place);
+            self.connection(provisioner.connection.as_ref(), place);
+        }
+    }
+
+    fn connection(&mut self, connection: Option<&Connection>, place: &Place<'_>) {
+        if let Some(connection) = connection {
+            self.body(&connection.body, place);
+        }
+    }
+
+    fn import(&mut self, import: &Import) {
+        let inside = Place::repeated(false, import.for_each.is_some());
+        self.option(import.for_each.as_ref(), &Place::default());
+        match &import.identity {
+            ImportIdentity::Id(expression) | ImportIdentity::Identity(expression) => {
+                self.expression(expression, &inside)
+            }
+        }
+        self.keys(&import.to_expression, &inside);
+        self.provider(import.provider.as_ref(), &inside);
+    }
+
+    /// The keys along an address; the address itself is no reference.
+    fn keys(&mut self, address: &Expression, place: &Place<'_>) {
+        match &address.kind {
+            ExpressionKind::Index(index) => {
+                self.keys(&index.source, place);
+                self.expression(&index.key, place);
+            }
+            ExpressionKind::Relative(relative) => self.keys(&relative.source, place),
+            ExpressionKind::Parentheses(inner) => self.keys(inner, place),
+            _ => {}
+        }
+    }
+
+    fn action(&mut self, action: &ActionBlock) {
+        self.option(action.count.as_ref(), &Place::default());
+        self.option(action.for_each.as_ref(), &Place::default());
+        if let Some(config) = &action.config {
+            self.body(config, &Place::repeated(action.count.is_some(), action.for_each.is_some()));
+        }
+    }
+
+    fn provider(&mut self, reference: Option<&LocalProviderRef>, place: &Place<'_>) {
+        self.option(reference.and_then(|reference| reference.key.as_ref()), place);
+    }
+
+    fn conditions(&mut self, conditions: &[Condition], place: &Place<'_>) {
+        for condition in conditions {
+            self.expression(&condition.condition, place);
+            self.expression(&condition.error_message, place);
+        }
+    }
+
+    fn option(&mut self, expression: Option<&Expression>, place: &Place<'_>) {
+        if let Some(expression) = expression {
+            self.expression(expression, place);
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
+        self.expression_with(expression, place, &[]);
+    }
+
+    /// A body whose arguments are not known here: everything in it is an expression.
+    fn body(&mut self, body: &Body, place: &Place<'_>) {
+        let iterators = body.dynamic_iterators();
+        body.for_each_expression(&mut |expression| self.expression_with(expression, place, &iterators));
+    }
+
+    /// `bound` are names that mean something else inside dynamic blocks.
+    fn expression_with(&mut self, expression: &Expression, place: &Place<'_>, bound: &[Name]) {
+        groma_lang::for_each_traversal(expression, &mut |traversal| {
+            if !bound.contains(&traversal.root.name) {
+                self.traversal(traversal, place);
+            }
+        });
+    }
+
+    fn traversal(&mut self, traversal: &Traversal, place: &Place<'_>) {
+        let problem = match parse_reference(traversal) {
+            Ok(referenced) => reference::problem(self.module, place, &referenced),
+            Err(problem) => Some(problem),
+        };
+        self.diagnostics.append(problem);
+    }
+
+    /// What `depends_on` names exists, and is named as a whole.
+    fn depends_on(&mut self, references: &[Arc<Traversal>]) {
+        for traversal in references {
+            let referenced = match parse_reference(traversal) {
+                Ok(referenced) => referenced,
+                Err(problem) => {
+                    self.diagnostics.push(problem);
+                    continue;
+                }
+            };
+            let mut whole = referenced.clone();
+            whole.rest.clear();
+            if let Some(problem) = reference::problem(self.module, &everywhere(), &whole) {
+                self.diagnostics.push(problem);
+            }
+            let (Reference::Resource(_), Some(first)) = (&referenced.target, referenced.rest.first()) else { continue };
+            self.diagnostics.push(
+                Diagnostic::error(
+                    "Invalid depends_on reference",
+                    "depends_on names whole objects, such as a resource or a module, not their attributes. Leave the attribute out.",
+                )
+                .at(first.span()),
+            );
+        }
+    }
+}
+
+/// A place where nothing is out of range.
+fn everywhere() -> Place<'static> {
+    Place::repeated(true, true).with_self()
+}

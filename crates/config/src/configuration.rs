@@ -1,0 +1,58 @@
+//! A whole configuration: the tree of modules with the text it was read from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::{ModulePath, ProviderAddress};
+use groma_diagnostics::SourceText;
+use indexmap::IndexMap;
+
+use crate::model::Module;
+use crate::providers::ProviderRequirement;
+
+/// A loaded configuration. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// The root module, with all others below it.
+    pub root: Arc<Module>,
+    pub(crate) files: Arc<[LoadedFile]>,
+    pub(crate) requirements: Arc<IndexMap<ProviderAddress, ProviderRequirement>>,
+}
+
+/// A file that was read for a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedFile {
+    /// Its path, relative to the root module's directory.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: SourceText,
+}
+
+impl Configuration {
+    /// The module at `path`.
+    pub fn module(&self, path: &ModulePath) -> Option<&Arc<Module>> {
+        path.steps().iter().try_fold(&self.root, |module, name| module.children.get(name))
+    }
+
+    /// All modules, each before those it calls.
+    pub fn modules(&self) -> Vec<&Arc<Module>> {
+        let mut found = vec![&self.root];
+        let mut next = 0;
+        while let Some(module) = found.get(next).copied() {
+            found.extend(module.children.values());
+            next += 1;
+        }
+        found
+    }
+
+    /// The providers that any module needs, with the versions that all of them allow, sorted by address.
+    pub fn provider_requirements(&self) -> &IndexMap<ProviderAddress, ProviderRequirement> {
+        &self.requirements
+    }
+
+    /// Every file that was read, so that the same configuration can be loaded again from memory: configuration files
+    /// of all modules, and the manifest of installed modules.
+    pub fn files(&self) -> &[LoadedFile] {
+        &self.files
+    }
+}

@@ -1,0 +1,63 @@
+//! `action` and `list` blocks: read and kept.
+
+use std::sync::LazyLock;
+
+use groma_hcl::{Block, BodySchema};
+
+use super::module_call::expression_of;
+use super::{Decoding, meta, name, provider};
+use crate::model::{ActionBlock, ListBlock};
+
+static ACTION: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .optional("count")
+        .optional("for_each")
+        .optional("provider")
+        .optional("depends_on")
+        .block("config", &[])
+});
+
+static LIST: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("provider"));
+
+/// Decodes an `action` block.
+pub(super) fn action(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionBlock> {
+    let [type_label, name_label] = block.labels.as_slice() else { return None };
+    name::check(type_label, "action type name", decoding);
+    name::check(name_label, "action name", decoding);
+    let content = decoding.content(&block.body, &ACTION);
+    let (count, for_each) = (content.get("count"), content.get("for_each"));
+    meta::one_repetition(&[("count", count), ("for_each", for_each)], "actions", decoding);
+    let mut configs = content.blocks_of("config");
+    let config = configs.next();
+    for extra in configs {
+        decoding.error(
+            extra.header,
+            "Duplicate config block",
+            "An action has one config block. Put all into that one.",
+        );
+    }
+    Some(ActionBlock {
+        type_name: type_label.value.clone(),
+        name: name_label.value.clone(),
+        count: expression_of(count),
+        for_each: expression_of(for_each),
+        provider: content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding)),
+        config: config.map(|nested| nested.body.clone()),
+        span: block.header,
+    })
+}
+
+/// Decodes a `list` block.
+pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<ListBlock> {
+    let [type_label, name_label] = block.labels.as_slice() else { return None };
+    name::check(type_label, "list block type name", decoding);
+    name::check(name_label, "list block name", decoding);
+    let (content, body) = decoding.partial_content(&block.body, &LIST);
+    Some(ListBlock {
+        type_name: type_label.value.clone(),
+        name: name_label.value.clone(),
+        provider: content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding)),
+        body,
+        span: block.header,
+    })
+}

@@ -1,0 +1,50 @@
+//! `check` blocks.
+
+use std::sync::LazyLock;
+
+use groma_hcl::{Block, BodySchema};
+
+use super::{Decoding, condition, name, resource};
+use crate::model::{Check, Resource, ScopedData};
+
+static CHECK: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().block("data", &["type", "name"]).block("assert", &[]));
+
+/// Decodes a check with the data resource inside it.
+pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) -> Option<(Check, Option<Resource>)> {
+    let label = block.labels.first()?;
+    if decoding.is_override() {
+        decoding.error(
+            block.header,
+            "Can't override check blocks",
+            "Override files cannot hold check blocks. Write it in a file of another name.",
+        );
+        return None;
+    }
+    name::check(label, "check block name", decoding);
+    let content = decoding.content(&block.body, &CHECK);
+    let mut data: Option<Resource> = None;
+    for nested in content.blocks_of("data") {
+        if let Some(first) = &data {
+            let place = decoding.place(first.header_span);
+            decoding.error(
+                nested.header,
+                "Multiple data resource blocks",
+                format!("A check block holds one data resource at most, and this one has one at {place}."),
+            );
+            continue;
+        }
+        data = resource::scoped_data(nested, &label.value, decoding);
+    }
+    let asserts = content.blocks_of("assert").count();
+    if asserts == 0 {
+        decoding.error(
+            block.header,
+            "Zero assert blocks",
+            "A check block needs at least one assert block, or it checks nothing.",
+        );
+    }
+    let assertions = content.blocks_of("assert").filter_map(|nested| condition::condition(nested, decoding)).collect();
+    let scoped = data.as_ref().map(|data| ScopedData { address: data.address.clone(), span: data.header_span });
+    Some((Check { name: label.value.clone(), data: scoped, assertions, span: block.header }, data))
+}

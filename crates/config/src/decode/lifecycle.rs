@@ -1,0 +1,178 @@
+//! `lifecycle` blocks of resources.
+
+use std::sync::LazyLock;
+
+use groma_address::Mode;
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
+use groma_lang::{Reference, references};
+
+use super::module_call::expression_of;
+use super::{Decoding, condition, literal, syntax};
+use crate::model::{ActionTrigger, Condition, IgnoreChanges, Lifecycle};
+
+/// A lifecycle and its `enabled` argument, whose place a conflict with `count` points at.
+pub(super) struct Decoded {
+    pub(super) lifecycle: Lifecycle,
+    pub(super) enabled: Option<Attribute>,
+}
+
+static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .optional("create_before_destroy")
+        .optional("prevent_destroy")
+        .optional("ignore_changes")
+        .optional("replace_triggered_by")
+        .optional("enabled")
+        .optional("destroy")
+        .block("precondition", &[])
+        .block("postcondition", &[])
+        .block("action_trigger", &[])
+});
+
+static TRIGGER: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new().required("events").optional("condition").required("actions").optional("on_failure")
+});
+
+/// Only managed resources have these.
+const MANAGED_ONLY: [&str; 5] =
+    ["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy"];
+
+/// Decodes the `lifecycle` block of a resource of the given mode.
+pub(super) fn lifecycle(block: &Block, mode: Mode, decoding: &mut Decoding<'_>) -> Decoded {
+    let content = decoding.content(&block.body, &LIFECYCLE);
+    let conditions = |kind: &str, decoding: &mut Decoding<'_>| -> Vec<Condition> {
+        content.blocks_of(kind).filter_map(|nested| condition::condition(nested, decoding)).collect()
+    };
+    let mut lifecycle = Lifecycle {
+        preconditions: conditions("precondition", decoding),
+        postconditions: conditions("postcondition", decoding),
+        enabled: expression_of(content.get("enabled")),
+        span: block.header,
+        ..Lifecycle::default()
+    };
+    if mode == Mode::Managed {
+        managed(&content, &mut lifecycle, decoding);
+    } else {
+        refuse_managed(&content, mode, decoding);
+    }
+    Decoded { lifecycle, enabled: content.get("enabled").cloned() }
+}
+
+fn refuse_managed(content: &Content, mode: Mode, decoding: &mut Decoding<'_>) {
+    let (summary, things) = match mode {
+        Mode::Data => ("Invalid data resource lifecycle argument", "data sources"),
+        _ => ("Invalid ephemeral resource lifecycle argument", "ephemeral resources"),
+    };
+    for attribute in MANAGED_ONLY.iter().filter_map(|name| content.get(name)) {
+        decoding.error(
+            attribute.name.span,
+            summary,
+            format!("Only managed resources (\"resource\" blocks) have {:?}; {things} do not.", attribute.name.name),
+        );
+    }
+}
+
+fn managed(content: &Content, lifecycle: &mut Lifecycle, decoding: &mut Decoding<'_>) {
+    let mut truth = |name: &str| {
+        let expression = expression_of(content.get(name))?;
+        literal::check_boolean(&expression, decoding);
+        Some(expression)
+    };
+    lifecycle.create_before_destroy = truth("create_before_destroy");
+    lifecycle.prevent_destroy = truth("prevent_destroy");
+    lifecycle.destroy = truth("destroy");
+    if let Some(attribute) = content.get("ignore_changes") {
+        lifecycle.ignore_changes = ignore_changes(&attribute.expression, decoding);
+    }
+    if let Some(attribute) = content.get("replace_triggered_by") {
+        lifecycle.replace_triggered_by = replace_triggered_by(&attribute.expression, decoding);
+    }
+    lifecycle.action_triggers =
+        content.blocks_of("action_trigger").filter_map(|nested| action_trigger(nested, decoding)).collect();
+}
+
+/// `all`, or a list of places in the resource; any other expression is for the planner.
+fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> IgnoreChanges {
+    if expression.as_keyword().as_deref() == Some("all") {
+        return IgnoreChanges::All;
+    }
+    let elements = match (expression.as_list(), &expression.kind) {
+        (Some(elements), _) => elements,
+        (None, ExpressionKind::Conditional(_) | ExpressionKind::Call(_) | ExpressionKind::For(_)) => {
+            return IgnoreChanges::Expression(expression.clone());
+        }
+        (None, _) => {
+            // One word is the commonest slip: `ignore_changes = tags`.
+            syntax::list(expression, decoding);
+            return IgnoreChanges::None;
+        }
+    };
+    if let Some(star) = elements.iter().find(|element| element.as_static_string().as_deref() == Some("*")) {
+        decoding.error(
+            star.span,
+            "Invalid ignore_changes wildcard",
+            "[\"*\"] is a form of old that is no longer read. Write ignore_changes = all.",
+        );
+        return IgnoreChanges::All;
+    }
+    IgnoreChanges::Paths(elements.iter().filter_map(|element| syntax::traversal(element, decoding)).collect())
+}
+
+fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) -> Vec<Expression> {
+    let Some(elements) = syntax::list(expression, decoding) else { return Vec::new() };
+    elements
+        .iter()
+        .filter_map(|element| {
+            // In the JSON syntax a reference stands in a string, which would otherwise be a template.
+            let element = element.unquoted().unwrap_or_else(|| element.clone());
+            check_trigger(&element, decoding).then_some(element)
+        })
+        .collect()
+}
+
+/// Exactly one resource with `count.index` or `each.key` in its index at most.
+fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
+    let (found, diagnostics) = references(element);
+    let mut fine = !diagnostics.has_errors();
+    decoding.diagnostics.append(diagnostics);
+    let mut resources = 0;
+    for reference in &found {
+        let problem = match &reference.target {
+            Reference::Resource(resource) if resource.mode == Mode::Managed => {
+                resources += 1;
+                continue;
+            }
+            Reference::Each(name) if &**name == "key" => continue,
+            Reference::Count(name) if &**name == "index" => continue,
+            Reference::Each(_) => {
+                ("Invalid each reference in replace_triggered_by expression", "Of each, only each.key")
+            }
+            Reference::Count(_) => {
+                ("Invalid count reference in replace_triggered_by expression", "Of count, only count.index")
+            }
+            _ => (
+                "Invalid reference in replace_triggered_by expression",
+                "Only managed resources, count.index and each.key",
+            ),
+        };
+        decoding.error(reference.span, problem.0, format!("{} can stand in replace_triggered_by.", problem.1));
+        fine = false;
+    }
+    if fine && resources != 1 {
+        let detail = if resources == 0 {
+            "Each element names one resource, or one of its instances or attributes; this one names none."
+        } else {
+            "Each element names one resource; write several elements for several resources."
+        };
+        decoding.error(element.span, "Invalid replace_triggered_by expression", detail);
+        fine = false;
+    }
+    fine
+}
+
+fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTrigger> {
+    let content = decoding.content(&block.body, &TRIGGER);
+    let events = syntax::list(&content.get("events")?.expression, decoding)?.to_vec();
+    let actions = syntax::list(&content.get("actions")?.expression, decoding)?.to_vec();
+    Some(ActionTrigger { events, condition: expression_of(content.get("condition")), actions, span: block.header })
+}

@@ -1,0 +1,213 @@
+//! From the syntax tree of one file to typed blocks.
+//!
+//! A file is decoded for itself, without knowing the rest of its module: what belongs together across files (duplicates,
+//! overrides, references) is the business of [`assemble`](crate::assemble) and [`checks`](crate::checks).
+
+mod actions;
+mod check;
+mod condition;
+mod depends_on;
+mod lifecycle;
+mod literal;
+mod meta;
+mod module_call;
+mod name;
+mod output;
+mod provider;
+mod provisioner;
+mod refactoring;
+mod required_providers;
+mod resource;
+mod syntax;
+mod terraform;
+mod variable;
+
+pub(crate) use literal::constant;
+pub(crate) use output::OutputDraft;
+pub(crate) use variable::VariableDraft;
+
+use std::sync::LazyLock;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_hcl::{Block, Body, BodySchema};
+
+use crate::LoadOptions;
+use crate::model::{
+    ActionBlock, Backend, Check, Cloud, Import, ListBlock, Local, ModuleCall, Moved, ProviderBlock, ProviderMeta,
+    Removed, RequiredProvider, Resource, SettingsBlock, VersionRequirement,
+};
+
+/// Which part a file plays in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Declares things.
+    Primary,
+    /// Changes what primary files declare, so that arguments required there may be missing here.
+    Override,
+}
+
+/// Whose version numbers `required_version` speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// `.tf` files.
+    Terraform,
+    /// `.tofu` files.
+    OpenTofu,
+}
+
+/// What decoding a file needs to know and where it reports.
+pub(crate) struct Decoding<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) options: &'a LoadOptions,
+    pub(crate) role: Role,
+    pub(crate) dialect: Dialect,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// The blocks of one file.
+#[derive(Debug, Default)]
+pub(crate) struct FileContent {
+    pub(crate) required_versions: Vec<VersionRequirement>,
+    pub(crate) required_providers: Vec<RequiredProviders>,
+    pub(crate) backends: Vec<Backend>,
+    pub(crate) clouds: Vec<Cloud>,
+    pub(crate) settings: Vec<SettingsBlock>,
+    pub(crate) provider_metas: Vec<ProviderMeta>,
+    pub(crate) providers: Vec<ProviderBlock>,
+    pub(crate) variables: Vec<VariableDraft>,
+    pub(crate) locals: Vec<Local>,
+    pub(crate) outputs: Vec<OutputDraft>,
+    pub(crate) calls: Vec<ModuleCall>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) checks: Vec<(Check, Option<Resource>)>,
+    pub(crate) moved: Vec<Moved>,
+    pub(crate) removed: Vec<Removed>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) actions: Vec<ActionBlock>,
+    pub(crate) lists: Vec<ListBlock>,
+}
+
+/// One `required_providers` block.
+#[derive(Debug)]
+pub(crate) struct RequiredProviders {
+    pub(crate) entries: Vec<RequiredProvider>,
+    pub(crate) span: Span,
+}
+
+impl Decoding<'_> {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports an error at `span`.
+    pub(crate) fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
+        self.report(Diagnostic::error(summary, detail).at(span));
+    }
+
+    /// `main.tf:3,1-20`: a place for the middle of a sentence.
+    pub(crate) fn place(&self, span: Span) -> String {
+        place(self.sources, span)
+    }
+
+    /// The content of `body` by `schema`; anything else in it is reported.
+    pub(crate) fn content(&mut self, body: &Body, schema: &BodySchema) -> groma_hcl::Content {
+        let (content, diagnostics) = match self.role {
+            Role::Primary => body.content(schema),
+            Role::Override => body.content(&without_required(schema)),
+        };
+        self.diagnostics.append(diagnostics);
+        content
+    }
+
+    /// The content of `body` by `schema`, and the rest.
+    pub(crate) fn partial_content(&mut self, body: &Body, schema: &BodySchema) -> (groma_hcl::Content, Body) {
+        let (content, rest, diagnostics) = match self.role {
+            Role::Primary => body.partial_content(schema),
+            Role::Override => body.partial_content(&without_required(schema)),
+        };
+        self.diagnostics.append(diagnostics);
+        (content, rest)
+    }
+
+    pub(crate) fn is_override(&self) -> bool {
+        self.role == Role::Override
+    }
+}
+
+/// `main.tf:3,1-20`, or `main.tf:3,1-5,2` where it spans lines.
+pub(crate) fn place(sources: &Sources, span: Span) -> String {
+    let Some(location) = sources.locate(span) else { return "an unknown place".to_owned() };
+    let (start, end) = (location.start, location.end);
+    let name = location.file.name();
+    if start.line == end.line {
+        format!("{name}:{},{}-{}", start.line, start.column, end.column)
+    } else {
+        format!("{name}:{},{}-{},{}", start.line, start.column, end.line, end.column)
+    }
+}
+
+fn without_required(schema: &BodySchema) -> BodySchema {
+    let mut schema = schema.clone();
+    for attribute in &mut schema.attributes {
+        attribute.required = false;
+    }
+    schema
+}
+
+static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .block("terraform", &[])
+        .block("language", &[])
+        .block("required_providers", &[])
+        .block("provider", &["name"])
+        .block("variable", &["name"])
+        .block("locals", &[])
+        .block("output", &["name"])
+        .block("module", &["name"])
+        .block("resource", &["type", "name"])
+        .block("data", &["type", "name"])
+        .block("ephemeral", &["type", "name"])
+        .block("action", &["type", "name"])
+        .block("list", &["type", "name"])
+        .block("moved", &[])
+        .block("removed", &[])
+        .block("import", &[])
+        .block("check", &["name"])
+});
+
+/// Decodes a whole file.
+pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
+    let content = decoding.content(body, &FILE);
+    let mut file = FileContent::default();
+    for block in &content.blocks {
+        top_level(block, &mut file, decoding);
+    }
+    file
+}
+
+fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>) {
+    match &*block.kind.name {
+        "terraform" => terraform::terraform(block, file, decoding),
+        "language" => file.settings.push(terraform::settings(block)),
+        "required_providers" => decoding.error(
+            block.header,
+            "Invalid required_providers block",
+            "Provider requirements belong inside a \"terraform\" block: write terraform { required_providers { … } }.",
+        ),
+        "provider" => file.providers.extend(provider::provider(block, decoding)),
+        "variable" => file.variables.extend(variable::variable(block, decoding)),
+        "locals" => file.locals.extend(output::locals(block, decoding)),
+        "output" => file.outputs.extend(output::output(block, decoding)),
+        "module" => file.calls.extend(module_call::module_call(block, decoding)),
+        "resource" => file.resources.extend(resource::managed(block, decoding)),
+        "data" => file.resources.extend(resource::data(block, decoding)),
+        "ephemeral" => file.resources.extend(resource::ephemeral(block, decoding)),
+        "action" => file.actions.extend(actions::action(block, decoding)),
+        "list" => file.lists.extend(actions::list(block, decoding)),
+        "moved" => file.moved.extend(refactoring::moved(block, decoding)),
+        "removed" => file.removed.extend(refactoring::removed(block, decoding)),
+        "import" => file.imports.extend(refactoring::import(block, decoding)),
+        "check" => file.checks.extend(check::check(block, decoding)),
+        _ => {}
+    }
+}

@@ -1,0 +1,203 @@
+//! `module` blocks.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use groma_diagnostics::{Diagnostic, Span};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ObjectItem};
+
+use super::{Decoding, depends_on, literal, meta, name, provider, terraform};
+use crate::model::{LocalProvider, ModuleCall, ModuleSource, PassedProvider};
+
+static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .required("source")
+        .optional("version")
+        .optional("count")
+        .optional("for_each")
+        .optional("providers")
+        .optional("depends_on")
+        .optional("ignore_nested_deprecations")
+        .block("_", &[])
+        .block("lifecycle", &[])
+        .block("locals", &[])
+        .block("provider", &["type"])
+});
+
+static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("enabled"));
+
+/// Whether a module block uses `name` for itself, so that no input can have it.
+pub(super) fn is_meta_argument(name: &str) -> bool {
+    MODULE.attributes.iter().any(|attribute| &*attribute.name == name && name != "ignore_nested_deprecations")
+        || MODULE.blocks.iter().any(|block| &*block.kind == name && matches!(name, "lifecycle" | "locals"))
+}
+
+/// Decodes a `module` block.
+pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<ModuleCall> {
+    let label = block.labels.first()?;
+    let (content, body) = decoding.partial_content(&block.body, &MODULE);
+    name::check(label, "module instance name", decoding);
+    let (count, for_each) = (content.get("count"), content.get("for_each"));
+    let enabled = nested_blocks(&content, decoding);
+    meta::one_repetition(
+        &[("count", count), ("for_each", for_each), ("enabled", enabled.as_ref())],
+        "modules",
+        decoding,
+    );
+    let source_argument = content.get("source");
+    let version_argument = content.get("version");
+    let source = source_argument.and_then(|attribute| constant_source(attribute, decoding));
+    let version = match version_argument {
+        Some(attribute) if is_constant(&attribute.expression) => terraform::version_constraints(attribute, decoding),
+        _ => None,
+    };
+    if let (Some(ModuleSource::Local(_)), Some(version)) = (&source, version_argument) {
+        decoding.error(
+            source_argument.map_or(version.span, |attribute| attribute.expression.span),
+            "Invalid registry module source address",
+            "Only modules of a registry have versions, and this source is a folder. Remove the \"version\" argument.",
+        );
+    }
+    let body = meta::with_escape_block(&content, body, "module", decoding);
+    Some(ModuleCall {
+        name: label.value.clone(),
+        source,
+        source_expression: expression_of(source_argument),
+        version: version.unwrap_or_default(),
+        version_expression: expression_of(version_argument),
+        body,
+        count: expression_of(count),
+        for_each: expression_of(for_each),
+        enabled: expression_of(enabled.as_ref()),
+        providers: content.get("providers").map(|a| providers(a, decoding)).unwrap_or_default(),
+        depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
+        has_depends_on: content.get("depends_on").is_some(),
+        span: block.header,
+    })
+}
+
+pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression> {
+    attribute.map(|attribute| attribute.expression.clone())
+}
+
+fn is_constant(expression: &Expression) -> bool {
+    literal::constant(expression).is_ok()
+}
+
+/// The source, unless it has to wait for variables to be known.
+fn constant_source(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<ModuleSource> {
+    let references_nothing = attribute.expression.as_static_string().is_some() || is_constant(&attribute.expression);
+    if !references_nothing {
+        return None;
+    }
+    let text = literal::string(attribute, decoding)?;
+    match parse_source(&text) {
+        Ok(source) => Some(source),
+        Err(detail) => {
+            decoding.error(attribute.expression.span, "Invalid module source address", detail);
+            None
+        }
+    }
+}
+
+/// Tells folders from everything that has to be installed.
+///
+/// # Errors
+/// The text is no source; says why.
+pub(crate) fn parse_source(text: &str) -> Result<ModuleSource, String> {
+    let looks_local =
+        ["./", "../", ".\\", "..\\"].iter().any(|prefix| text.starts_with(prefix)) || text == "." || text == "..";
+    if looks_local {
+        return Ok(ModuleSource::Local(PathBuf::from(text.replace('\\', "/"))));
+    }
+    if text.trim().is_empty() {
+        return Err(
+            "The source is empty. Write a folder that begins with ./ or ../, or the address of a module to install."
+                .to_owned(),
+        );
+    }
+    if text.starts_with('/') || text.starts_with("~") {
+        return Err(format!(
+            "{text:?} is a path of this machine. Write a folder that begins with ./ or ../, relative to this file."
+        ));
+    }
+    Ok(ModuleSource::Remote(text.into()))
+}
+
+/// Reads `lifecycle { enabled }`, and reports blocks kept for later use.
+fn nested_blocks(content: &Content, decoding: &mut Decoding<'_>) -> Option<Attribute> {
+    let mut lifecycle: Option<&Block> = None;
+    for block in &content.blocks {
+        match &*block.kind.name {
+            "_" => {}
+            "lifecycle" => match lifecycle {
+                Some(first) => duplicate_lifecycle(block, first.header, "module", decoding),
+                None => lifecycle = Some(block),
+            },
+            _ => meta::reserved_block(block, "module", decoding),
+        }
+    }
+    let content = decoding.content(&lifecycle?.body, &LIFECYCLE);
+    content.get("enabled").cloned()
+}
+
+/// Reports a second `lifecycle` block.
+pub(super) fn duplicate_lifecycle(block: &Block, first: Span, holder: &str, decoding: &mut Decoding<'_>) {
+    let place = decoding.place(first);
+    decoding.error(
+        block.header,
+        "Duplicate lifecycle block",
+        format!("This {holder} has a lifecycle block at {place} already. Put all into that one."),
+    );
+}
+
+/// The `providers` argument.
+fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedProvider> {
+    let Some(items) = attribute.expression.as_object() else {
+        decoding.error(
+            attribute.expression.span,
+            "Invalid providers argument",
+            "Write an object: the child module's provider names as keys, this module's provider configurations as values.",
+        );
+        return Vec::new();
+    };
+    let mut passed: Vec<PassedProvider> = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(entry) = passed_provider(item, decoding) else { continue };
+        if let Some(first) = passed.iter().find(|other| other.child == entry.child) {
+            let place = decoding.place(first.child_span);
+            decoding.report(
+                Diagnostic::error(
+                    "Duplicate provider address",
+                    format!(
+                        "{} is given a provider configuration at {place} already. Remove one of the two.",
+                        entry.child
+                    ),
+                )
+                .at(entry.child_span),
+            );
+            continue;
+        }
+        passed.push(entry);
+    }
+    passed
+}
+
+fn passed_provider(item: &ObjectItem, decoding: &mut Decoding<'_>) -> Option<PassedProvider> {
+    let child = child_provider(&item.key, decoding)?;
+    let parent = provider::reference(&item.value, "providers", decoding)?;
+    Some(PassedProvider { child, child_span: item.key.span, parent })
+}
+
+/// A key of the `providers` argument, where a bare name is a string to the parser.
+fn child_provider(key: &Expression, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
+    let provider = key.as_traversal().and_then(|traversal| provider::from_traversal(&traversal));
+    if provider.is_none() {
+        decoding.error(
+            key.span,
+            "Invalid provider configuration reference",
+            "The child module's provider is its local name there, with a dot and an alias if need be: aws or aws.west.",
+        );
+    }
+    provider
+}

@@ -1,0 +1,87 @@
+//! `output` and `locals` blocks.
+
+use std::sync::{Arc, LazyLock};
+
+use groma_address::{Name, is_identifier};
+use groma_diagnostics::Span;
+use groma_hcl::{Block, BodySchema, Content, Expression, Traversal};
+use groma_lang::TypeConstraint;
+
+use super::{Decoding, condition, depends_on, literal, name, variable};
+use crate::model::{Condition, Local};
+
+/// An output as one file declares it, or as an override file changes it.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputDraft {
+    pub(crate) name: Name,
+    pub(crate) expression: Option<Expression>,
+    pub(crate) constraint: Option<TypeConstraint>,
+    pub(crate) sensitive: Option<bool>,
+    pub(crate) ephemeral: Option<bool>,
+    pub(crate) description: Option<Arc<str>>,
+    pub(crate) deprecated: Option<Arc<str>>,
+    pub(crate) depends_on: Vec<Arc<Traversal>>,
+    pub(crate) preconditions: Vec<Condition>,
+    pub(crate) span: Span,
+}
+
+static OUTPUT: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .required("value")
+        .optional("type")
+        .optional("description")
+        .optional("sensitive")
+        .optional("ephemeral")
+        .optional("deprecated")
+        .optional("depends_on")
+        .block("precondition", &[])
+        .block("postcondition", &[])
+});
+
+/// Decodes an `output` block.
+pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<OutputDraft> {
+    let label = block.labels.first()?;
+    let content = decoding.content(&block.body, &OUTPUT);
+    name::check(label, "output name", decoding);
+    let sensitive = content.get("sensitive").and_then(|a| literal::boolean(a, decoding));
+    let ephemeral = content.get("ephemeral").and_then(|a| literal::boolean(a, decoding));
+    Some(OutputDraft {
+        name: label.value.clone(),
+        expression: content.get("value").map(|attribute| attribute.expression.clone()),
+        constraint: content.get("type").map(|attribute| variable::type_argument(attribute, decoding)),
+        sensitive,
+        ephemeral,
+        description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
+        deprecated: content
+            .get("deprecated")
+            .and_then(|attribute| variable::deprecation(attribute, "output", decoding)),
+        depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
+        preconditions: preconditions(&content, decoding),
+        span: block.header,
+    })
+}
+
+fn preconditions(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition> {
+    for block in content.blocks_of("postcondition") {
+        decoding.error(
+            block.kind.span,
+            "Postconditions are not allowed",
+            "An output has preconditions only: nothing happens between them and the value being known.",
+        );
+    }
+    content.blocks_of("precondition").filter_map(|block| condition::condition(block, decoding)).collect()
+}
+
+/// Decodes a `locals` block.
+pub(super) fn locals(block: &Block, decoding: &mut Decoding<'_>) -> Vec<Local> {
+    let (attributes, diagnostics) = block.body.attributes();
+    decoding.diagnostics.append(diagnostics);
+    let mut locals = Vec::with_capacity(attributes.len());
+    for attribute in attributes {
+        if !is_identifier(&attribute.name.name) {
+            decoding.error(attribute.name.span, "Invalid local value name", name::RULE);
+        }
+        locals.push(Local { name: attribute.name.name, expression: attribute.expression, span: attribute.span });
+    }
+    locals
+}

@@ -1,0 +1,161 @@
+//! `provider` blocks, and references to them.
+
+use std::sync::LazyLock;
+
+use groma_address::is_identifier;
+use groma_diagnostics::{Diagnostic, Span};
+use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, ExpressionKind, LiteralKey, Step, Traversal};
+
+use super::{Decoding, literal, meta, name, required_providers, syntax, terraform};
+use crate::model::{LocalProvider, LocalProviderRef, ProviderBlock};
+use crate::version::Constraints;
+
+static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .optional("alias")
+        .optional("version")
+        .optional("for_each")
+        .optional("count")
+        .optional("depends_on")
+        .optional("source")
+        .block("_", &[])
+        .block("lifecycle", &[])
+        .block("locals", &[])
+});
+
+/// Names kept free for later versions of the language.
+const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
+
+/// Decodes a `provider` block.
+pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderBlock> {
+    let label = block.labels.first()?;
+    let (content, rest) = decoding.partial_content(&block.body, &PROVIDER);
+    if !required_providers::provider_name(&label.value, label.span, decoding) {
+        return None;
+    }
+    for reserved in RESERVED.iter().filter_map(|reserved| content.get(reserved)) {
+        decoding.error(
+            reserved.name.span,
+            "Reserved argument name in provider block",
+            format!("The name {:?} is kept for later use and cannot be an argument of a provider.", reserved.name.name),
+        );
+    }
+    let alias = content.get("alias").and_then(|attribute| alias(attribute, decoding));
+    let version = content.get("version").and_then(|attribute| version(attribute, decoding)).unwrap_or_default();
+    let for_each = content.get("for_each").map(|attribute| {
+        if alias.is_none() {
+            decoding.error(
+                attribute.name.span,
+                "Alias required when using \"for_each\"",
+                "Only a provider configuration with an alias can have for_each. Add an alias.",
+            );
+        }
+        attribute.expression.clone()
+    });
+    let body = nested(&content, rest, decoding);
+    let provider = LocalProvider { name: label.value.clone(), alias };
+    Some(ProviderBlock { provider, for_each, version, body, span: block.header })
+}
+
+fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
+    let alias = literal::string(attribute, decoding)?;
+    if !is_identifier(&alias) {
+        decoding.error(
+            attribute.expression.span,
+            "Invalid provider configuration alias",
+            format!("An alias has to be a name. {}", name::RULE),
+        );
+    }
+    Some(alias)
+}
+
+fn version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    decoding.report(
+        Diagnostic::warning(
+            "Version constraints inside provider configuration blocks are deprecated",
+            "Versions belong into required_providers; here they are still read, but will not be for ever. Move the constraint \
+             there.",
+        )
+        .at(attribute.expression.span),
+    );
+    terraform::version_constraints(attribute, decoding)
+}
+
+fn nested(content: &Content, rest: Body, decoding: &mut Decoding<'_>) -> Body {
+    for block in content.blocks.iter().filter(|block| &*block.kind.name != "_") {
+        meta::reserved_block(block, "provider", decoding);
+    }
+    meta::with_escape_block(content, rest, "provider", decoding)
+}
+
+/// A `provider` argument: `aws`, `aws.west`, `aws.by_region[each.key]`.
+pub(super) fn reference(
+    expression: &Expression,
+    argument: &str,
+    decoding: &mut Decoding<'_>,
+) -> Option<LocalProviderRef> {
+    let (named, key) = match &expression.kind {
+        ExpressionKind::Index(index) => (&index.source, Some(index.key.clone())),
+        _ => (expression, None),
+    };
+    let Some(traversal) = named.as_traversal() else {
+        if !syntax::is_invalid(expression) {
+            let detail = format!(
+                "The {argument:?} argument is a provider's local name, with a dot and an alias if need be: aws or aws.west."
+            );
+            decoding.error(expression.span, "Invalid provider configuration reference", detail);
+        }
+        return None;
+    };
+    syntax::traversal(named, decoding);
+    let (steps, key) = match (traversal.steps.as_slice(), key) {
+        ([steps @ .., Step::Index { key, span }], None) => (steps, Some(literal_expression(key, *span))),
+        (steps, key) => (steps, key),
+    };
+    match named_provider(&traversal, steps) {
+        Some(provider) if key.is_some() && provider.alias.is_none() => {
+            wrong_reference(
+                expression.span,
+                "An instance key needs an alias before it: aws.by_region[each.key].",
+                decoding,
+            );
+            None
+        }
+        Some(provider) => Some(LocalProviderRef { provider, key, span: expression.span }),
+        None => {
+            wrong_reference(
+                expression.span,
+                "A provider's local name stands alone, or is followed by a dot and an alias.",
+                decoding,
+            );
+            None
+        }
+    }
+}
+
+fn wrong_reference(span: Span, detail: &str, decoding: &mut Decoding<'_>) {
+    decoding.error(span, "Invalid provider configuration reference", detail);
+}
+
+fn literal_expression(key: &LiteralKey, span: Span) -> Expression {
+    let kind = match key {
+        LiteralKey::Number(digits) => ExpressionKind::Number(digits.clone()),
+        LiteralKey::String(text) => ExpressionKind::String(text.clone()),
+    };
+    Expression::new(kind, span)
+}
+
+/// `aws` or `aws.west`.
+pub(super) fn from_traversal(traversal: &Traversal) -> Option<LocalProvider> {
+    named_provider(traversal, &traversal.steps)
+}
+
+/// The root of `traversal` followed by `steps`.
+fn named_provider(traversal: &Traversal, steps: &[Step]) -> Option<LocalProvider> {
+    let alias = match steps {
+        [] => None,
+        [Step::Attribute { name, .. }] => Some(name.clone()),
+        _ => return None,
+    };
+    Some(LocalProvider { name: traversal.root.name.clone(), alias })
+}

@@ -1,0 +1,126 @@
+//! `provisioner` and `connection` blocks.
+
+use std::sync::LazyLock;
+
+use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
+use groma_lang::{Reference, references};
+
+use super::{Decoding, meta, syntax};
+use crate::model::{Connection, OnFailure, Provisioner, ProvisionerWhen};
+
+static PROVISIONER: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .optional("when")
+        .optional("on_failure")
+        .block("_", &[])
+        .block("connection", &[])
+        .block("lifecycle", &[])
+});
+
+/// Provisioners that no program has had for years.
+const REMOVED: [&str; 4] = ["chef", "habitat", "puppet", "salt-masterless"];
+
+/// Decodes a `provisioner` block.
+pub(super) fn provisioner(block: &Block, decoding: &mut Decoding<'_>) -> Option<Provisioner> {
+    let label = block.labels.first()?;
+    let (content, rest) = decoding.partial_content(&block.body, &PROVISIONER);
+    if REMOVED.contains(&&*label.value) {
+        decoding.error(
+            label.span,
+            format!("The {:?} provisioner has been removed", label.value),
+            "Vendor provisioners left the language long ago. Prepare the machine's image, or use local-exec.",
+        );
+        return None;
+    }
+    let when = content.get("when").map(|attribute| when(attribute, decoding)).unwrap_or_default();
+    let on_failure = content.get("on_failure").map(|attribute| on_failure(attribute, decoding)).unwrap_or_default();
+    for reserved in content.blocks_of("lifecycle") {
+        meta::reserved_block(reserved, "provisioner", decoding);
+    }
+    let connections: Vec<&Block> = content.blocks_of("connection").collect();
+    let connection = connection(&connections, "provisioner", decoding);
+    if when == ProvisionerWhen::Destroy {
+        only_self_references(&rest, decoding);
+        if let Some(connection) = &connection {
+            only_self_references(&connection.body, decoding);
+        }
+    }
+    let body = with_escape(&content, rest, decoding);
+    Some(Provisioner { kind: label.value.clone(), when, on_failure, body, connection, span: block.header })
+}
+
+fn with_escape(content: &Content, rest: Body, decoding: &mut Decoding<'_>) -> Body {
+    meta::with_escape_block(content, rest, "provisioner", decoding)
+}
+
+fn when(attribute: &Attribute, decoding: &mut Decoding<'_>) -> ProvisionerWhen {
+    match syntax::keyword(&attribute.expression, decoding).as_deref() {
+        Some("create") => ProvisionerWhen::Create,
+        Some("destroy") => ProvisionerWhen::Destroy,
+        _ => {
+            wrong_keyword(attribute, "create or destroy", decoding);
+            ProvisionerWhen::Create
+        }
+    }
+}
+
+fn on_failure(attribute: &Attribute, decoding: &mut Decoding<'_>) -> OnFailure {
+    match syntax::keyword(&attribute.expression, decoding).as_deref() {
+        Some("continue") => OnFailure::Continue,
+        Some("fail") => OnFailure::Fail,
+        _ => {
+            wrong_keyword(attribute, "continue or fail", decoding);
+            OnFailure::Fail
+        }
+    }
+}
+
+fn wrong_keyword(attribute: &Attribute, choices: &str, decoding: &mut Decoding<'_>) {
+    let name = &attribute.name.name;
+    decoding.error(
+        attribute.expression.span,
+        format!("Invalid {name:?} keyword"),
+        format!("Write {choices}, without quotes."),
+    );
+}
+
+/// The one `connection` block among `blocks`.
+pub(super) fn connection(blocks: &[&Block], holder: &str, decoding: &mut Decoding<'_>) -> Option<Connection> {
+    let (first, others) = blocks.split_first()?;
+    for block in others {
+        let place = decoding.place(first.header);
+        decoding.error(
+            block.header,
+            "Duplicate connection block",
+            format!("This {holder} has a connection block at {place} already. Put all into that one."),
+        );
+    }
+    Some(Connection { body: first.body.clone(), span: first.header })
+}
+
+/// When an object is destroyed nothing but itself is sure to be there.
+fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
+    let (attributes, _) = body.attributes();
+    for attribute in &attributes {
+        let (found, diagnostics) = references(&attribute.expression);
+        decoding.diagnostics.append(diagnostics);
+        let foreign = found.iter().filter(|reference| !is_own(&reference.target)).count();
+        if foreign > 0 {
+            decoding.error(
+                attribute.expression.span,
+                "Invalid reference from destroy provisioner",
+                "A provisioner that runs on destruction, and its connection, can refer to the object itself only: self, \
+                 count.index and each.key. Other objects may be gone by then.",
+            );
+        }
+    }
+}
+
+fn is_own(target: &Reference) -> bool {
+    match target {
+        Reference::SelfObject | Reference::Path(_) | Reference::Terraform(_) => true,
+        Reference::Count(name) => &**name == "index",
+        Reference::Each(name) => &**name == "key",
+        _ => false,
+    }
+}

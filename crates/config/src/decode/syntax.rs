@@ -1,0 +1,58 @@
+//! Expressions that are read for what they say, not for their value: references, keywords, lists of those.
+
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostic;
+use groma_hcl::{Expression, ExpressionKind, Traversal};
+
+use super::Decoding;
+
+/// The plain reference that `expression` is; anything else is reported.
+///
+/// A reference in quotes, as of old, is taken with a warning; in the JSON syntax quotes are the only way.
+pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Arc<Traversal>> {
+    warn_of_quotes(expression, "reference", decoding);
+    let traversal = expression.as_traversal();
+    if traversal.is_none() && !is_invalid(expression) {
+        decoding.error(
+            expression.span,
+            "Invalid expression",
+            "Only a plain reference can stand here: names, attributes and constant indexes. Calculations, function calls \
+             and templates cannot.",
+        );
+    }
+    traversal
+}
+
+/// The single word that `expression` is.
+pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
+    warn_of_quotes(expression, "keyword", decoding);
+    let traversal = expression.as_traversal()?;
+    traversal.steps.is_empty().then(|| traversal.root.name.clone())
+}
+
+fn warn_of_quotes(expression: &Expression, what: &str, decoding: &mut Decoding<'_>) {
+    if matches!(expression.kind, ExpressionKind::String(_)) && expression.as_traversal().is_some() {
+        decoding.report(
+            Diagnostic::warning(
+                format!("Quoted {what}s are deprecated"),
+                format!("A {what} stands here without quotes; quotes are a form of Terraform 0.11 that will go away. Remove them."),
+            )
+            .at(expression.span),
+        );
+    }
+}
+
+/// The elements of a list that is written out; anything else is reported.
+pub(super) fn list<'a>(expression: &'a Expression, decoding: &mut Decoding<'_>) -> Option<&'a [Expression]> {
+    let elements = expression.as_list();
+    if elements.is_none() && !is_invalid(expression) {
+        decoding.error(expression.span, "Invalid expression", "A list has to be written out here: [ … ].");
+    }
+    elements
+}
+
+/// Whether an error about it has been reported already.
+pub(super) fn is_invalid(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Invalid)
+}

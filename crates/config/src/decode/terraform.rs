@@ -1,0 +1,139 @@
+//! The `terraform` block.
+
+use std::sync::LazyLock;
+
+use groma_diagnostics::Diagnostic;
+use groma_hcl::{Attribute, Block, BodySchema, Content};
+
+use super::{Decoding, Dialect, FileContent, literal, required_providers, syntax};
+use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
+use crate::version::Constraints;
+
+static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .optional("required_version")
+        .optional("experiments")
+        .optional("language")
+        .block("backend", &["type"])
+        .block("state_store", &["type"])
+        .block("cloud", &[])
+        .block("required_providers", &[])
+        .block("provider_meta", &["provider"])
+        .block("encryption", &[])
+});
+
+/// Decodes a `terraform` block into `file`.
+pub(super) fn terraform(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>) {
+    let content = decoding.content(&block.body, &TERRAFORM);
+    settings_arguments(&content, file, decoding);
+    for nested in &content.blocks {
+        match &*nested.kind.name {
+            "backend" | "state_store" => file.backends.extend(backend(nested)),
+            "cloud" => file.clouds.push(Cloud { body: nested.body.clone(), span: nested.header }),
+            "required_providers" => file.required_providers.push(required_providers::decode(nested, decoding)),
+            "provider_meta" => file.provider_metas.extend(provider_meta(nested)),
+            "encryption" => file.settings.push(settings(nested)),
+            _ => {}
+        }
+    }
+}
+
+fn settings_arguments(content: &Content, file: &mut FileContent, decoding: &mut Decoding<'_>) {
+    if let Some(attribute) = content.get("required_version") {
+        file.required_versions.extend(required_version(attribute, decoding));
+    }
+    if let Some(attribute) = content.get("language") {
+        language_edition(attribute, decoding);
+    }
+    if let Some(attribute) = content.get("experiments") {
+        experiments(attribute, decoding);
+    }
+}
+
+/// Reads and checks `required_version` against the version that this program stands for.
+fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<VersionRequirement> {
+    let constraints = version_constraints(attribute, decoding)?;
+    let span = attribute.expression.span;
+    let (product, version) = match decoding.dialect {
+        Dialect::Terraform => ("Terraform", &decoding.options.terraform_version),
+        Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version),
+    };
+    if !constraints.allow(version) {
+        let detail = format!(
+            "This configuration asks for {product} {constraints}; this program stands for {product} {version}. Change the \
+             requirement, or use a program version that meets it."
+        );
+        // The summary people know names the product without its own number.
+        decoding.error(span, format!("Unsupported {product} Core version"), detail);
+    }
+    Some(VersionRequirement { constraints, span })
+}
+
+/// A `version` or `required_version` argument.
+pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    let text = literal::string(attribute, decoding)?;
+    parse_constraints(&text, attribute.expression.span, decoding)
+}
+
+/// Reads constraints out of `text`; what is none is reported at `span`.
+pub(super) fn parse_constraints(
+    text: &str,
+    span: groma_diagnostics::Span,
+    decoding: &mut Decoding<'_>,
+) -> Option<Constraints> {
+    match text.parse() {
+        Ok(constraints) => Some(constraints),
+        Err(error) => {
+            decoding.error(
+                span,
+                "Invalid version constraint",
+                format!(
+                    "This is no version constraint ({error}). Write one such as \">= 1.2.0, < 2.0.0\" or \"~> 1.2\"."
+                ),
+            );
+            None
+        }
+    }
+}
+
+fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
+    match syntax::keyword(&attribute.expression, decoding) {
+        Some(edition) if &*edition == "TF2021" => {}
+        _ => decoding.error(
+            attribute.expression.span,
+            "Unsupported language edition",
+            "There is one edition of the language: TF2021. Leave the argument out, or write that.",
+        ),
+    }
+}
+
+/// Experiments are not supported by any released version; a list of none is fine.
+fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
+    let Some(elements) = syntax::list(&attribute.expression, decoding) else { return };
+    if elements.is_empty() {
+        return;
+    }
+    decoding.report(
+        Diagnostic::warning(
+            "Experimental features ignored",
+            "This configuration asks for language experiments. They are ignored here; what they introduced is either part of \
+             the language by now or unknown.",
+        )
+        .at(attribute.name.span),
+    );
+}
+
+fn backend(block: &Block) -> Option<Backend> {
+    let label = block.labels.first()?;
+    Some(Backend { kind: label.value.clone(), body: block.body.clone(), kind_span: label.span, span: block.header })
+}
+
+fn provider_meta(block: &Block) -> Option<ProviderMeta> {
+    let label = block.labels.first()?;
+    Some(ProviderMeta { name: label.value.clone(), body: block.body.clone(), span: block.header })
+}
+
+/// Keeps a block that somebody else reads.
+pub(super) fn settings(block: &Block) -> SettingsBlock {
+    SettingsBlock { kind: block.kind.name.clone(), body: block.body.clone(), span: block.header }
+}

@@ -1,0 +1,125 @@
+//! `variable` blocks.
+
+use std::sync::{Arc, LazyLock};
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Span};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
+use groma_lang::{TypeConstraint, type_constraint};
+
+use super::{Decoding, condition, literal, module_call, name};
+use crate::model::Condition;
+
+/// A variable as one file declares it, or as an override file changes it: what is not written is missing.
+#[derive(Clone, Debug)]
+pub(crate) struct VariableDraft {
+    pub(crate) name: Name,
+    pub(crate) constraint: Option<TypeConstraint>,
+    pub(crate) default: Option<Expression>,
+    pub(crate) sensitive: Option<bool>,
+    pub(crate) ephemeral: Option<bool>,
+    pub(crate) nullable: Option<bool>,
+    pub(crate) constant: Option<bool>,
+    pub(crate) description: Option<Arc<str>>,
+    pub(crate) deprecated: Option<Arc<str>>,
+    pub(crate) validations: Vec<Condition>,
+    pub(crate) span: Span,
+}
+
+static VARIABLE: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .optional("description")
+        .optional("default")
+        .optional("type")
+        .optional("sensitive")
+        .optional("ephemeral")
+        .optional("nullable")
+        .optional("deprecated")
+        .optional("const")
+        .block("validation", &[])
+});
+
+/// Decodes a `variable` block.
+pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<VariableDraft> {
+    let label = block.labels.first()?;
+    let content = decoding.content(&block.body, &VARIABLE);
+    name::check(label, "variable name", decoding);
+    if module_call::is_meta_argument(&label.value) {
+        decoding.error(
+            label.span,
+            "Invalid variable name",
+            format!(
+                "A module block uses the name {:?} for itself, so no variable can have it. Choose another.",
+                label.value
+            ),
+        );
+    }
+    let boolean =
+        |name: &str, decoding: &mut Decoding<'_>| content.get(name).and_then(|a| literal::boolean(a, decoding));
+    let sensitive = boolean("sensitive", decoding);
+    let ephemeral = boolean("ephemeral", decoding);
+    let nullable = boolean("nullable", decoding);
+    let constant = boolean("const", decoding);
+    Some(VariableDraft {
+        name: label.value.clone(),
+        constraint: content.get("type").map(|attribute| type_argument(attribute, decoding)),
+        default: content.get("default").map(|attribute| attribute.expression.clone()),
+        sensitive,
+        ephemeral,
+        nullable,
+        constant,
+        description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
+        deprecated: content.get("deprecated").and_then(|attribute| deprecation(attribute, "variable", decoding)),
+        validations: validations(&content, decoding),
+        span: block.header,
+    })
+}
+
+fn validations(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition> {
+    content.blocks_of("validation").filter_map(|block| condition::condition(block, decoding)).collect()
+}
+
+/// A `deprecated` argument: a message that is not empty.
+pub(super) fn deprecation(attribute: &Attribute, what: &str, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
+    let message = literal::string(attribute, decoding)?;
+    if message.trim().is_empty() {
+        decoding.error(
+            attribute.expression.span,
+            "Invalid `deprecated` value",
+            format!("Say what users of this {what} should do instead; the text cannot be empty."),
+        );
+        return None;
+    }
+    Some(message)
+}
+
+/// A `type` argument. The quoted types of Terraform 0.11 are refused with the way to write them now.
+pub(super) fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeConstraint {
+    let expression = &attribute.expression;
+    if let ExpressionKind::String(text) = &expression.kind {
+        quoted_type(text, expression.span, decoding);
+        return TypeConstraint::ANY;
+    }
+    let (constraint, diagnostics) = type_constraint(expression);
+    decoding.diagnostics.append(diagnostics);
+    constraint
+}
+
+fn quoted_type(text: &str, span: Span, decoding: &mut Decoding<'_>) {
+    let diagnostic = match text {
+        "string" | "list" | "map" => {
+            let now = if text == "string" { text.to_owned() } else { format!("{text}(string)") };
+            Diagnostic::error(
+                "Invalid quoted type constraints",
+                format!(
+                    "Types in quotes are a form of Terraform 0.11 that is no longer read. Write {now} without quotes."
+                ),
+            )
+        }
+        _ => Diagnostic::error(
+            "Invalid legacy variable type hint",
+            "A type stands here without quotes. Remove the quotes and write the type itself.",
+        ),
+    };
+    decoding.report(diagnostic.at(span));
+}

@@ -1,0 +1,26 @@
+//! Modules, blocks, overrides, version constraints and variables files.
+//!
+//! [`load`] reads the folder of a root module and of all modules it calls, decodes every block into the types of
+//! [`model`], applies override files and checks all that can be checked without state or providers: duplicates, names,
+//! references, module arguments, provider configurations. What the result means for a plan is the engine's business;
+//! bodies and expressions stay as written, for whoever has a schema and values.
+
+mod assemble;
+mod checks;
+mod configuration;
+mod decode;
+mod load;
+mod manifest;
+pub mod model;
+mod options;
+mod providers;
+mod source;
+pub mod version;
+
+pub use configuration::{Configuration, LoadedFile};
+pub use load::load;
+pub use manifest::{InstalledModule, ModuleManifest};
+pub use model::*;
+pub use options::LoadOptions;
+pub use providers::{MissingProvider, ProviderRequirement};
+pub use source::{DiskFiles, Entry, Files, MemoryFiles};

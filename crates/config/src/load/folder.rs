@@ -1,0 +1,155 @@
+//! Reading and decoding the files of one folder.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
+
+use crate::assemble::assemble;
+use crate::configuration::LoadedFile;
+use crate::decode::{self, Decoding, Dialect, FileContent, Role};
+use crate::model::Module;
+use crate::options::LoadOptions;
+use crate::source::{Files, Syntax, display, module_files};
+
+/// Reads folders, each once however many modules are made of it.
+pub(super) struct Reader<'a> {
+    pub(super) options: &'a LoadOptions,
+    sources: &'a Sources,
+    files: &'a dyn Files,
+    read: Vec<LoadedFile>,
+    folders: HashMap<PathBuf, Folder>,
+}
+
+/// The module that a folder's files make.
+#[derive(Clone)]
+pub(super) enum Folder {
+    /// There are configuration files.
+    Module(Arc<Module>),
+    /// The folder is there and holds none.
+    Empty,
+    /// The folder cannot be read.
+    Missing,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(options: &'a LoadOptions, sources: &'a Sources, files: &'a dyn Files) -> Self {
+        Self { options, sources, files, read: Vec::new(), folders: HashMap::new() }
+    }
+
+    /// Everything that was read.
+    pub(super) fn into_files(self) -> Arc<[LoadedFile]> {
+        self.read.into()
+    }
+
+    /// Remembers the manifest of installed modules among the files.
+    pub(super) fn keep_manifest(&mut self) {
+        let path = self.options.data_directory.join("modules").join("modules.json");
+        if let Some(text) = self.files.read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
+            self.read.push(LoadedFile { path, text: text.into() });
+        }
+    }
+
+    /// The module in `directory`; its problems are reported when it is read for the first time.
+    pub(super) fn folder(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> Folder {
+        if let Some(known) = self.folders.get(directory) {
+            return known.clone();
+        }
+        let folder = self.read_folder(directory, diagnostics);
+        self.folders.insert(directory.to_owned(), folder.clone());
+        folder
+    }
+
+    fn read_folder(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> Folder {
+        let Ok(entries) = self.files.list(directory) else { return Folder::Missing };
+        let files = module_files(entries);
+        if files.primary.is_empty() && files.overrides.is_empty() {
+            return Folder::Empty;
+        }
+        let mut decode_all = |names: &[(String, Syntax)], role: Role| -> Vec<FileContent> {
+            names.iter().filter_map(|(name, syntax)| self.file(directory, name, *syntax, role, diagnostics)).collect()
+        };
+        let primary = decode_all(&files.primary, Role::Primary);
+        let overrides = decode_all(&files.overrides, Role::Override);
+        let registry = self.options.default_registry.clone();
+        Folder::Module(Arc::new(assemble(
+            directory.to_owned(),
+            registry,
+            primary,
+            overrides,
+            self.sources,
+            diagnostics,
+        )))
+    }
+
+    fn file(
+        &mut self,
+        directory: &Path,
+        name: &str,
+        syntax: Syntax,
+        role: Role,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<FileContent> {
+        let file = self.register(&directory.join(name), diagnostics)?;
+        let (parsed, problems) = match syntax {
+            Syntax::Native => groma_hcl::parse_file(&file),
+            Syntax::Json => groma_hcl::parse_json_file(&file),
+        };
+        diagnostics.append(problems);
+        let dialect = if name.ends_with(".tofu") || name.ends_with(".tofu.json") {
+            Dialect::OpenTofu
+        } else {
+            Dialect::Terraform
+        };
+        let mut decoding =
+            Decoding { sources: self.sources, options: self.options, role, dialect, diagnostics: Diagnostics::new() };
+        let content = decode::file(&parsed.body, &mut decoding);
+        diagnostics.append(decoding.diagnostics);
+        Some(content)
+    }
+
+    fn register(&mut self, path: &Path, diagnostics: &mut Diagnostics) -> Option<Arc<SourceFile>> {
+        let name = display(path);
+        let bytes = match self.files.read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                diagnostics.push(Diagnostic::error(
+                    "Failed to read file",
+                    format!("The file {name:?} cannot be read: {error}."),
+                ));
+                return None;
+            }
+        };
+        let (text, wrong_byte) = decode_text(bytes);
+        let Some(file) = self.sources.add(name, text) else {
+            diagnostics.push(Diagnostic::error(
+                "Configuration too large",
+                "All source files together may hold 4 GiB at most, and these hold more.",
+            ));
+            return None;
+        };
+        if let Some(at) = wrong_byte {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid character encoding",
+                    "Configuration files are UTF-8, and this byte is not part of any UTF-8 character. Convert the file.",
+                )
+                .at(file.span(at, at + '\u{fffd}'.len_utf8())),
+            );
+        }
+        self.read.push(LoadedFile { path: path.to_owned(), text: Arc::clone(file.text()) });
+        Some(file)
+    }
+}
+
+/// The text, and where its first wrong byte has been replaced.
+fn decode_text(bytes: Vec<u8>) -> (String, Option<usize>) {
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
+        }
+    }
+}

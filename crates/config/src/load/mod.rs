@@ -1,0 +1,43 @@
+//! From a folder to the tree of modules.
+
+mod folder;
+mod tree;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groma_address::ModulePath;
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+
+use crate::configuration::Configuration;
+use crate::manifest::ModuleManifest;
+use crate::options::LoadOptions;
+use crate::source::Files;
+use crate::{checks, providers};
+
+/// Loads the root module and all modules below it, and checks whatever can be checked before a plan.
+///
+/// There is a configuration unless the root module's folder cannot be read or holds no configuration file; with errors
+/// among the diagnostics it is incomplete and good for nothing but showing.
+pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Configuration>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let manifest = ModuleManifest::read(&options.data_directory, files).unwrap_or_else(|problem| {
+        diagnostics.push(Diagnostic::error(
+            "Unreadable module manifest",
+            format!("The list of installed modules cannot be read: {problem}. Install the modules again."),
+        ));
+        ModuleManifest::default()
+    });
+    let mut reader = folder::Reader::new(options, sources, files);
+    reader.keep_manifest();
+    let mut builder = tree::Builder { reader: &mut reader, manifest: &manifest, diagnostics: &mut diagnostics };
+    let Some(root) = builder.build(ModulePath::root(), Path::new("")) else { return (None, diagnostics) };
+    let root = Arc::new(root);
+    // What follows would only repeat that a block could not be read.
+    if !diagnostics.has_errors() {
+        checks::check(&root, &mut diagnostics);
+    }
+    let requirements = Arc::new(providers::requirements(&root));
+    let files = reader.into_files();
+    (Some(Configuration { root, files, requirements }), diagnostics)
+}

@@ -1,0 +1,100 @@
+//! The manifest of installed modules, `modules/modules.json` in the data directory.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use groma_address::ModulePath;
+use serde::Deserialize;
+
+use crate::source::{Files, normalize};
+use crate::version::Version;
+
+/// Where installed modules are.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleManifest {
+    modules: HashMap<String, InstalledModule>,
+}
+
+/// One installed module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledModule {
+    /// The source it was installed from, as the manifest writes it.
+    pub source: String,
+    /// Its version, for modules of a registry.
+    pub version: Option<Version>,
+    /// Its folder, relative to the root module's directory or absolute.
+    pub directory: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(rename = "Modules", default)]
+    modules: Vec<Record>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Record {
+    key: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    version: String,
+    dir: String,
+}
+
+impl ModuleManifest {
+    /// Reads the manifest in `data_directory`; where there is none, nothing is installed.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read as a manifest; the text says why.
+    pub fn read(data_directory: &Path, files: &dyn Files) -> Result<Self, String> {
+        let path = data_directory.join("modules").join("modules.json");
+        match files.read(&path) {
+            Ok(bytes) => Self::parse(&bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let modules = document.modules.into_iter().map(|record| {
+            let version = record.version.parse().ok();
+            let directory = normalize(Path::new(&record.dir));
+            (record.key, InstalledModule { source: record.source, version, directory })
+        });
+        Ok(Self { modules: modules.collect() })
+    }
+
+    /// The module installed for the call that `path` leads through.
+    pub fn get(&self, path: &ModulePath) -> Option<&InstalledModule> {
+        self.modules.get(&path.steps().join("."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryFiles;
+
+    #[test]
+    fn installed_modules_are_found_by_the_path_of_their_call() {
+        let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},
+            {"Key":"a.b","Source":"registry.terraform.io/x/y/z","Version":"1.2.3","Dir":".terraform/modules/a.b/sub"}]}"#;
+        let files = MemoryFiles::new().with(".terraform/modules/modules.json", text);
+        let manifest = ModuleManifest::read(Path::new(".terraform"), &files).unwrap();
+        let path = ModulePath::from_names(["a".into(), "b".into()]);
+        let module = manifest.get(&path).unwrap();
+        assert_eq!(module.directory, Path::new(".terraform/modules/a.b/sub"));
+        assert_eq!(module.version, Some(Version::new(1, 2, 3)));
+        assert!(manifest.get(&ModulePath::from_names(["a".into()])).is_none());
+    }
+
+    #[test]
+    fn no_manifest_is_no_error_and_a_broken_one_is() {
+        assert!(ModuleManifest::read(Path::new(".terraform"), &MemoryFiles::new()).is_ok());
+        let broken = MemoryFiles::new().with("d/modules/modules.json", "{");
+        assert!(ModuleManifest::read(Path::new("d"), &broken).is_err());
+    }
+}

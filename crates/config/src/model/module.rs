@@ -1,0 +1,118 @@
+//! One module: the content of one folder, after overrides.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::{ModulePath, Name, ProviderAddress, Resource as ResourceAddress};
+use groma_diagnostics::Span;
+use groma_hcl::{Body, Expression};
+use indexmap::IndexMap;
+
+use super::{
+    Backend, Check, Cloud, Import, Local, LocalProvider, LocalProviderRef, ModuleCall, Moved, Output, ProviderBlock,
+    ProviderMeta, Removed, RequiredProvider, Resource, SettingsBlock, Variable, VersionRequirement,
+};
+
+/// A module with all below it. Maps keep the order of the source: files by name, blocks as written.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Its place in the tree.
+    pub path: ModulePath,
+    /// Its folder, relative to the root module's directory; empty for the root module.
+    pub directory: PathBuf,
+    /// Input variables.
+    pub variables: IndexMap<Name, Variable>,
+    /// Local values.
+    pub locals: IndexMap<Name, Local>,
+    /// Output values.
+    pub outputs: IndexMap<Name, Output>,
+    /// Calls of child modules.
+    pub calls: IndexMap<Name, ModuleCall>,
+    /// Managed, data and ephemeral resources, those inside check blocks included.
+    pub resources: IndexMap<ResourceAddress, Resource>,
+    /// Provider configurations.
+    pub providers: IndexMap<LocalProvider, ProviderBlock>,
+    /// Provider requirements by local name.
+    pub required_providers: IndexMap<Name, RequiredProvider>,
+    /// `provider_meta` blocks by local provider name.
+    pub provider_metas: IndexMap<Name, ProviderMeta>,
+    /// `moved` blocks.
+    pub moved: Vec<Moved>,
+    /// `removed` blocks.
+    pub removed: Vec<Removed>,
+    /// `import` blocks.
+    pub imports: Vec<Import>,
+    /// `check` blocks.
+    pub checks: IndexMap<Name, Check>,
+    /// `action` blocks by type and name.
+    pub actions: IndexMap<(Name, Name), ActionBlock>,
+    /// `list` blocks by type and name.
+    pub lists: IndexMap<(Name, Name), ListBlock>,
+    /// Where state is kept.
+    pub backend: Option<Backend>,
+    /// The `cloud` block.
+    pub cloud: Option<Cloud>,
+    /// `encryption` and `language` blocks.
+    pub settings: Vec<SettingsBlock>,
+    /// Versions of the program that may run this.
+    pub required_versions: Vec<VersionRequirement>,
+    /// Child modules by the name of their call; a child that could not be loaded is missing.
+    pub children: IndexMap<Name, Arc<Module>>,
+    /// The registry of providers that no requirement explains.
+    pub(crate) default_registry: Name,
+}
+
+impl Module {
+    /// The provider that manages `resource`.
+    pub fn provider_for(&self, resource: &Resource) -> ProviderAddress {
+        self.provider_address(&resource.local_provider().name)
+    }
+
+    /// What a local provider name stands for in this module.
+    pub fn provider_address(&self, local_name: &str) -> ProviderAddress {
+        if let Some(required) = self.required_providers.get(local_name) {
+            return required.address.clone();
+        }
+        default_provider(local_name, &self.default_registry)
+    }
+}
+
+/// What a local provider name stands for that no requirement explains.
+pub(crate) fn default_provider(local_name: &str, registry: &Name) -> ProviderAddress {
+    let address = ProviderAddress::default_for(local_name);
+    if address.is_builtin() { address } else { ProviderAddress { hostname: registry.clone(), ..address } }
+}
+
+/// An `action` block, kept for later use.
+#[derive(Clone, Debug)]
+pub struct ActionBlock {
+    /// Its type.
+    pub type_name: Name,
+    /// Its name.
+    pub name: Name,
+    /// How many instances.
+    pub count: Option<Expression>,
+    /// One instance per element.
+    pub for_each: Option<Expression>,
+    /// The provider configuration written.
+    pub provider: Option<LocalProviderRef>,
+    /// The `config` block's content.
+    pub config: Option<Body>,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// A `list` block, kept for later use.
+#[derive(Clone, Debug)]
+pub struct ListBlock {
+    /// Its type.
+    pub type_name: Name,
+    /// Its name.
+    pub name: Name,
+    /// The provider configuration written.
+    pub provider: Option<LocalProviderRef>,
+    /// Everything else.
+    pub body: Body,
+    /// The block's header.
+    pub span: Span,
+}

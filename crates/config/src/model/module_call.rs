@@ -1,0 +1,62 @@
+//! Calls of child modules.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_diagnostics::Span;
+use groma_hcl::{Body, Expression, Traversal};
+
+use super::{LocalProvider, LocalProviderRef};
+use crate::version::Constraints;
+
+/// Where a module's configuration comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModuleSource {
+    /// `./x` or `../x`: a folder of the same package, relative to the calling module's directory.
+    Local(PathBuf),
+    /// A registry address, a repository, an archive: resolved by the installer.
+    Remote(Arc<str>),
+}
+
+/// A `module` block.
+#[derive(Clone, Debug)]
+pub struct ModuleCall {
+    /// Its label.
+    pub name: Name,
+    /// Where the child comes from; nothing when the argument could not be read (reported) or needs early evaluation.
+    pub source: Option<ModuleSource>,
+    /// The `source` argument as written.
+    pub source_expression: Option<Expression>,
+    /// The versions allowed; only for modules of a registry.
+    pub version: Constraints,
+    /// The `version` argument as written.
+    pub version_expression: Option<Expression>,
+    /// The input arguments: the block without its meta-arguments.
+    pub body: Body,
+    /// How many instances.
+    pub count: Option<Expression>,
+    /// One instance per element.
+    pub for_each: Option<Expression>,
+    /// `lifecycle { enabled = … }`: one instance or none.
+    pub enabled: Option<Expression>,
+    /// Provider configurations handed to the child under a name of its own.
+    pub providers: Vec<PassedProvider>,
+    /// What must be done before anything inside.
+    pub depends_on: Vec<Arc<Traversal>>,
+    /// Whether `depends_on` is written, be it empty.
+    pub has_depends_on: bool,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// An entry of a module call's `providers` argument.
+#[derive(Clone, Debug)]
+pub struct PassedProvider {
+    /// The child module's name for it.
+    pub child: LocalProvider,
+    /// Where that name is written.
+    pub child_span: Span,
+    /// The caller's provider configuration.
+    pub parent: LocalProviderRef,
+}

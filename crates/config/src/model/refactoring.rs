@@ -1,0 +1,73 @@
+//! Blocks that tell what becomes of existing objects: moved, removed, import.
+
+use groma_address::{ConfigResource, ModulePath, Target};
+use groma_diagnostics::Span;
+use groma_hcl::Expression;
+
+use super::{LocalProviderRef, Provisioner};
+
+/// A `moved` block. Both addresses are relative to the module that holds the block; one without an instance key stands
+/// for the whole resource or module call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// The former address.
+    pub from: Target,
+    /// Where `from` is written.
+    pub from_span: Span,
+    /// The present address.
+    pub to: Target,
+    /// Where `to` is written.
+    pub to_span: Span,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// What a `removed` block is about, relative to the module that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RemovedFrom {
+    /// Everything in a module.
+    Module(ModulePath),
+    /// All instances of a resource.
+    Resource(ConfigResource),
+}
+
+/// A `removed` block.
+#[derive(Clone, Debug)]
+pub struct Removed {
+    /// What is no longer in the configuration.
+    pub from: RemovedFrom,
+    /// Where `from` is written.
+    pub from_span: Span,
+    /// Whether the objects are destroyed; if not they are only forgotten.
+    pub destroy: bool,
+    /// What is run before an object is destroyed.
+    pub provisioners: Vec<Provisioner>,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// An `import` block.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The resource the object becomes, relative to the module that holds the block.
+    pub to: ConfigResource,
+    /// The instance, with keys that may need evaluation.
+    pub to_expression: Expression,
+    /// How the object is named outside.
+    pub identity: ImportIdentity,
+    /// One import per element.
+    pub for_each: Option<Expression>,
+    /// The provider configuration for a resource that has no block yet.
+    pub provider: Option<LocalProviderRef>,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// How an import block names the object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ImportIdentity {
+    /// `id`: one string.
+    Id(Expression),
+    /// `identity`: an object by the resource type's identity schema.
+    Identity(Expression),
+}

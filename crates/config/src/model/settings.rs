@@ -1,0 +1,49 @@
+//! What `terraform` blocks set apart from providers.
+
+use groma_address::Name;
+use groma_diagnostics::Span;
+use groma_hcl::Body;
+
+use crate::version::Constraints;
+
+/// A `backend` block (or, by its other name, `state_store`).
+#[derive(Clone, Debug)]
+pub struct Backend {
+    /// Its label.
+    pub kind: Name,
+    /// Its arguments.
+    pub body: Body,
+    /// Where the label is written.
+    pub kind_span: Span,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// A `cloud` block.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    /// Its arguments.
+    pub body: Body,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// A block that is kept for whoever understands it: `encryption`, `language`.
+#[derive(Clone, Debug)]
+pub struct SettingsBlock {
+    /// The block's keyword.
+    pub kind: Name,
+    /// Its content.
+    pub body: Body,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// A `required_version` argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRequirement {
+    /// The versions allowed.
+    pub constraints: Constraints,
+    /// Where they are written.
+    pub span: Span,
+}

@@ -1,0 +1,36 @@
+//! What loading a configuration needs to be told.
+
+use std::path::PathBuf;
+
+use groma_address::{DEFAULT_PROVIDER_HOST, Name};
+use groma_value::Value;
+use indexmap::IndexMap;
+
+use crate::version::Version;
+
+/// How to load a configuration.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// The Terraform version that `required_version` of `.tf` files is held against.
+    pub terraform_version: Version,
+    /// The OpenTofu version that `required_version` of `.tofu` files is held against.
+    pub opentofu_version: Version,
+    /// The registry host of provider sources that name none.
+    pub default_registry: Name,
+    /// Where installed modules and their manifest are, relative to the root module's directory or absolute.
+    pub data_directory: PathBuf,
+    /// Values of root variables that are known before loading, for module sources and versions.
+    pub early_variables: IndexMap<Name, Value>,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            terraform_version: Version::new(1, 15, 5),
+            opentofu_version: Version::new(1, 12, 0),
+            default_registry: DEFAULT_PROVIDER_HOST.into(),
+            data_directory: PathBuf::from(".terraform"),
+            early_variables: IndexMap::new(),
+        }
+    }
+}

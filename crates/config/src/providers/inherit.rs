@@ -1,0 +1,111 @@
+//! From a module's name for a provider configuration to the block that configures it.
+//!
+//! A module's own block counts first. Then comes what its caller passes in `providers`, under the caller's name, and so
+//! on upwards. A configuration without alias that nobody passes is inherited from the nearest module above that
+//! configures the same provider; the root module has one for every provider, as if empty.
+
+use groma_address::{ModulePath, ProviderConfig};
+
+use crate::configuration::Configuration;
+use crate::model::{LocalProvider, Module, ProviderBlock, Resource};
+
+/// A provider configuration that is referred to and not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingProvider {
+    /// Where it would have to be.
+    pub wanted: ProviderConfig,
+}
+
+impl Configuration {
+    /// The provider configuration that `resource` of the module at `path` uses.
+    ///
+    /// # Errors
+    /// There is no such configuration: an alias without a block, and nothing passed by the caller.
+    pub fn provider_config(&self, path: &ModulePath, resource: &Resource) -> Result<ProviderConfig, MissingProvider> {
+        self.resolve_provider_config(path, &resource.local_provider())
+    }
+
+    /// The provider configuration that the module at `path` calls `local`.
+    ///
+    /// # Errors
+    /// As [`Self::provider_config`].
+    pub fn resolve_provider_config(
+        &self,
+        path: &ModulePath,
+        local: &LocalProvider,
+    ) -> Result<ProviderConfig, MissingProvider> {
+        resolve(&self.chain(path), local)
+    }
+
+    /// The block of a provider configuration; none for a configuration of the root module that is only implied.
+    pub fn provider_block(&self, config: &ProviderConfig) -> Option<&ProviderBlock> {
+        let module = self.module(&config.module)?;
+        module.providers.values().find(|block| {
+            block.provider.alias == config.alias && module.provider_address(&block.provider.name) == config.provider
+        })
+    }
+
+    /// The modules from the root down to the one at `path`.
+    fn chain(&self, path: &ModulePath) -> Vec<&Module> {
+        let mut chain: Vec<&Module> = vec![&self.root];
+        for name in path.steps() {
+            let Some(child) = chain.last().and_then(|module| module.children.get(name)) else { break };
+            chain.push(child);
+        }
+        chain
+    }
+}
+
+/// Resolves `local` in the last module of `chain`, which begins with the root module.
+pub(crate) fn resolve(chain: &[&Module], local: &LocalProvider) -> Result<ProviderConfig, MissingProvider> {
+    let Some((module, above)) = chain.split_last() else {
+        let provider = groma_address::ProviderAddress::default_for(&local.name);
+        return Err(MissingProvider {
+            wanted: ProviderConfig { module: ModulePath::root(), provider, alias: local.alias.clone() },
+        });
+    };
+    let provider = module.provider_address(&local.name);
+    let here = ProviderConfig { module: module.path.clone(), provider, alias: local.alias.clone() };
+    // With a caller's configuration an empty block only says that one is expected.
+    if let Some(passed) = passed_in(above, module, local) {
+        return resolve(above, &passed);
+    }
+    if module.providers.contains_key(local) {
+        return Ok(here);
+    }
+    match (&local.alias, above.is_empty()) {
+        (Some(_), _) => Err(MissingProvider { wanted: here }),
+        (None, true) => Ok(here),
+        (None, false) => Ok(inherited(above, here)),
+    }
+}
+
+/// What the caller of `module` passes for `local`, in the caller's names.
+fn passed_in(above: &[&Module], module: &Module, local: &LocalProvider) -> Option<LocalProvider> {
+    let name = module.path.steps().last()?;
+    let call = above.last()?.calls.get(name)?;
+    call.providers.iter().find(|passed| passed.child == *local).map(|passed| passed.parent.provider.clone())
+}
+
+/// The nearest configuration without alias of the same provider.
+fn inherited(above: &[&Module], wanted: ProviderConfig) -> ProviderConfig {
+    for (depth, module) in above.iter().enumerate().rev() {
+        let block = module.providers.values().find(|block| {
+            block.provider.alias.is_none() && module.provider_address(&block.provider.name) == wanted.provider
+        });
+        if block.is_some() || depth == 0 {
+            return ProviderConfig { module: module.path.clone(), ..wanted };
+        }
+        // The local name that the module above uses for the same provider may be passed to it in turn.
+        let local = module.required_providers.values().find(|required| required.address == wanted.provider);
+        let local =
+            LocalProvider::default_of(local.map_or_else(|| wanted.provider.type_name.clone(), |r| r.name.clone()));
+        let (parents, _) = above.split_at(depth);
+        if let Some(passed) = passed_in(parents, module, &local)
+            && let Ok(found) = resolve(parents, &passed)
+        {
+            return found;
+        }
+    }
+    wanted
+}

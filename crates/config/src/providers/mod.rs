@@ -1,0 +1,10 @@
+//! Which providers a configuration needs, and which provider configuration each resource uses.
+
+mod inherit;
+mod requirements;
+
+pub use inherit::MissingProvider;
+pub use requirements::ProviderRequirement;
+
+pub(crate) use inherit::resolve;
+pub(crate) use requirements::requirements;

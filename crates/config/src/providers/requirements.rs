@@ -1,0 +1,78 @@
+//! The providers that the modules of a configuration need.
+
+use std::collections::HashSet;
+
+use groma_address::{ModulePath, Name, ProviderAddress};
+use groma_diagnostics::Span;
+use indexmap::IndexMap;
+
+use crate::model::{Module, implied_provider};
+use crate::version::Constraints;
+
+/// What all modules together ask of a provider.
+#[derive(Clone, Debug, Default)]
+pub struct ProviderRequirement {
+    /// The versions that every module allows.
+    pub constraints: Constraints,
+    /// The modules that need it, each with the place that says so.
+    pub needed_by: Vec<(ModulePath, Span)>,
+}
+
+/// The providers that `root` and all modules below it need: required, configured, or implied by a resource. The built-in
+/// provider is among them.
+pub(crate) fn requirements(root: &Module) -> IndexMap<ProviderAddress, ProviderRequirement> {
+    let mut all = IndexMap::new();
+    let mut rest = vec![root];
+    while let Some(module) = rest.pop() {
+        add_module(module, &mut all);
+        rest.extend(module.children.values().map(AsRef::as_ref));
+    }
+    all.sort_unstable_keys();
+    all
+}
+
+fn add_module(module: &Module, all: &mut IndexMap<ProviderAddress, ProviderRequirement>) {
+    for required in module.required_providers.values() {
+        let entry = all.entry(required.address.clone()).or_default();
+        entry.constraints.merge(&required.version);
+        entry.needed_by.push((module.path.clone(), required.span));
+    }
+    for block in module.providers.values() {
+        let entry = all.entry(module.provider_address(&block.provider.name)).or_default();
+        entry.constraints.merge(&block.version);
+        entry.needed_by.push((module.path.clone(), block.span));
+    }
+    for (local_name, span) in used_names(module) {
+        let entry = all.entry(module.provider_address(&local_name)).or_default();
+        if entry.needed_by.last().is_none_or(|(last, _)| *last != module.path) {
+            entry.needed_by.push((module.path.clone(), span));
+        }
+    }
+}
+
+/// The local provider names that resources, imports and actions use, each once with its first place.
+fn used_names(module: &Module) -> Vec<(Name, Span)> {
+    let mut used: IndexMap<Name, Span> = IndexMap::new();
+    // A module with very many resources has few types.
+    let mut seen_types: HashSet<&Name> = HashSet::new();
+    for resource in module.resources.values() {
+        match &resource.provider {
+            Some(reference) => {
+                used.entry(reference.provider.name.clone()).or_insert(reference.span);
+            }
+            None if seen_types.insert(&resource.address.type_name) => {
+                used.entry(implied_provider(&resource.address.type_name)).or_insert(resource.header_span);
+            }
+            None => {}
+        }
+    }
+    let referenced = module.imports.iter().filter_map(|import| import.provider.as_ref());
+    let referenced = referenced.chain(module.actions.values().filter_map(|action| action.provider.as_ref()));
+    for reference in referenced {
+        used.entry(reference.provider.name.clone()).or_insert(reference.span);
+    }
+    for action in module.actions.values().filter(|action| action.provider.is_none()) {
+        used.entry(implied_provider(&action.type_name)).or_insert(action.span);
+    }
+    used.into_iter().collect()
+}

@@ -1,0 +1,110 @@
+//! Which files of a folder are configuration.
+
+use std::collections::HashSet;
+
+use super::Entry;
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// `.tf`, `.tofu`.
+    Native,
+    /// `.tf.json`, `.tofu.json`.
+    Json,
+}
+
+/// The configuration files of one folder, each list sorted by name.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct DirectoryFiles {
+    pub(crate) primary: Vec<(String, Syntax)>,
+    pub(crate) overrides: Vec<(String, Syntax)>,
+}
+
+/// Suffix, how it is written, and the suffix of the file that takes its place if both are there.
+const SUFFIXES: [(&str, Syntax, Option<&str>); 4] = [
+    (".tf", Syntax::Native, Some(".tofu")),
+    (".tf.json", Syntax::Json, Some(".tofu.json")),
+    (".tofu", Syntax::Native, None),
+    (".tofu.json", Syntax::Json, None),
+];
+
+/// Sorts the entries of a module's folder into primary and override files; hidden files, editors' backups and everything
+/// else are left out, and so is `x.tf` beside `x.tofu`.
+pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
+    entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
+    entries.sort();
+    let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let mut files = DirectoryFiles::default();
+    for entry in &entries {
+        let Some((base, syntax, rival)) = classify(&entry.name) else { continue };
+        if rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str())) {
+            continue;
+        }
+        let is_override = base == "override" || base.ends_with("_override");
+        let list = if is_override { &mut files.overrides } else { &mut files.primary };
+        list.push((entry.name.clone(), syntax));
+    }
+    files
+}
+
+fn classify(name: &str) -> Option<(&str, Syntax, Option<&'static str>)> {
+    SUFFIXES.iter().find_map(|(suffix, syntax, rival)| Some((name.strip_suffix(suffix)?, *syntax, *rival)))
+}
+
+/// Hidden files, and what vim (`x~`) and emacs (`#x#`) leave behind.
+fn is_ignored(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(names: &[&str]) -> (Vec<String>, Vec<String>) {
+        let entries = names.iter().map(|name| Entry { name: (*name).to_owned(), is_directory: false }).collect();
+        let files = module_files(entries);
+        let only_names = |list: Vec<(String, Syntax)>| list.into_iter().map(|(name, _)| name).collect();
+        (only_names(files.primary), only_names(files.overrides))
+    }
+
+    #[test]
+    fn files_are_sorted_into_primary_and_override() {
+        let (primary, overrides) = sorted(&[
+            "z.tf",
+            "a.tf.json",
+            "override.tf",
+            "x_override.tf.json",
+            "y_override.tofu",
+            "README.md",
+            "override.tf.bak",
+            "a.tfvars",
+            "unit.tftest.hcl",
+            "unit.tftest.json",
+        ]);
+        assert_eq!(primary, ["a.tf.json", "z.tf"]);
+        assert_eq!(overrides, ["override.tf", "x_override.tf.json", "y_override.tofu"]);
+    }
+
+    #[test]
+    fn tofu_files_shadow_tf_files_of_the_same_name() {
+        let (primary, overrides) = sorted(&[
+            "a.tf",
+            "a.tofu",
+            "b.tf.json",
+            "b.tofu.json",
+            "c.tf",
+            "c.tofu.json",
+            "override.tf",
+            "override.tofu",
+        ]);
+        assert_eq!(primary, ["a.tofu", "b.tofu.json", "c.tf", "c.tofu.json"]);
+        assert_eq!(overrides, ["override.tofu"]);
+    }
+
+    #[test]
+    fn hidden_and_backup_files_are_ignored() {
+        let (primary, overrides) = sorted(&[".a.tf", "a.tf~", "#a.tf#", ".#a.tf", "~a.tf"]);
+        assert_eq!(primary, ["~a.tf"]);
+        assert!(overrides.is_empty());
+    }
+}

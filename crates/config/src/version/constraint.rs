@@ -1,0 +1,222 @@
+//! Version constraints: `>= 1.2, < 2.0`, `~> 1.4`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Version, VersionError};
+
+/// How a version has to relate to the one in the constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operator {
+    /// `=` or nothing.
+    Equal,
+    /// `!=`.
+    NotEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `~>`: only the last written segment may grow.
+    Pessimistic,
+}
+
+/// One condition on a version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Constraint {
+    /// The relation.
+    pub operator: Operator,
+    /// What it relates to.
+    pub version: Version,
+}
+
+/// Conditions that must all hold; none at all allows every version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Constraints {
+    list: Vec<Constraint>,
+}
+
+/// Longest first, so that `>=` is not read as `>`.
+const OPERATORS: [(&str, Operator); 7] = [
+    (">=", Operator::GreaterOrEqual),
+    ("<=", Operator::LessOrEqual),
+    ("!=", Operator::NotEqual),
+    ("~>", Operator::Pessimistic),
+    (">", Operator::Greater),
+    ("<", Operator::Less),
+    ("=", Operator::Equal),
+];
+
+impl Constraint {
+    /// Whether `version` is allowed.
+    ///
+    /// A pre-release is only allowed by a constraint that names a pre-release of the same release, or that version.
+    pub fn allows(&self, version: &Version) -> bool {
+        match self.operator {
+            Operator::Equal => *version == self.version,
+            Operator::NotEqual => *version != self.version,
+            Operator::Greater => self.comparable(version) && *version > self.version,
+            Operator::GreaterOrEqual => self.comparable(version) && *version >= self.version,
+            Operator::Less => self.comparable(version) && *version < self.version,
+            Operator::LessOrEqual => self.comparable(version) && *version <= self.version,
+            Operator::Pessimistic => self.allows_within_last_segment(version),
+        }
+    }
+
+    fn comparable(&self, version: &Version) -> bool {
+        !version.is_prerelease() || (self.version.is_prerelease() && version.same_segments(&self.version))
+    }
+
+    fn allows_within_last_segment(&self, version: &Version) -> bool {
+        if self.version.is_prerelease() && !version.is_prerelease() {
+            return false;
+        }
+        let fixed = self.version.written_segments().saturating_sub(1);
+        self.comparable(version)
+            && *version >= self.version
+            && (0..fixed).all(|index| version.segment(index) == self.version.segment(index))
+    }
+}
+
+impl Constraints {
+    /// Whether all of them allow `version`.
+    pub fn allow(&self, version: &Version) -> bool {
+        self.list.iter().all(|constraint| constraint.allows(version))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Each of them, as written.
+    pub fn iter(&self) -> std::slice::Iter<'_, Constraint> {
+        self.list.iter()
+    }
+
+    /// Both together; a constraint that is in both stands once.
+    pub fn merge(&mut self, other: &Self) {
+        for constraint in &other.list {
+            if !self.list.contains(constraint) {
+                self.list.push(constraint.clone());
+            }
+        }
+    }
+}
+
+impl FromStr for Constraint {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let trimmed = text.trim();
+        let (operator, rest) = OPERATORS
+            .iter()
+            .find_map(|(symbol, operator)| trimmed.strip_prefix(symbol).map(|rest| (*operator, rest)))
+            .unwrap_or((Operator::Equal, trimmed));
+        let version =
+            rest.trim_start().parse().map_err(|_| VersionError::new(format!("malformed constraint: {trimmed}")))?;
+        Ok(Self { operator, version })
+    }
+}
+
+impl FromStr for Constraints {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let list = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        Ok(Self { list })
+    }
+}
+
+impl fmt::Display for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let symbol = match self.operator {
+            Operator::Equal => "",
+            Operator::NotEqual => "!= ",
+            Operator::Greater => "> ",
+            Operator::GreaterOrEqual => ">= ",
+            Operator::Less => "< ",
+            Operator::LessOrEqual => "<= ",
+            Operator::Pessimistic => "~> ",
+        };
+        f.write_str(symbol)?;
+        if self.operator != Operator::Pessimistic || self.version.written_segments() >= self.version.segments().len() {
+            return write!(f, "{}", self.version);
+        }
+        // How many segments stand there is part of the meaning of `~>`.
+        for index in 0..self.version.written_segments() {
+            let dot = if index == 0 { "" } else { "." };
+            write!(f, "{dot}{}", self.version.segment(index))?;
+        }
+        if self.version.is_prerelease() {
+            write!(f, "-{}", self.version.prerelease())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Constraints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, constraint) in self.list.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{constraint}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(constraints: &str, version: &str) -> bool {
+        constraints.parse::<Constraints>().unwrap().allow(&version.parse().unwrap())
+    }
+
+    #[test]
+    fn every_operator_means_what_the_field_says() {
+        for (constraints, allowed, refused) in [
+            ("1.2.3", "1.2.3", "1.2.4"),
+            ("= 1.2", "1.2.0", "1.2.1"),
+            ("!= 1.2.3", "1.2.4", "1.2.3"),
+            ("> 1.2", "1.2.1", "1.2.0"),
+            (">=1.2", "1.2.0", "1.1.9"),
+            ("< 2.0, >= 1.0", "1.9.9", "2.0.0"),
+            ("<= 2", "2.0.0", "2.0.1"),
+            ("~> 1.2", "1.9.0", "2.0.0"),
+            ("~> 1.2.3", "1.2.9", "1.3.0"),
+            ("~> 1", "9.0.0", "0.9.0"),
+        ] {
+            assert!(allows(constraints, allowed), "{constraints} allows {allowed}");
+            assert!(!allows(constraints, refused), "{constraints} refuses {refused}");
+        }
+    }
+
+    #[test]
+    fn a_pre_release_has_to_be_asked_for() {
+        assert!(!allows(">= 1.0.0", "1.5.0-beta1"));
+        assert!(allows(">= 1.5.0-alpha", "1.5.0-beta1"));
+        assert!(!allows(">= 1.4.0-alpha", "1.5.0-beta1"));
+        assert!(allows("1.5.0-beta1", "1.5.0-beta1"));
+        assert!(!allows("~> 1.5.0-beta", "1.5.1"));
+    }
+
+    #[test]
+    fn constraints_print_with_the_segments_that_matter() {
+        let printed = |text: &str| text.parse::<Constraints>().unwrap().to_string();
+        assert_eq!(printed("~>1.2,>=1.0, !=1.5"), "~> 1.2, >= 1.0.0, != 1.5.0");
+    }
+
+    #[test]
+    fn wrong_constraints_are_refused_with_the_text_at_fault() {
+        for wrong in ["", ">= ", "abc", ">= 1.0,", "=> 1.0", "~ 1.0"] {
+            let error = wrong.parse::<Constraints>().unwrap_err();
+            assert!(error.message.starts_with("malformed constraint"), "{wrong}: {error}");
+        }
+    }
+}
