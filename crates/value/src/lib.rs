@@ -4,9 +4,11 @@
 //! from it. Values are immutable and shared: cloning one is cheap, and what is known about everything inside is kept
 //! with it. The crate knows no text syntax, no schemas and no providers.
 
+mod codec;
 pub mod convert;
 pub mod json;
 mod marks;
+pub mod msgpack;
 pub mod number;
 pub mod operations;
 mod path;
@@ -19,6 +21,8 @@ mod value;
 /// An identifier or any other text that many hold.
 pub type Name = std::sync::Arc<str>;
 
+pub use codec::CodecError;
+pub use convert::ConversionError;
 pub use marks::Marks;
 pub use number::Number;
 pub use path::{Path, PathMarks, PathStep};

@@ -1,5 +1,16 @@
-//! Values as JSON.
+//! Values as JSON: the form of state files, and the one of `jsonencode` and `jsondecode`.
+//!
+//! Numbers keep all their digits. Where the type leaves a part open, the state's form holds it as
+//! `{"value":…,"type":…}`.
 
+mod read;
+mod scan;
+mod simple;
 mod text;
+mod write;
+
+pub use read::from_json;
+pub use simple::{decode, implied_type};
+pub use write::{encode, encode_into, to_json, write_json};
 
 pub(crate) use text::write_string;

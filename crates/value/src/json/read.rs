@@ -1,0 +1,171 @@
+//! Reading values of a known type.
+
+use super::scan::{Scanner, Token};
+use crate::Name;
+use crate::codec::{CodecError, Failure, Outcome};
+use crate::convert::convert;
+use crate::number::Number;
+use crate::path::PathStep;
+use crate::text::normalized;
+use crate::types::{ObjectType, Shape, Type};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Reads a value of a type from JSON as state files have it. Attributes that are not there are null; those that the
+/// type does not have are errors.
+///
+/// # Errors
+/// If the text is no JSON or does not fit the type.
+pub fn from_json(json: &[u8], ty: &Type) -> Result<Value, CodecError> {
+    let text = String::from_utf8_lossy(json);
+    let mut scanner = Scanner::new(&text);
+    let value = value(&mut scanner, ty)?;
+    scanner.end()?;
+    Ok(value)
+}
+
+fn value(scanner: &mut Scanner<'_>, ty: &Type) -> Outcome<Value> {
+    let start = scanner.offset();
+    let token = scanner.token()?;
+    match (token, ty) {
+        (Token::Null, _) => Ok(Value::null(ty.clone())),
+        (Token::Object, Type::Dynamic) => dynamic(scanner),
+        (Token::Object, Type::Object(object)) => attributes(scanner, object),
+        (Token::Object, Type::Map(element)) => map(scanner, element),
+        (Token::Array, Type::List(element)) => {
+            Ok(Value::list_of(element.clone(), sequence(scanner, element, Index::Position)?))
+        }
+        (Token::Array, Type::Set(element)) => {
+            Ok(Value::set_of(element.clone(), sequence(scanner, element, Index::Unknown)?))
+        }
+        (Token::Array, Type::Tuple(types)) => tuple(scanner, types),
+        (token, ty) => simple(token, ty).map_err(|message| Failure::at(start, message)),
+    }
+}
+
+fn simple(token: Token<'_>, ty: &Type) -> Result<Value, String> {
+    match (ty, token) {
+        (Type::String, Token::String(text)) => Ok(Value::string(text)),
+        (Type::String, Token::Number(digits)) => Ok(Value::string(digits)),
+        (Type::String, Token::Bool(value)) => Ok(Value::string(if value { "true" } else { "false" })),
+        (Type::String, _) => Err("string is required".into()),
+        (Type::Bool, Token::Bool(value)) => Ok(Value::bool(value)),
+        (Type::Bool, Token::String(text)) => convert(&Value::string(text), ty).map_err(|error| error.message),
+        (Type::Bool, _) => Err("bool is required".into()),
+        (Type::Number, Token::Number(digits)) => number(digits),
+        (Type::Number, Token::String(digits)) => number(&digits),
+        (Type::Number, _) => Err("number is required".into()),
+        (Type::List(_) | Type::Set(_) | Type::Tuple(_), _) => Err("missing expected [".into()),
+        (Type::Map(_) | Type::Object(_) | Type::Dynamic, _) => Err("missing expected {".into()),
+    }
+}
+
+fn number(digits: &str) -> Result<Value, String> {
+    Number::parse(digits).map(Value::number).map_err(|error| error.to_string())
+}
+
+#[derive(Clone, Copy)]
+enum Index {
+    Position,
+    /// The elements of a set have no position.
+    Unknown,
+}
+
+fn sequence(scanner: &mut Scanner<'_>, element: &Type, index: Index) -> Outcome<Vec<Value>> {
+    let mut values = Vec::new();
+    let mut first = true;
+    while scanner.more(&mut first, b']')? {
+        let element = value(scanner, element).map_err(|failure| {
+            failure.within(PathStep::Index(match index {
+                Index::Position => Value::number(values.len()),
+                Index::Unknown => Value::unknown(element.clone()),
+            }))
+        })?;
+        values.push(element);
+    }
+    Ok(values)
+}
+
+fn tuple(scanner: &mut Scanner<'_>, types: &[Type]) -> Outcome<Value> {
+    let mut values = Vec::with_capacity(types.len());
+    let mut first = true;
+    while scanner.more(&mut first, b']')? {
+        let Some(ty) = types.get(values.len()) else {
+            return scanner.fail(format!("too many tuple elements (need {})", types.len()));
+        };
+        let element = value(scanner, ty);
+        values.push(element.map_err(|failure| failure.within(PathStep::Index(Value::number(values.len()))))?);
+    }
+    if values.len() < types.len() {
+        return scanner.fail(format!("not enough tuple elements (need {})", types.len()));
+    }
+    Ok(Value::tuple(values))
+}
+
+fn map(scanner: &mut Scanner<'_>, element: &Arc<Type>) -> Outcome<Value> {
+    let mut entries: Vec<(Name, Value)> = Vec::new();
+    let mut first = true;
+    while scanner.more(&mut first, b'}')? {
+        let key = Name::from(normalized(&scanner.key()?).as_ref());
+        let value =
+            value(scanner, element).map_err(|failure| failure.within(PathStep::Index(Value::from(key.clone()))))?;
+        entries.push((key, value));
+    }
+    let (keys, values) = Shape::sorted(entries);
+    Ok(Value::map_shaped(element.clone(), keys, values))
+}
+
+fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>) -> Outcome<Value> {
+    let names = object.shape().names();
+    let mut values: Vec<Option<Value>> = vec![None; names.len()];
+    // Written attributes are sorted, so the next one is mostly the one after the last.
+    let mut next = 0;
+    let mut first = true;
+    while scanner.more(&mut first, b'}')? {
+        let key = scanner.key()?;
+        let expected = names.get(next).filter(|name| ***name == *key).map(|_| next);
+        let Some(at) = expected.or_else(|| object.shape().position(&key)) else {
+            return scanner.fail(format!("unsupported attribute {key:?}"));
+        };
+        next = at + 1;
+        let (Some(ty), Some(slot), Some(name)) = (object.types().get(at), values.get_mut(at), names.get(at)) else {
+            continue;
+        };
+        let value = value(scanner, ty).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
+        *slot = Some(value);
+    }
+    let values = values
+        .into_iter()
+        .zip(object.types())
+        .map(|(value, ty)| value.unwrap_or_else(|| Value::null(ty.clone())))
+        .collect();
+    Ok(Value::object_typed(object, values))
+}
+
+fn dynamic(scanner: &mut Scanner<'_>) -> Outcome<Value> {
+    let mut ty: Option<Type> = None;
+    let mut found: Option<Value> = None;
+    let mut raw: Option<&str> = None;
+    let mut first = true;
+    while scanner.more(&mut first, b'}')? {
+        match (scanner.key()?.as_ref(), &ty) {
+            ("type", _) => {
+                let text = scanner.raw()?;
+                let read = Type::from_json(text.as_bytes());
+                let read = read.map_err(|error| {
+                    Failure::at(scanner.offset(), format!("failed to decode type for dynamic value: {error}"))
+                })?;
+                ty = Some(read);
+            }
+            ("value", Some(ty)) => found = Some(value(scanner, ty)?),
+            ("value", None) => raw = Some(scanner.raw()?),
+            (other, _) => return scanner.fail(format!("invalid key {other:?} in dynamically-typed value")),
+        }
+    }
+    let Some(ty) = ty else { return scanner.fail("missing type in dynamically-typed value") };
+    match (found, raw) {
+        (Some(value), _) => Ok(value),
+        (None, Some(raw)) => value(&mut Scanner::nested(raw, scanner), &ty),
+        (None, None) => scanner.fail("missing value in dynamically-typed value"),
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading values of a known type.
+
+use super::refinement;
+use super::scan::{Item, Scanner};
+use crate::Name;
+use crate::codec::{CodecError, Outcome};
+use crate::number::Number;
+use crate::path::PathStep;
+use crate::text::normalized;
+use crate::types::{MAX_DEPTH, ObjectType, Shape, Type};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Reads a value of a type. Bytes after it are ignored.
+///
+/// # Errors
+/// If the bytes are no msgpack or do not fit the type.
+pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
+    Ok(value(&mut Scanner::new(bytes), ty, 0)?)
+}
+
+pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outcome<Value> {
+    if depth > MAX_DEPTH {
+        return scanner.fail("the value is nested too deeply");
+    }
+    let item = scanner.item()?;
+    match (item, ty) {
+        (Item::Extension { kind, body }, _) => refinement::decode(scanner, kind, body, ty),
+        (Item::Nil, _) => Ok(Value::null(ty.clone())),
+        (Item::Array(2), Type::Dynamic) => dynamic(scanner, depth),
+        (_, Type::Dynamic) => scanner.fail("dynamic value array must have exactly two elements"),
+        (Item::Array(length), Type::List(element)) => {
+            Ok(Value::list_of(element.clone(), sequence(scanner, length, element, depth)?))
+        }
+        (Item::Array(length), Type::Set(element)) => {
+            Ok(Value::set_of(element.clone(), sequence(scanner, length, element, depth)?))
+        }
+        (Item::Array(length), Type::Tuple(types)) if length == types.len() => {
+            let elements: Outcome<Vec<Value>> =
+                types.iter().enumerate().map(|(at, ty)| indexed(scanner, ty, at, depth)).collect();
+            elements.map(Value::tuple)
+        }
+        (Item::Map(length), Type::Map(element)) => map(scanner, length, element, depth),
+        (Item::Map(length), Type::Object(object)) if length == object.len() => attributes(scanner, object, depth),
+        (Item::Map(length), Type::Object(object)) => {
+            scanner.fail(format!("an object with {} attributes is required ({length} given)", object.len()))
+        }
+        (item, ty) => simple(&item, ty).or_else(|message| scanner.fail(message)),
+    }
+}
+
+fn simple(item: &Item<'_>, ty: &Type) -> Result<Value, String> {
+    match (ty, item) {
+        (Type::Bool, Item::Bool(value)) => Ok(Value::bool(*value)),
+        (Type::String, Item::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Value::string(text)),
+            Err(_) => Err("text must be UTF-8".into()),
+        },
+        (Type::Number, _) => number(item).map(Value::number).ok_or_else(|| "number is required".into()),
+        (Type::Bool, _) => Err("bool is required".into()),
+        (Type::String, _) => Err("string is required".into()),
+        (Type::List(_), _) => Err("a list is required".into()),
+        (Type::Set(_), _) => Err("a set is required".into()),
+        (Type::Map(_), _) => Err("a map is required".into()),
+        (Type::Object(_), _) => Err("an object is required".into()),
+        (Type::Tuple(types), Item::Array(_)) => Err(format!("a tuple of length {} is required", types.len())),
+        (Type::Tuple(_), _) => Err("a tuple is required".into()),
+        (Type::Dynamic, _) => Err("a dynamic value is required".into()),
+    }
+}
+
+/// A number in any of its forms: what fits no machine number comes as text.
+pub(super) fn number(item: &Item<'_>) -> Option<Number> {
+    match item {
+        Item::Signed(value) => Some(Number::from(*value)),
+        Item::Unsigned(value) => Some(Number::from(*value)),
+        Item::Float(value) => Number::from_f64(*value),
+        Item::Bytes(digits) => Number::parse(std::str::from_utf8(digits).ok()?).ok(),
+        _ => None,
+    }
+}
+
+fn indexed(scanner: &mut Scanner<'_>, ty: &Type, at: usize, depth: usize) -> Outcome<Value> {
+    value(scanner, ty, depth + 1).map_err(|failure| failure.within(PathStep::Index(Value::number(at))))
+}
+
+fn sequence(scanner: &mut Scanner<'_>, length: usize, element: &Type, depth: usize) -> Outcome<Vec<Value>> {
+    let mut values = Vec::with_capacity(length.min(scanner.remaining()));
+    for at in 0..length {
+        values.push(indexed(scanner, element, at, depth)?);
+    }
+    Ok(values)
+}
+
+fn map(scanner: &mut Scanner<'_>, length: usize, element: &Arc<Type>, depth: usize) -> Outcome<Value> {
+    let mut entries: Vec<(Name, Value)> = Vec::with_capacity(length.min(scanner.remaining()));
+    for _ in 0..length {
+        let key = Name::from(normalized(scanner.text("non-string key in map")?).as_ref());
+        let value = value(scanner, element, depth + 1)
+            .map_err(|failure| failure.within(PathStep::Index(Value::from(key.clone()))))?;
+        entries.push((key, value));
+    }
+    let (keys, values) = Shape::sorted(entries);
+    Ok(Value::map_shaped(element.clone(), keys, values))
+}
+
+/// Reads as many attributes as the object has; one that is missing shows as another that is there twice.
+fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>, depth: usize) -> Outcome<Value> {
+    let names = object.shape().names();
+    let mut values: Vec<Option<Value>> = vec![None; names.len()];
+    // Attributes are written sorted, so the next one is mostly the one after the last.
+    let mut next = 0;
+    for _ in 0..names.len() {
+        let key = scanner.text("all keys must be strings")?;
+        let expected = names.get(next).filter(|name| &***name == key).map(|_| next);
+        let Some(at) = expected.or_else(|| object.shape().position(key)) else {
+            return scanner.fail(format!("unsupported attribute {key:?}"));
+        };
+        next = at + 1;
+        let (Some(ty), Some(slot), Some(name)) = (object.types().get(at), values.get_mut(at), names.get(at)) else {
+            continue;
+        };
+        if slot.is_some() {
+            return scanner.fail(format!("attribute {key:?} is there twice"));
+        }
+        let value =
+            value(scanner, ty, depth + 1).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
+        *slot = Some(value);
+    }
+    let values = values.into_iter().map(|value| value.unwrap_or(Value::NULL)).collect();
+    Ok(Value::object_typed(object, values))
+}
+
+fn dynamic(scanner: &mut Scanner<'_>, depth: usize) -> Outcome<Value> {
+    let Item::Bytes(json) = scanner.item()? else {
+        return scanner.fail("the type of a dynamic value is required");
+    };
+    match Type::from_json(json) {
+        Ok(ty) => value(scanner, &ty, depth + 1),
+        Err(error) => scanner.fail(error.to_string()),
+    }
+}

@@ -1,0 +1,206 @@
+//! Unknown values and what is promised about them.
+
+use super::read;
+use super::scan::{Item, Scanner};
+use super::write::{write_bool, write_map_length, write_number, write_signed, write_text};
+use crate::codec::Outcome;
+use crate::refinement::{Bound, Refinement};
+use crate::text::safe_prefix;
+use crate::types::Type;
+use crate::value::Value;
+
+const UNREFINED: [u8; 3] = [0xd4, 0, 0];
+const REFINED: u8 = 0x0c;
+const NULLNESS: i64 = 1;
+const PREFIX: i64 = 2;
+const LOWER_BOUND: i64 = 3;
+const UPPER_BOUND: i64 = 4;
+const LEAST_LENGTH: i64 = 5;
+const GREATEST_LENGTH: i64 = 6;
+
+/// Readers refuse larger ones.
+const LARGEST_BODY: usize = 1024;
+const LONGEST_PREFIX: usize = 256;
+
+/// Writes an unknown value.
+pub(super) fn encode(refinement: &Refinement, out: &mut Vec<u8>) {
+    let mut entries = Vec::new();
+    let mut count = 0;
+    let mut key = |entries: &mut Vec<u8>, key: i64| {
+        count += 1;
+        write_signed(key, entries);
+    };
+    if refinement.is_not_null() {
+        key(&mut entries, NULLNESS);
+        write_bool(false, &mut entries);
+    }
+    for (code, bound) in [(LOWER_BOUND, refinement.lower()), (UPPER_BOUND, refinement.upper())] {
+        if let Some(bound) = bound {
+            key(&mut entries, code);
+            entries.push(0x92);
+            write_number(&bound.value, &mut entries);
+            write_bool(bound.inclusive, &mut entries);
+        }
+    }
+    let prefix = short_prefix(refinement.known_prefix());
+    if !prefix.is_empty() {
+        key(&mut entries, PREFIX);
+        write_text(&prefix, &mut entries);
+    }
+    if refinement.least_length() > 0 {
+        key(&mut entries, LEAST_LENGTH);
+        write_signed(i64::try_from(refinement.least_length()).unwrap_or(i64::MAX), &mut entries);
+    }
+    if let Some(greatest) = refinement.greatest_length() {
+        key(&mut entries, GREATEST_LENGTH);
+        write_signed(i64::try_from(greatest).unwrap_or(i64::MAX), &mut entries);
+    }
+    if count == 0 {
+        out.extend_from_slice(&UNREFINED);
+        return;
+    }
+    let mut body = Vec::with_capacity(entries.len() + 1);
+    write_map_length(count, &mut body);
+    body.extend_from_slice(&entries);
+    write_extension(REFINED, &body, out);
+}
+
+fn short_prefix(prefix: &str) -> String {
+    if prefix.len() <= LONGEST_PREFIX {
+        return prefix.to_owned();
+    }
+    let mut end = LONGEST_PREFIX - 1;
+    while !prefix.is_char_boundary(end) {
+        end -= 1;
+    }
+    safe_prefix(&prefix[..end])
+}
+
+fn write_extension(kind: u8, body: &[u8], out: &mut Vec<u8>) {
+    match body.len() {
+        1 => out.push(0xd4),
+        2 => out.push(0xd5),
+        4 => out.push(0xd6),
+        8 => out.push(0xd7),
+        16 => out.push(0xd8),
+        length if length <= 0xff => out.extend_from_slice(&[0xc7, length as u8]),
+        length if length <= 0xffff => {
+            out.push(0xc8);
+            out.extend_from_slice(&(length as u16).to_be_bytes());
+        }
+        length => {
+            out.push(0xc9);
+            out.extend_from_slice(&(length as u32).to_be_bytes());
+        }
+    }
+    out.push(kind);
+    out.extend_from_slice(body);
+}
+
+/// Reads an unknown value. Any short extension is one without promises; promises of an unknown kind are ignored.
+pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) -> Outcome<Value> {
+    if body.len() <= 1 {
+        return Ok(Value::unknown(ty.clone()));
+    }
+    if kind != REFINED {
+        return scanner.fail(format!("unsupported extension type 0x{kind:02x} with len {}", body.len()));
+    }
+    if body.len() > LARGEST_BODY {
+        return scanner.fail("oversize unknown value refinement");
+    }
+    let mut inner = Scanner::new(body);
+    let Item::Map(count) = inner.item()? else {
+        return scanner.fail("failed to decode msgpack extension body: not a map");
+    };
+    if *ty == Type::Dynamic {
+        return Ok(Value::unknown(Type::Dynamic));
+    }
+    let mut value = Value::unknown(ty.clone());
+    for _ in 0..count {
+        let promise = match promise(&mut inner, ty)? {
+            Promise::Null => return Ok(Value::null(ty.clone())),
+            Promise::Ignored => continue,
+            Promise::Refined(refinement) => refinement,
+        };
+        value = match value.try_refine(&promise) {
+            Ok(value) => value,
+            Err(error) => return scanner.fail(format!("failed to decode msgpack extension body: {error}")),
+        };
+    }
+    Ok(value)
+}
+
+enum Promise {
+    Null,
+    Ignored,
+    Refined(Refinement),
+}
+
+fn promise(inner: &mut Scanner<'_>, ty: &Type) -> Outcome<Promise> {
+    let fail = |message: &str| inner_failure(message);
+    let key = match inner.item()? {
+        Item::Unsigned(key) => i64::try_from(key).unwrap_or(i64::MAX),
+        Item::Signed(key) => key,
+        _ => return fail("non-integer key in map"),
+    };
+    let refinement = match key {
+        NULLNESS => match inner.item()? {
+            Item::Bool(true) => return Ok(Promise::Null),
+            Item::Bool(false) => Refinement::NOT_NULL,
+            _ => return fail("null refinement is not boolean"),
+        },
+        PREFIX if *ty == Type::String => {
+            Refinement::NONE.full_prefix(inner.text("string prefix refinement is not string")?)
+        }
+        LOWER_BOUND if *ty == Type::Number => Refinement::NONE.lower_bound(bound(inner)?),
+        UPPER_BOUND if *ty == Type::Number => Refinement::NONE.upper_bound(bound(inner)?),
+        LEAST_LENGTH if ty.is_collection() => Refinement::NONE.minimum_length(length(inner)?),
+        GREATEST_LENGTH if ty.is_collection() => Refinement::NONE.maximum_length(length(inner)?),
+        PREFIX..=GREATEST_LENGTH => return fail("a refinement for another type"),
+        _ => {
+            skip(inner, 0)?;
+            return Ok(Promise::Ignored);
+        }
+    };
+    Ok(Promise::Refined(refinement))
+}
+
+fn inner_failure<T>(message: &str) -> Outcome<T> {
+    Err(crate::codec::Failure::new(format!("failed to decode msgpack extension body: {message}")))
+}
+
+fn bound(inner: &mut Scanner<'_>) -> Outcome<Bound> {
+    let value = match inner.item()? {
+        Item::Array(2) => read::number(&inner.item()?),
+        _ => None,
+    };
+    match (value, inner.item()?) {
+        (Some(value), Item::Bool(inclusive)) => Ok(Bound { value, inclusive }),
+        _ => inner_failure("number bound refinement must be [number, bool] array"),
+    }
+}
+
+fn length(inner: &mut Scanner<'_>) -> Outcome<u64> {
+    match inner.item()? {
+        Item::Unsigned(length) => Ok(length),
+        Item::Signed(length) if length >= 0 => Ok(length.unsigned_abs()),
+        _ => inner_failure("length bound refinement must be integer"),
+    }
+}
+
+/// Reads over an item and everything inside it.
+fn skip(inner: &mut Scanner<'_>, depth: usize) -> Outcome<()> {
+    const DEEPEST: usize = 32;
+    if depth > DEEPEST {
+        return inner_failure("a refinement is nested too deeply");
+    }
+    let count = match inner.item()? {
+        Item::Array(length) => length,
+        Item::Map(length) => length.saturating_mul(2),
+        _ => 0,
+    };
+    for _ in 0..count {
+        skip(inner, depth + 1)?;
+    }
+    Ok(())
+}
