@@ -1,0 +1,260 @@
+//! Which elements of two sequences belong together.
+
+use std::collections::HashMap;
+
+use groma_value::Value;
+
+use super::same::{digest, same};
+
+/// Cells of the table of common subsequences beyond which a coarser method is used: 16 MB.
+const MOST_CELLS: usize = 4 << 20;
+
+/// Positions of two elements that are shown together.
+pub(super) type Together = (Option<usize>, Option<usize>);
+
+/// Pairs the elements of two lists.
+///
+/// Lists of the same length of which an element is gone for good are compared position by position: a value was
+/// changed in place. All others are matched by their longest common subsequence; objects that then stand opposite each
+/// other are compared, everything else is removed and added.
+pub(super) fn align_values(
+    before: &[Value],
+    after: &[Value],
+    both_objects: impl Fn(usize, usize) -> bool,
+) -> Vec<Together> {
+    let (before_ids, after_ids) = identify(before, after);
+    if before.len() == after.len() && is_any_gone(&before_ids, &after_ids) {
+        return (0..before.len()).map(|position| (Some(position), Some(position))).collect();
+    }
+    align(&before_ids, &after_ids, both_objects)
+}
+
+/// Pairs the lines of two texts.
+pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
+    let mut ids = HashMap::new();
+    let mut identify = |lines: &[&str]| -> Vec<u32> {
+        let numbers = lines.iter().map(|line| {
+            let next = number(ids.len());
+            *ids.entry((*line).to_owned()).or_insert(next)
+        });
+        numbers.collect()
+    };
+    let before_ids = identify(before);
+    let after_ids = identify(after);
+    align(&before_ids, &after_ids, |_, _| false)
+}
+
+/// Pairs the elements of two sets: equal ones, then those that go, then those that come.
+pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
+    let mut unmatched: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (position, value) in after.iter().enumerate() {
+        if value.is_known() {
+            unmatched.entry(digest(value)).or_default().push(position);
+        }
+    }
+    let mut taken = vec![false; after.len()];
+    let mut pairs = Vec::with_capacity(before.len() + after.len());
+    for (position, value) in before.iter().enumerate() {
+        let candidates = unmatched.get(&digest(value)).map(Vec::as_slice).unwrap_or_default();
+        let equal = candidates.iter().copied().find(|candidate| {
+            !taken[*candidate] && same(value, &after[*candidate]) && is_secret(value) == is_secret(&after[*candidate])
+        });
+        if let Some(partner) = equal {
+            taken[partner] = true;
+        }
+        pairs.push((Some(position), equal));
+    }
+    pairs.extend(taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(position, _)| (None, Some(position))));
+    pairs
+}
+
+fn is_secret(value: &Value) -> bool {
+    value.marks().is_sensitive()
+}
+
+/// Small numbers that are equal for elements that are the same.
+fn identify(before: &[Value], after: &[Value]) -> (Vec<u32>, Vec<u32>) {
+    let mut known: HashMap<u64, Vec<(u32, &Value)>> = HashMap::new();
+    let mut count = 0_usize;
+    let mut id = |value| {
+        let bucket = known.entry(digest(value)).or_default();
+        if let Some((id, _)) = bucket.iter().find(|(_, other)| same(value, other)) {
+            return *id;
+        }
+        let id = number(count);
+        count += 1;
+        bucket.push((id, value));
+        id
+    };
+    let before_ids = before.iter().map(&mut id).collect();
+    let after_ids = after.iter().map(&mut id).collect();
+    (before_ids, after_ids)
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn is_any_gone(before: &[u32], after: &[u32]) -> bool {
+    let present: std::collections::HashSet<u32> = after.iter().copied().collect();
+    before.iter().any(|id| !present.contains(id))
+}
+
+fn align(before: &[u32], after: &[u32], comparable: impl Fn(usize, usize) -> bool) -> Vec<Together> {
+    let common = common_subsequence(before, after);
+    let mut pairs = Vec::with_capacity(before.len().max(after.len()));
+    let (mut b, mut a, mut c) = (0, 0, 0);
+    while b < before.len() || a < after.len() || c < common.len() {
+        while b < before.len() && common.get(c) != Some(&before[b]) {
+            let opposite_is_common = a < after.len() && common.get(c) == Some(&after[a]);
+            if a < after.len() && !opposite_is_common && comparable(b, a) {
+                pairs.push((Some(b), Some(a)));
+                a += 1;
+            } else {
+                pairs.push((Some(b), None));
+            }
+            b += 1;
+        }
+        while a < after.len() && common.get(c) != Some(&after[a]) {
+            // What stands here before is common, or there is nothing left: nothing to compare it with.
+            pairs.push((None, Some(a)));
+            a += 1;
+        }
+        if c < common.len() {
+            pairs.push((Some(b), Some(a)));
+            b += 1;
+            a += 1;
+            c += 1;
+        }
+    }
+    pairs
+}
+
+/// A longest sequence of elements that both have in this order.
+///
+/// Equal ends belong to every longest one, so that only the middle needs the table; a middle too large for the table is
+/// matched greedily by elements that occur once on both sides.
+fn common_subsequence(before: &[u32], after: &[u32]) -> Vec<u32> {
+    let start = before.iter().zip(after).take_while(|(b, a)| b == a).count();
+    let (before_rest, after_rest) = (&before[start..], &after[start..]);
+    let end = before_rest.iter().rev().zip(after_rest.iter().rev()).take_while(|(b, a)| b == a).count();
+    let before_middle = &before_rest[..before_rest.len() - end];
+    let after_middle = &after_rest[..after_rest.len() - end];
+    let mut common = before[..start].to_vec();
+    if before_middle.len().saturating_mul(after_middle.len()) <= MOST_CELLS {
+        common.extend(by_table(before_middle, after_middle));
+    } else {
+        common.extend(by_anchors(before_middle, after_middle));
+    }
+    common.extend_from_slice(&before_rest[before_rest.len() - end..]);
+    common
+}
+
+fn by_table(before: &[u32], after: &[u32]) -> Vec<u32> {
+    if before.is_empty() || after.is_empty() {
+        return Vec::new();
+    }
+    let width = before.len();
+    // Length of the longest common subsequence of `before[..=x]` and `after[..=y]`.
+    let mut lengths = vec![0_u32; width * after.len()];
+    let at = |lengths: &[u32], x: Option<usize>, y: Option<usize>| match (x, y) {
+        (Some(x), Some(y)) => lengths[y * width + x],
+        _ => 0,
+    };
+    for (y, after_id) in after.iter().enumerate() {
+        for (x, before_id) in before.iter().enumerate() {
+            let (left, up) = (x.checked_sub(1), y.checked_sub(1));
+            lengths[y * width + x] = if before_id == after_id {
+                at(&lengths, left, up) + 1
+            } else {
+                at(&lengths, left, Some(y)).max(at(&lengths, Some(x), up))
+            };
+        }
+    }
+    let mut common = Vec::new();
+    let (mut x, mut y) = (width.checked_sub(1), after.len().checked_sub(1));
+    while let (Some(b), Some(a)) = (x, y) {
+        if before[b] == after[a] {
+            common.push(before[b]);
+            x = b.checked_sub(1);
+            y = a.checked_sub(1);
+        } else if at(&lengths, b.checked_sub(1), y) > at(&lengths, x, a.checked_sub(1)) {
+            x = b.checked_sub(1);
+        } else {
+            y = a.checked_sub(1);
+        }
+    }
+    common.reverse();
+    common
+}
+
+fn by_anchors(before: &[u32], after: &[u32]) -> Vec<u32> {
+    let once = |ids: &[u32]| {
+        let mut seen: HashMap<u32, (usize, usize)> = HashMap::new();
+        for (position, id) in ids.iter().enumerate() {
+            seen.entry(*id).and_modify(|(_, count)| *count += 1).or_insert((position, 1));
+        }
+        seen
+    };
+    let in_after = once(after);
+    let in_before = once(before);
+    let mut next = 0;
+    let mut common = Vec::new();
+    for id in before {
+        let unique = in_before.get(id).is_some_and(|(_, count)| *count == 1);
+        if let Some((position, 1)) = in_after.get(id)
+            && unique
+            && *position >= next
+        {
+            common.push(*id);
+            next = position + 1;
+        }
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(numbers: &[i64]) -> Vec<Value> {
+        numbers.iter().map(|n| Value::number(*n)).collect()
+    }
+
+    fn shown(before: &[i64], after: &[i64]) -> String {
+        let pairs = align_values(&list(before), &list(after), |_, _| false);
+        let words = pairs.into_iter().map(|pair| match pair {
+            (Some(b), Some(a)) if before[b] == after[a] => before[b].to_string(),
+            (Some(b), Some(a)) => format!("{}>{}", before[b], after[a]),
+            (Some(b), None) => format!("-{}", before[b]),
+            (None, Some(a)) => format!("+{}", after[a]),
+            (None, None) => "?".to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_value_that_is_gone_means_that_the_list_changed_in_place() {
+        assert_eq!(shown(&[1, 2, 3], &[1, 3, 4]), "1 2>3 3>4");
+        assert_eq!(shown(&[1, 2, 3, 4, 5], &[1, 2, 3, 3, 5]), "1 2 3 4>3 5");
+        assert_eq!(shown(&[1, 2, 3], &[3, 3, 1]), "1>3 2>3 3>1");
+    }
+
+    #[test]
+    fn otherwise_the_longest_common_subsequence_stays() {
+        assert_eq!(shown(&[1, 2, 3, 4], &[2, 3, 4, 1]), "-1 2 3 4 +1");
+        assert_eq!(shown(&[1, 2, 2], &[3, 1, 2]), "+3 1 2 -2");
+        assert_eq!(shown(&[1, 2, 3], &[3, 2, 1]), "-1 -2 3 +2 +1");
+        assert_eq!(shown(&[1, 2, 3, 4, 5], &[1, 3, 2, 5, 4]), "1 -2 3 -4 +2 5 +4");
+        assert_eq!(shown(&[1, 1, 2, 2], &[1, 2, 2, 5]), "1 -1 2 2 +5");
+        assert_eq!(shown(&[1, 1, 1, 1, 1, 1, 1, 1], &[1, 1, 1, 1, 2, 1, 1, 1]), "1 1 1 1 +2 1 1 1 -1");
+        assert_eq!(shown(&[1, 2, 3, 4], &[1, 9, 3, 4, 5]), "1 -2 +9 3 4 +5");
+    }
+
+    #[test]
+    fn huge_lists_are_matched_in_linear_time() {
+        let before: Vec<u32> = (0..200_000).collect();
+        let after: Vec<u32> = (1..200_001).rev().chain([7]).collect();
+        assert!(!align(&before, &after, |_, _| false).is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! Comparing values: by their type where it is fixed, otherwise by what they are.
+
+use groma_value::{Kind, Name, ObjectType, Type, Value};
+
+use super::align::{align_sets, align_values};
+use super::pair::{Pair, Paths, Relevance};
+use super::{Change, Content, Difference, Secrecy, Style};
+
+/// Compares two values without a fixed type, such as those of an output; nothing where there is no value.
+pub fn compare_values(before: Option<&Value>, after: Option<&Value>) -> Difference {
+    compare_dynamic(&Pair { before, after, replace: Paths::default(), relevance: Relevance::All })
+}
+
+/// Compares what `pair` holds if it is secret, without its secrecy, and hides the result; else just compares.
+pub(super) fn secret_or(
+    pair: &Pair<'_>,
+    hidden: impl FnOnce(Secrecy) -> Content,
+    compare: impl Fn(&Pair<'_>) -> Difference,
+) -> Difference {
+    let (before, after) = (pair.is_before_sensitive(), pair.is_after_sensitive());
+    if !before && !after {
+        return compare(pair);
+    }
+    let bare = |value: Option<&Value>| value.map(|value| value.unmark().0);
+    let (bare_before, bare_after) = (bare(pair.before), bare(pair.after));
+    let inner = compare(&Pair { before: bare_before.as_ref(), after: bare_after.as_ref(), ..pair.clone() });
+    let is_absent = pair.before.is_none() && pair.after.is_none();
+    let change = match inner.change {
+        Change::None if before != after && !is_absent => Change::Update,
+        change => change,
+    };
+    let content = hidden(Secrecy { before, after, inner: inner.change });
+    Difference { change, forces_replacement: pair.replace.end_here(), content }
+}
+
+/// Shows that the value will only be known after apply, with what was there before; else compares.
+pub(super) fn unknown_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> Difference {
+    if pair.after.is_none_or(Value::is_known) {
+        return compare(pair);
+    }
+    let (change, before) = if pair.before.is_none_or(Value::is_null) {
+        (Change::Create, None)
+    } else {
+        (Change::Update, Some(Box::new(compare(&pair.as_deletion()))))
+    };
+    Difference { change, forces_replacement: pair.replace.end_here(), content: Content::Unknown(before) }
+}
+
+/// Compares two values of one type.
+pub(super) fn compare_type(pair: &Pair<'_>, ty: &Type) -> Difference {
+    secret_or(pair, Content::Sensitive, |pair| unknown_or(pair, |pair| compare_known(pair, ty)))
+}
+
+fn compare_known(pair: &Pair<'_>, ty: &Type) -> Difference {
+    let (change, content) = match ty {
+        Type::Dynamic => return compare_dynamic(pair),
+        Type::Bool | Type::Number | Type::String => (pair.change(), scalar(pair)),
+        Type::Object(object) => object_parts(pair, object),
+        Type::Map(element) => {
+            let (change, entries) = entries(pair, |pair| compare_type(pair, element));
+            (change, Content::Map(entries, Style::Plain))
+        }
+        Type::List(element) => {
+            let of_objects = matches!(**element, Type::Object(_));
+            let pairs = align_values(pair.elements_before(), pair.elements_after(), |_, _| of_objects);
+            let parts = pairs.into_iter().map(|(before, after)| compare_type(&pair.element(before, after), element));
+            let (change, parts) = gather(pair.change_of_whole(), parts);
+            (change, Content::List(parts, Style::Plain))
+        }
+        Type::Tuple(types) => {
+            let parts = types.iter().enumerate().map(|(position, ty)| {
+                let held = |elements: &[Value]| (position < elements.len()).then_some(position);
+                let part = pair.at(held(pair.elements_before()), held(pair.elements_after()));
+                compare_type(&part.relevant(), ty)
+            });
+            let (change, parts) = gather(pair.change_of_whole(), parts);
+            (change, Content::List(parts, Style::Plain))
+        }
+        Type::Set(element) => {
+            let (change, parts) = set_parts(pair, |pair| compare_type(pair, element));
+            (change, Content::Set(parts, Style::Plain))
+        }
+    };
+    Difference { change, forces_replacement: pair.replace.end_here(), content }
+}
+
+fn object_parts(pair: &Pair<'_>, ty: &ObjectType) -> (Change, Content) {
+    let mut change = pair.change_of_whole();
+    let mut parts = Vec::with_capacity(ty.len());
+    for (name, ty) in ty.iter() {
+        let part = pair.named(name).relevant().implicit();
+        let difference = compare_type(&part, ty);
+        if difference.change == Change::None && part.is_nothing() {
+            continue;
+        }
+        change = change.with_part(difference.change);
+        parts.push((name.clone(), difference));
+    }
+    (change, Content::Object(parts, Style::Plain))
+}
+
+/// The parts of two sets.
+pub(super) fn set_parts(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> (Change, Vec<Difference>) {
+    let pairs = align_sets(pair.elements_before(), pair.elements_after());
+    let parts = pairs.into_iter().map(|(before, after)| compare(&pair.element(before, after)));
+    gather(pair.change_of_whole(), parts)
+}
+
+/// The parts of two maps, by key.
+pub(super) fn entries(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> (Change, Vec<(Name, Difference)>) {
+    let mut change = pair.change_of_whole();
+    let mut parts = Vec::new();
+    for key in keys(pair) {
+        let difference = compare(&pair.named(&key).relevant());
+        change = change.with_part(difference.change);
+        parts.push((key, difference));
+    }
+    (change, parts)
+}
+
+/// The whole change and the parts.
+pub(super) fn gather(whole: Change, parts: impl Iterator<Item = Difference>) -> (Change, Vec<Difference>) {
+    let parts: Vec<Difference> = parts.collect();
+    (parts.iter().fold(whole, |change, part| change.with_part(part.change)), parts)
+}
+
+fn keys(pair: &Pair<'_>) -> Vec<Name> {
+    let mut all: Vec<Name> = names(pair.before).iter().chain(names(pair.after)).cloned().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn names(value: Option<&Value>) -> &[Name] {
+    match value.map(Value::kind) {
+        Some(Kind::Object(object)) => object.shape().names(),
+        Some(Kind::Map(map)) => map.keys(),
+        _ => &[],
+    }
+}
+
+fn scalar(pair: &Pair<'_>) -> Content {
+    Content::Scalar { before: pair.before.cloned(), after: pair.after.cloned() }
+}
+
+/// The kinds of value that a text form tells apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Null,
+    Bool,
+    Number,
+    String,
+    Sequence,
+    Mapping,
+}
+
+fn form(value: Option<&Value>) -> Form {
+    match value.map(Value::kind) {
+        None | Some(Kind::Null | Kind::Unknown(_)) => Form::Null,
+        Some(Kind::Bool(_)) => Form::Bool,
+        Some(Kind::Number(_)) => Form::Number,
+        Some(Kind::String(_)) => Form::String,
+        Some(Kind::List(_) | Kind::Set(_) | Kind::Tuple(_)) => Form::Sequence,
+        Some(Kind::Map(_) | Kind::Object(_)) => Form::Mapping,
+    }
+}
+
+/// Compares two values by what they are.
+pub(super) fn compare_dynamic(pair: &Pair<'_>) -> Difference {
+    // A value without a fixed type never carries the remark of a forced replacement.
+    let pair = &Pair { replace: Paths::default(), ..pair.clone() };
+    secret_or(pair, Content::Sensitive, |pair| unknown_or(pair, compare_forms))
+}
+
+fn compare_forms(pair: &Pair<'_>) -> Difference {
+    let (before, after) = (form(pair.before), form(pair.after));
+    let is_one_sided = pair.before.is_none() || pair.after.is_none();
+    if before == after || is_one_sided {
+        return compare_form(pair, if before == Form::Null { after } else { before });
+    }
+    let gone = Box::new(compare_form(&pair.as_deletion(), before));
+    let come = Box::new(compare_form(&pair.as_creation(), after));
+    Difference { change: Change::Update, forces_replacement: false, content: Content::KindChange(gone, come) }
+}
+
+fn compare_form(pair: &Pair<'_>, form: Form) -> Difference {
+    let (change, content) = match form {
+        Form::Mapping => {
+            let (change, parts) = entries(pair, compare_dynamic);
+            (change, Content::Object(parts, Style::Plain))
+        }
+        Form::Sequence => {
+            let (before, after) = (pair.elements_before(), pair.elements_after());
+            let is_mapping = |value: Option<&Value>| self::form(value) == Form::Mapping;
+            let pairs = align_values(before, after, |b, a| is_mapping(before.get(b)) && is_mapping(after.get(a)));
+            let parts = pairs.into_iter().map(|(before, after)| compare_dynamic(&pair.element(before, after)));
+            let (change, parts) = gather(pair.change_of_whole(), parts);
+            (change, Content::List(parts, Style::Plain))
+        }
+        Form::Null | Form::Bool | Form::Number | Form::String => (pair.change(), scalar(pair)),
+    };
+    Difference { change, forces_replacement: false, content }
+}

@@ -1,0 +1,27 @@
+//! JSON documents inside strings.
+
+use groma_value::{Number, Value};
+
+/// The document that `text` holds, if it holds an object or an array and nothing else.
+pub(super) fn parse_document(text: &str) -> Option<Value> {
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let document: serde_json::Value = serde_json::from_str(text).ok()?;
+    convert(document)
+}
+
+fn convert(document: serde_json::Value) -> Option<Value> {
+    use serde_json::Value as Json;
+    Some(match document {
+        Json::Null => Value::NULL,
+        Json::Bool(value) => Value::bool(value),
+        Json::Number(number) => Value::number(number.to_string().parse::<Number>().ok()?),
+        Json::String(text) => Value::string(text),
+        Json::Array(elements) => Value::tuple(elements.into_iter().map(convert).collect::<Option<_>>()?),
+        Json::Object(entries) => {
+            let attributes = entries.into_iter().map(|(key, value)| Some((key, convert(value)?)));
+            Value::object(attributes.collect::<Option<Vec<_>>>()?)
+        }
+    })
+}

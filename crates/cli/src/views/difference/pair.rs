@@ -1,0 +1,188 @@
+//! Two values side by side, with the paths that matter below them.
+
+use groma_value::{Kind, PathStep, Value};
+
+use super::Change;
+use super::same::same;
+
+/// Paths that lead further down from where one is.
+#[derive(Clone, Debug, Default)]
+pub struct Paths<'a>(Vec<&'a [PathStep]>);
+
+impl<'a> Paths<'a> {
+    /// These paths, from the root.
+    pub fn new(paths: impl IntoIterator<Item = &'a [PathStep]>) -> Self {
+        Self(paths.into_iter().collect())
+    }
+
+    /// Whether one of them ends here.
+    pub fn end_here(&self) -> bool {
+        self.0.iter().any(|rest| rest.is_empty())
+    }
+
+    fn attribute(&self, name: &str) -> Self {
+        self.step(|step| match step {
+            PathStep::Attribute(attribute) => **attribute == *name,
+            PathStep::Index(key) => key.as_str() == Some(name),
+        })
+    }
+
+    fn position(&self, position: usize) -> Self {
+        self.step(|step| match step {
+            PathStep::Index(key) => key.as_number().and_then(|number| number.to_u64()) == u64::try_from(position).ok(),
+            PathStep::Attribute(_) => false,
+        })
+    }
+
+    fn step(&self, matches: impl Fn(&PathStep) -> bool) -> Self {
+        let below = self.0.iter().filter_map(|path| path.split_first());
+        Self(below.filter(|(first, _)| matches(first)).map(|(_, rest)| rest).collect())
+    }
+}
+
+/// Which parts of a difference are worth showing.
+#[derive(Clone, Debug)]
+pub enum Relevance<'a> {
+    /// All.
+    All,
+    /// Those that these paths lead to, and everything below their ends.
+    Only(Paths<'a>),
+}
+
+impl Relevance<'_> {
+    fn is_any(&self) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(paths) => !paths.0.is_empty(),
+        }
+    }
+}
+
+/// Two values side by side: nothing where there is no value, which is not the same as a null that somebody wrote.
+#[derive(Clone, Debug)]
+pub(super) struct Pair<'a> {
+    pub before: Option<&'a Value>,
+    pub after: Option<&'a Value>,
+    pub replace: Paths<'a>,
+    pub relevance: Relevance<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// The pair as parts of an object with a type or a schema have it: null means that there is no value.
+    pub fn implicit(mut self) -> Self {
+        self.before = self.before.filter(|value| !value.is_null());
+        self.after = self.after.filter(|value| !value.is_null());
+        self
+    }
+
+    /// Nothing changes unless the pair is worth showing.
+    pub fn relevant(mut self) -> Self {
+        if !self.relevance.is_any() {
+            self.after = self.before;
+        }
+        self
+    }
+
+    /// The pair if it were deleted.
+    pub fn as_deletion(&self) -> Self {
+        Self { after: None, ..self.clone() }
+    }
+
+    /// The pair if it were created.
+    pub fn as_creation(&self) -> Self {
+        Self { before: None, ..self.clone() }
+    }
+
+    pub fn is_before_sensitive(&self) -> bool {
+        self.before.is_some_and(|value| value.marks().is_sensitive())
+    }
+
+    pub fn is_after_sensitive(&self) -> bool {
+        self.after.is_some_and(|value| value.marks().is_sensitive())
+    }
+
+    /// Neither is there, or both are null.
+    pub fn is_nothing(&self) -> bool {
+        is_nil(self.before) && is_nil(self.after)
+    }
+
+    /// What happens to a value without parts.
+    pub fn change(&self) -> Change {
+        match (self.before, self.after) {
+            (None, None) => Change::None,
+            (None, Some(_)) => Change::Create,
+            (Some(_), None) => Change::Delete,
+            (Some(before), Some(after)) => {
+                let secret = self.is_before_sensitive() == self.is_after_sensitive();
+                if secret && same(before, after) { Change::None } else { Change::Update }
+            }
+        }
+    }
+
+    /// What happens to a value with parts, before the parts are looked at.
+    pub fn change_of_whole(&self) -> Change {
+        match (is_nil(self.before), is_nil(self.after)) {
+            (true, true) | (false, false) => Change::None,
+            (true, false) => Change::Create,
+            (false, true) => Change::Delete,
+        }
+    }
+
+    /// The attributes or elements named `name`.
+    pub fn named(&self, name: &str) -> Self {
+        Self {
+            before: self.before.and_then(|value| named(value, name)),
+            after: self.after.and_then(|value| named(value, name)),
+            replace: self.replace.attribute(name),
+            relevance: match &self.relevance {
+                Relevance::All => Relevance::All,
+                Relevance::Only(paths) if paths.end_here() => Relevance::All,
+                Relevance::Only(paths) => Relevance::Only(paths.attribute(name)),
+            },
+        }
+    }
+
+    /// The elements at two positions; `None` where there is none.
+    pub fn at(&self, before: Option<usize>, after: Option<usize>) -> Self {
+        let position = before.or(after).unwrap_or_default();
+        Self {
+            before: before.and_then(|position| elements(self.before).get(position)),
+            after: after.and_then(|position| elements(self.after).get(position)),
+            replace: self.replace.position(position),
+            relevance: match &self.relevance {
+                Relevance::All => Relevance::All,
+                Relevance::Only(paths) if paths.end_here() => Relevance::All,
+                Relevance::Only(paths) => Relevance::Only(paths.position(position)),
+            },
+        }
+    }
+
+    /// The elements at two positions of a collection that is shown as a whole or not at all.
+    pub fn element(&self, before: Option<usize>, after: Option<usize>) -> Self {
+        Self { relevance: Relevance::All, ..self.at(before, after) }
+    }
+
+    pub fn elements_before(&self) -> &'a [Value] {
+        elements(self.before)
+    }
+
+    pub fn elements_after(&self) -> &'a [Value] {
+        elements(self.after)
+    }
+}
+
+fn is_nil(value: Option<&Value>) -> bool {
+    value.is_none_or(Value::is_null)
+}
+
+fn named<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    match value.kind() {
+        Kind::Object(object) => object.get(name),
+        Kind::Map(map) => map.get(name),
+        _ => None,
+    }
+}
+
+fn elements(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,491 @@
+//! Differences as lines.
+
+use std::fmt::Write as _;
+
+use groma_hcl::is_identifier;
+use groma_value::{Kind, Name, Value};
+
+use super::quote::quoted;
+use super::text::write_text;
+use super::{Block, Change, Content, Difference, Group, Secrecy, Style};
+use crate::terminal::{Palette, Tone};
+
+/// What is shown beside the values themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Deleted values do not say `-> null`.
+    pub hides_null: bool,
+    /// The remark of a forced replacement stands here even if the value itself does not force one.
+    pub forces_replacement: bool,
+    /// What does not change is shown too.
+    pub shows_unchanged: bool,
+    /// No symbols, and no room for them.
+    pub hides_symbols: bool,
+}
+
+impl Manner {
+    /// The manner of the parts: the remark does not reach further down.
+    fn of_parts(self) -> Self {
+        Self { forces_replacement: false, ..self }
+    }
+
+    fn showing_unchanged(self) -> Self {
+        Self { shows_unchanged: true, ..self.of_parts() }
+    }
+}
+
+/// Attributes that are shown even if they do not change, because people know objects by them.
+const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
+
+/// Appends differences to a text.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    palette: Palette,
+    out: &'o mut String,
+}
+
+impl<'o> Writer<'o> {
+    /// A writer onto the end of `out`.
+    pub fn new(palette: Palette, out: &'o mut String) -> Self {
+        Self { palette, out }
+    }
+
+    /// Writes `difference`; all lines but the first are indented by `indent` levels.
+    pub fn difference(&mut self, difference: &Difference, indent: usize, manner: Manner) {
+        match &difference.content {
+            Content::Scalar { before, after } => {
+                self.scalar(difference, [before.as_ref(), after.as_ref()], indent, manner)
+            }
+            Content::Object(parts, style) => self.object(difference, parts, *style, indent, manner),
+            Content::Map(parts, style) => self.map(difference, parts, *style, indent, manner),
+            Content::List(parts, style) => self.list(difference, parts, *style, indent, manner),
+            Content::Set(parts, style) => self.set(difference, parts, *style, indent, manner),
+            Content::Block(block) => self.block(difference, block, indent, manner),
+            Content::Unknown(before) => self.unknown(difference, before.as_deref(), indent, manner),
+            Content::Sensitive(_) => {
+                self.out.push_str("(sensitive value)");
+                self.null_suffix(difference.change, manner);
+                self.replacement_remark(difference.forces_replacement, manner);
+            }
+            Content::SensitiveBlock(_) => self.sensitive_block(difference.forces_replacement, indent, manner),
+            Content::KindChange(before, after) => {
+                let manner = Manner { hides_null: true, ..manner };
+                self.difference(before, indent, manner);
+                self.arrow();
+                self.difference(after, indent, manner);
+            }
+            Content::WriteOnly => {
+                self.out.push_str("(write-only attribute)");
+                self.replacement_remark(difference.forces_replacement, manner);
+                self.null_suffix(difference.change, manner);
+            }
+        }
+    }
+
+    fn scalar(&mut self, difference: &Difference, sides: [Option<&Value>; 2], indent: usize, manner: Manner) {
+        if sides.iter().flatten().any(|value| value.as_str().is_some()) {
+            write_text(self, difference, sides, indent, manner);
+            return;
+        }
+        let [before, after] = sides;
+        match difference.change {
+            Change::Create => self.bare(after),
+            Change::Delete => {
+                self.bare(before);
+                self.null_suffix(Change::Delete, manner);
+            }
+            Change::None => self.bare(before),
+            Change::Update => {
+                self.bare(before);
+                self.arrow();
+                self.bare(after);
+            }
+        }
+        self.replacement_remark(difference.forces_replacement, manner);
+    }
+
+    fn bare(&mut self, value: Option<&Value>) {
+        match value.map(Value::kind) {
+            Some(Kind::Bool(value)) => self.out.push_str(if value { "true" } else { "false" }),
+            Some(Kind::Number(number)) => {
+                let _ = write!(self.out, "{number}");
+            }
+            Some(Kind::String(text)) => quoted(text, self.out),
+            _ => self.null(),
+        }
+    }
+
+    fn object(
+        &mut self,
+        difference: &Difference,
+        parts: &[(Name, Difference)],
+        style: Style,
+        indent: usize,
+        manner: Manner,
+    ) {
+        if parts.is_empty() {
+            self.out.push_str("{}");
+            self.null_suffix(difference.change, manner);
+            self.replacement_remark(difference.forces_replacement, manner);
+            return;
+        }
+        self.out.push('{');
+        self.replacement_remark(difference.forces_replacement, manner);
+        self.out.push('\n');
+        let inner = Manner { hides_null: style == Style::Plain, ..manner.of_parts() };
+        self.attributes(parts, indent, manner, inner);
+        self.end('}', difference.change, indent, manner);
+    }
+
+    /// Writes attributes one a line, and how many are not shown.
+    fn attributes(&mut self, parts: &[(Name, Difference)], indent: usize, outer: Manner, inner: Manner) {
+        let keys: Vec<String> = parts.iter().map(|(name, _)| attribute_key(name)).collect();
+        let width = keys.iter().map(String::len).max().unwrap_or_default();
+        let mut hidden = 0;
+        for ((name, part), key) in parts.iter().zip(&keys) {
+            let manner = if IDENTIFYING.contains(&&**name) {
+                inner.showing_unchanged()
+            } else if part.change == Change::None && !outer.shows_unchanged {
+                hidden += 1;
+                continue;
+            } else {
+                inner
+            };
+            self.warning(part, indent + 1);
+            self.begin(part.change, indent + 1, manner);
+            let _ = write!(self.out, "{key:<width$} = ");
+            self.difference(part, indent + 1, manner);
+            self.out.push('\n');
+        }
+        self.hidden("attribute", hidden, indent + 1, outer);
+    }
+
+    fn map(
+        &mut self,
+        difference: &Difference,
+        parts: &[(Name, Difference)],
+        style: Style,
+        indent: usize,
+        manner: Manner,
+    ) {
+        let at_parts = difference.forces_replacement && style == Style::Nested;
+        let at_self = difference.forces_replacement && style == Style::Plain;
+        if parts.is_empty() {
+            self.out.push_str("{}");
+            self.null_suffix(difference.change, manner);
+            self.replacement_remark(at_self, manner);
+            return;
+        }
+        self.out.push('{');
+        self.replacement_remark(at_self, manner);
+        self.out.push('\n');
+        let keys: Vec<String> = parts.iter().map(|(key, _)| quoted_key(key)).collect();
+        let width = match style {
+            Style::Plain => keys.iter().map(String::len).max().unwrap_or_default(),
+            Style::Nested => 0,
+        };
+        let hides_null = difference.change == Change::Delete || style == Style::Nested;
+        let inner = Manner { hides_null, forces_replacement: at_parts, ..manner };
+        let mut hidden = 0;
+        for ((_, part), key) in parts.iter().zip(&keys) {
+            if part.change == Change::None && !manner.shows_unchanged {
+                hidden += 1;
+                continue;
+            }
+            self.warning(part, indent + 1);
+            self.begin(part.change, indent + 1, inner);
+            let _ = write!(self.out, "{key:<width$} = ");
+            self.difference(part, indent + 1, inner);
+            self.out.push_str(if matches!(part.content, Content::Object(..)) { ",\n" } else { "\n" });
+        }
+        self.hidden("element", hidden, indent + 1, manner);
+        self.end('}', difference.change, indent, manner);
+    }
+
+    fn set(&mut self, difference: &Difference, parts: &[Difference], style: Style, indent: usize, manner: Manner) {
+        let at_parts = difference.forces_replacement && style == Style::Nested;
+        let at_self = difference.forces_replacement && style == Style::Plain;
+        if parts.is_empty() {
+            self.out.push_str("[]");
+            self.null_suffix(difference.change, manner);
+            self.replacement_remark(at_self, manner);
+            return;
+        }
+        self.out.push('[');
+        self.replacement_remark(at_self, manner);
+        self.out.push('\n');
+        let inner = Manner { hides_null: true, forces_replacement: at_parts, ..manner };
+        let mut hidden = 0;
+        for part in parts {
+            if part.change == Change::None && !manner.shows_unchanged {
+                hidden += 1;
+            } else {
+                self.element(part, indent, inner);
+            }
+        }
+        self.hidden("element", hidden, indent + 1, manner);
+        self.end(']', difference.change, indent, manner);
+    }
+
+    /// A list shows, for orientation, the unchanged element before and after each change.
+    fn list(&mut self, difference: &Difference, parts: &[Difference], style: Style, indent: usize, manner: Manner) {
+        if parts.is_empty() {
+            self.out.push_str("[]");
+            self.null_suffix(difference.change, manner);
+            self.replacement_remark(difference.forces_replacement, manner);
+            return;
+        }
+        self.out.push('[');
+        self.replacement_remark(difference.forces_replacement, manner);
+        self.out.push('\n');
+        let inner = Manner { hides_null: true, ..manner.of_parts() };
+        let unchanged = manner.showing_unchanged();
+        let mut skipped: Vec<&Difference> = Vec::new();
+        let mut shows_next = false;
+        for part in parts {
+            let is_unchanged = part.change == Change::None;
+            if is_unchanged && !shows_next && !manner.shows_unchanged {
+                skipped.push(part);
+                continue;
+            }
+            shows_next = false;
+            if style == Style::Nested {
+                self.element(part, indent, inner);
+                continue;
+            }
+            if let Some((last, others)) = skipped.split_last() {
+                self.hidden("element", others.len(), indent + 1, inner);
+                self.element(last, indent, unchanged);
+            }
+            skipped.clear();
+            self.element(part, indent, if is_unchanged { unchanged } else { inner });
+            shows_next = !is_unchanged;
+        }
+        self.hidden("element", skipped.len(), indent + 1, manner);
+        self.end(']', difference.change, indent, manner);
+    }
+
+    fn element(&mut self, part: &Difference, indent: usize, manner: Manner) {
+        self.warning(part, indent + 1);
+        self.begin(part.change, indent + 1, manner);
+        self.difference(part, indent + 1, manner);
+        self.out.push_str(",\n");
+    }
+
+    fn block(&mut self, difference: &Difference, block: &Block, indent: usize, manner: Manner) {
+        if block.attributes.is_empty() && block.groups.is_empty() {
+            self.out.push_str("{}");
+            self.replacement_remark(difference.forces_replacement, manner);
+            return;
+        }
+        self.out.push('{');
+        self.replacement_remark(difference.forces_replacement, manner);
+        self.out.push('\n');
+        self.attributes(&block.attributes, indent, manner, manner.of_parts());
+        let mut hidden = 0;
+        for (name, group) in &block.groups {
+            hidden += self.group(name, group, !block.attributes.is_empty(), indent, manner);
+        }
+        if hidden > 0 {
+            self.out.push('\n');
+            self.hidden("block", hidden, indent + 1, manner);
+        }
+        self.line_start(Change::None, indent, manner);
+        self.out.push('}');
+    }
+
+    /// Writes the blocks of one kind; returns how many were not worth showing.
+    fn group(&mut self, name: &Name, group: &Group, is_after_attributes: bool, indent: usize, manner: Manner) -> usize {
+        let key = attribute_key(name);
+        let inner = Manner { forces_replacement: group.forces_replacement, ..manner };
+        let mut hidden = 0;
+        let mut is_first = true;
+        for (label, block) in &group.blocks {
+            let secrecy = group.secrecy.filter(|secrecy| match block.change {
+                Change::Create => secrecy.after,
+                Change::Delete => secrecy.before,
+                Change::Update | Change::None => true,
+            });
+            let change = match (block.change, secrecy) {
+                (Change::None, Some(secrecy)) if secrecy.before != secrecy.after => Change::Update,
+                (change, _) => change,
+            };
+            if change == Change::None && !manner.shows_unchanged {
+                hidden += 1;
+                continue;
+            }
+            if is_first && is_after_attributes {
+                self.out.push('\n');
+                is_first = false;
+            }
+            match secrecy {
+                Some(secrecy) => self.secrecy_warning("block", Secrecy { inner: block.change, ..secrecy }, indent + 1),
+                None => self.warning(block, indent + 1),
+            }
+            self.begin(change, indent + 1, inner);
+            self.out.push_str(&key);
+            if let Some(label) = label {
+                self.out.push(' ');
+                quoted(label, self.out);
+            }
+            self.out.push(' ');
+            match secrecy {
+                Some(_) => self.sensitive_block(block.forces_replacement, indent + 1, inner),
+                None => self.difference(block, indent + 1, inner),
+            }
+            self.out.push('\n');
+        }
+        hidden
+    }
+
+    fn unknown(&mut self, difference: &Difference, before: Option<&Difference>, indent: usize, manner: Manner) {
+        if let Some(before) = before
+            && difference.change != Change::Create
+        {
+            let manner = Manner { hides_null: true, ..manner };
+            match &before.content {
+                // An empty string that gives way to something unknown reads as if nothing had been there.
+                Content::Scalar { before: Some(text), .. } if text.as_str() == Some("") => self.null(),
+                _ => self.difference(before, indent, manner),
+            }
+            self.out.push_str(" -> ");
+        }
+        self.out.push_str("(known after apply)");
+        self.replacement_remark(difference.forces_replacement, manner);
+    }
+
+    fn sensitive_block(&mut self, forces_replacement: bool, indent: usize, manner: Manner) {
+        self.out.push('{');
+        self.replacement_remark(forces_replacement, manner);
+        self.out.push('\n');
+        for line in [
+            "  # At least one attribute in this block is (or was) sensitive,",
+            "  # so its contents will not be displayed.",
+        ] {
+            self.line_start(Change::None, indent, manner);
+            self.out.push_str(line);
+            self.out.push('\n');
+        }
+        self.line_start(Change::None, indent, manner);
+        self.out.push('}');
+    }
+
+    /// A warning above a value whose secrecy changes.
+    fn warning(&mut self, difference: &Difference, indent: usize) {
+        match difference.content {
+            Content::Sensitive(secrecy) => self.secrecy_warning("attribute value", secrecy, indent),
+            Content::SensitiveBlock(secrecy) => self.secrecy_warning("block", secrecy, indent),
+            _ => {}
+        }
+    }
+
+    fn secrecy_warning(&mut self, what: &str, secrecy: Secrecy, indent: usize) {
+        if secrecy.before == secrecy.after || matches!(secrecy.inner, Change::Create | Change::Delete) {
+            return;
+        }
+        let (first, second) = if secrecy.before {
+            ("will no longer be marked as sensitive", "after applying this change.")
+        } else {
+            ("will be marked as sensitive and will not", "display in UI output after applying this change.")
+        };
+        self.indent(indent);
+        let _ = writeln!(self.out, "  # {}: this {what} {first}", self.palette.paint(Tone::Yellow, "Warning"));
+        self.indent(indent);
+        let _ = write!(self.out, "  # {second}");
+        if secrecy.inner == Change::None && what != "block" {
+            self.out.push_str(" The value is unchanged.");
+        }
+        self.out.push('\n');
+    }
+
+    fn hidden(&mut self, what: &str, count: usize, indent: usize, manner: Manner) {
+        if count == 0 {
+            return;
+        }
+        self.line_start(Change::None, indent, manner);
+        let plural = if count == 1 { "" } else { "s" };
+        let _ = writeln!(
+            self.out,
+            "{}# ({count} unchanged {what}{plural} hidden){}",
+            self.palette.open(Tone::Gray),
+            self.palette.close()
+        );
+    }
+
+    fn end(&mut self, bracket: char, change: Change, indent: usize, manner: Manner) {
+        self.line_start(Change::None, indent, manner);
+        self.out.push(bracket);
+        self.null_suffix(change, manner);
+    }
+
+    fn begin(&mut self, change: Change, indent: usize, manner: Manner) {
+        self.line_start(change, indent, manner);
+    }
+
+    /// The indent and the symbol of a line.
+    pub(super) fn line_start(&mut self, change: Change, indent: usize, manner: Manner) {
+        self.indent(indent);
+        if manner.hides_symbols {
+            return;
+        }
+        let (tone, symbol) = match change {
+            Change::None => {
+                self.out.push_str("    ");
+                return;
+            }
+            Change::Create => (Tone::Green, '+'),
+            Change::Delete => (Tone::Red, '-'),
+            Change::Update => (Tone::Yellow, '~'),
+        };
+        self.out.push_str("  ");
+        self.out.push_str(self.palette.open(tone));
+        self.out.push(symbol);
+        self.out.push_str(self.palette.close());
+        self.out.push(' ');
+    }
+
+    pub(super) fn indent(&mut self, indent: usize) {
+        for _ in 0..indent {
+            self.out.push_str("    ");
+        }
+    }
+
+    pub(super) fn null(&mut self) {
+        let _ = write!(self.out, "{}", self.palette.paint(Tone::Gray, "null"));
+    }
+
+    pub(super) fn arrow(&mut self) {
+        let _ = write!(self.out, " {} ", self.palette.paint(Tone::Yellow, "->"));
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    pub(super) fn quoted(&mut self, text: &str) {
+        quoted(text, self.out);
+    }
+
+    pub(super) fn null_suffix(&mut self, change: Change, manner: Manner) {
+        if change == Change::Delete && !manner.hides_null {
+            let _ = write!(self.out, " {}", self.palette.paint(Tone::Gray, "-> null"));
+        }
+    }
+
+    pub(super) fn replacement_remark(&mut self, forces_replacement: bool, manner: Manner) {
+        if forces_replacement || manner.forces_replacement {
+            let _ = write!(self.out, " {}", self.palette.paint(Tone::Red, "# forces replacement"));
+        }
+    }
+}
+
+/// The name as it stands before `=`: quoted unless it is an identifier.
+pub(crate) fn attribute_key(name: &str) -> String {
+    if is_identifier(name) { name.to_owned() } else { quoted_key(name) }
+}
+
+fn quoted_key(key: &str) -> String {
+    let mut out = String::with_capacity(key.len() + 2);
+    quoted(key, &mut out);
+    out
+}
