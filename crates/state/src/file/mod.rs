@@ -1,0 +1,17 @@
+//! The state file, format version 4: the layout that Terraform 1.15 writes, byte for byte.
+
+mod layout;
+mod paths;
+mod read;
+mod write;
+
+pub(crate) use read::{decode_check_results, decode_outputs, parse_paths};
+pub use read::{is_blank, read};
+pub use write::write;
+pub(crate) use write::{Written, write_check_results, write_outputs, write_parts, write_paths_json};
+
+/// The format version that is read and written.
+pub const FORMAT_VERSION: u64 = 4;
+
+#[cfg(test)]
+mod tests;

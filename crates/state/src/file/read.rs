@@ -1,0 +1,454 @@
+//! From the file's bytes to a [`State`].
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use groma_address::{
+    AbsResource, ConfigResource, InstanceKey, Mode, ModuleInstance, Name, ProviderConfig, Resource, ResourceInstance,
+    is_identifier, parse_abs_resource, parse_module_instance, parse_provider_config,
+};
+use groma_value::{Path, Type};
+use serde_json::value::RawValue;
+
+use super::layout::{CheckLayout, FileLayout, InstanceLayout, OutputLayout, ResourceLayout};
+use super::{FORMAT_VERSION, paths};
+use crate::error::{StateError, StateErrorKind};
+use crate::json;
+use crate::model::{CheckResult, CheckStatus, CheckedObject, OutputValue, State};
+use crate::object::{AttributesJson, Dependencies, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
+
+const UNSUPPORTED: &str = "Unsupported state file format";
+const INVALID: &str = "Invalid state file format";
+const INVALID_INSTANCE: &str = "Invalid resource instance metadata in state";
+const RESTORE: &str = "Restore the file from its backup (the same name with .backup at the end) or from your version \
+                       control or bucket history.";
+
+/// Whether the bytes hold nothing: such a file is the state of a configuration that was never applied.
+pub fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+}
+
+/// Reads a state file's content.
+///
+/// # Errors
+/// When it is blank (see [`is_blank`]), no JSON, no state, of another format version, or contradicts itself.
+pub fn read(bytes: &[u8]) -> Result<State, StateError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let detail = format!("The state file is not valid UTF-8 from byte {} on. {RESTORE}", error.valid_up_to());
+        StateError::malformed(UNSUPPORTED, detail)
+    })?;
+    match serde_json::from_str::<FileLayout<'_>>(text) {
+        Ok(layout) if layout.version == Some(FORMAT_VERSION) => Reader::default().state(layout),
+        other => Err(explain(text, other.err())),
+    }
+}
+
+/// Why `text` is not a state of the format that is read here.
+fn explain(text: &str, error: Option<serde_json::Error>) -> StateError {
+    #[derive(serde::Deserialize)]
+    struct Sniff<'a> {
+        #[serde(borrow)]
+        version: Option<&'a RawValue>,
+        #[serde(borrow)]
+        terraform_version: Option<&'a RawValue>,
+        #[serde(borrow)]
+        encrypted_data: Option<&'a RawValue>,
+    }
+    if is_blank(text.as_bytes()) {
+        return StateError::malformed(UNSUPPORTED, format!("The state file is empty. {RESTORE}"));
+    }
+    let sniff = match serde_json::from_str::<Sniff<'_>>(text) {
+        Ok(sniff) => sniff,
+        Err(error) => return not_json(text, &error),
+    };
+    let Some(version) = sniff.version.map(RawValue::get) else {
+        let detail = if sniff.encrypted_data.is_some() {
+            "The state file is encrypted (by OpenTofu's state encryption), which cannot be read yet. Decrypt it with \
+             OpenTofu first: add an unencrypted fallback method and apply."
+                .to_owned()
+        } else {
+            format!("The file has no \"version\" at its top level, so it is not a state file. {RESTORE}")
+        };
+        return StateError::malformed(UNSUPPORTED, detail);
+    };
+    let Ok(number) = version.parse::<u64>() else {
+        let detail = format!("The version in the state file is not a whole number. {RESTORE}");
+        return StateError::malformed(UNSUPPORTED, detail);
+    };
+    match (number, error) {
+        (FORMAT_VERSION, Some(error)) => wrong_types(&error),
+        (FORMAT_VERSION, None) => StateError::malformed(INVALID, RESTORE),
+        _ => other_version(number, sniff.terraform_version),
+    }
+}
+
+fn not_json(text: &str, error: &serde_json::Error) -> StateError {
+    let place = format!("line {} column {}", error.line(), error.column());
+    let detail = if error.is_eof() {
+        format!(
+            "The state file ends in the middle of its JSON, at {place}: whatever wrote it was stopped half way. {RESTORE}"
+        )
+    } else if error.is_data() && !text.trim_start().starts_with('{') {
+        format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
+    } else {
+        format!("The state file could not be parsed as JSON: syntax error at {place}. {RESTORE}")
+    };
+    StateError::malformed(UNSUPPORTED, detail)
+}
+
+fn wrong_types(error: &serde_json::Error) -> StateError {
+    let what = without_values(&error.to_string());
+    StateError::malformed(INVALID, format!("The state file is JSON of the right version, but {what}. {RESTORE}"))
+}
+
+/// The reader's message without the text it found, which may be secret.
+fn without_values(message: &str) -> String {
+    let mut parts = message.splitn(2, "string \"");
+    let (before, after) = (parts.next().unwrap_or_default(), parts.next());
+    match after.and_then(|after| after.rfind("\", expected").map(|at| &after[at + 1..])) {
+        Some(after) => format!("{before}a string{after}"),
+        None if after.is_some() => format!("{before}a string"),
+        None => message.to_owned(),
+    }
+}
+
+fn other_version(number: u64, writer: Option<&RawValue>) -> StateError {
+    let writer = writer.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    let plausible = |writer: &String| writer.len() < 40 && writer.starts_with(|c: char| c.is_ascii_digit());
+    let by = writer.filter(plausible).map(|writer| format!(" It was written by version {writer}.")).unwrap_or_default();
+    let detail = if number > FORMAT_VERSION {
+        format!(
+            "The state file uses format version {number}, which is newer than version {FORMAT_VERSION}, the newest that \
+             is known here.{by} Use a newer release, or the tool that wrote the file; nothing was changed."
+        )
+    } else {
+        format!(
+            "The state file uses format version {number}, which is older than version {FORMAT_VERSION}, the only one read \
+             here.{by} Terraform 0.12 to 1.15 upgrade such a file: run \"terraform refresh\" with one of them first."
+        )
+    };
+    StateError::new(StateErrorKind::Unsupported, UNSUPPORTED, detail)
+}
+
+/// Reads outputs as the file holds them, from compact or indented JSON.
+pub(crate) fn decode_outputs(text: &str) -> Result<BTreeMap<Name, OutputValue>, StateError> {
+    let layout: BTreeMap<Cow<'_, str>, OutputLayout<'_>> =
+        serde_json::from_str(text).map_err(|error| wrong_types(&error))?;
+    outputs(layout)
+}
+
+/// Reads check results as the file holds them, from compact or indented JSON.
+pub(crate) fn decode_check_results(text: &str) -> Result<Option<Vec<CheckResult>>, StateError> {
+    let layout: Option<Vec<CheckLayout<'_>>> = serde_json::from_str(text).map_err(|error| wrong_types(&error))?;
+    Ok(layout.map(check_results))
+}
+
+/// Reads sensitive paths as the file holds them.
+pub(crate) fn parse_paths(text: &str) -> Result<Vec<Path>, String> {
+    paths::parse(text)
+}
+
+fn outputs(layout: BTreeMap<Cow<'_, str>, OutputLayout<'_>>) -> Result<BTreeMap<Name, OutputValue>, StateError> {
+    layout.into_iter().map(|(name, output)| Ok((Name::from(&*name), output_value(&name, &output)?))).collect()
+}
+
+fn output_value(name: &str, output: &OutputLayout<'_>) -> Result<OutputValue, StateError> {
+    let ty = output.ty.map_or("\"dynamic\"", RawValue::get);
+    let ty = Type::from_json(ty.as_bytes()).map_err(|_| {
+        let detail = format!("The type of the output {name:?} in the state file is not a valid type. {RESTORE}");
+        StateError::malformed("Invalid output value type in state", detail)
+    })?;
+    let value = output.value.map_or("null", RawValue::get);
+    let value = groma_value::json::from_json(value.as_bytes(), &ty).map_err(|_| {
+        let detail = format!("The value of the output {name:?} in the state file does not fit its type. {RESTORE}");
+        StateError::malformed("Invalid output value saved in state", detail)
+    })?;
+    Ok(OutputValue {
+        ty: if ty == Type::Dynamic { value.ty() } else { ty },
+        value,
+        sensitive: output.sensitive.unwrap_or_default(),
+        deprecated: output.deprecated.as_deref().map(Name::from),
+    })
+}
+
+fn check_results(layout: Vec<CheckLayout<'_>>) -> Vec<CheckResult> {
+    let objects = |layout: CheckLayout<'_>| CheckResult {
+        object_kind: layout.object_kind.into_owned(),
+        config_addr: layout.config_addr.into_owned(),
+        status: check_status(&layout.status),
+        objects: layout.objects.filter(|objects| !objects.is_empty()).map(|objects| {
+            let object = |object: super::layout::CheckedObjectLayout<'_>| CheckedObject {
+                object_addr: object.object_addr.into_owned(),
+                status: check_status(&object.status),
+                failure_messages: object
+                    .failure_messages
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(Cow::into_owned)
+                    .collect(),
+            };
+            objects.into_iter().map(object).collect()
+        }),
+    };
+    layout.into_iter().map(objects).collect()
+}
+
+fn check_status(text: &str) -> CheckStatus {
+    match text {
+        "pass" => CheckStatus::Pass,
+        "fail" => CheckStatus::Fail,
+        "error" => CheckStatus::Error,
+        _ => CheckStatus::Unknown,
+    }
+}
+
+/// Shares what many records have in common while a file is read.
+#[derive(Default)]
+struct Reader<'a> {
+    modules: HashMap<Cow<'a, str>, ModuleInstance>,
+    names: HashMap<Cow<'a, str>, Name>,
+    providers: HashMap<Cow<'a, str>, ProviderConfig>,
+    dependency: HashMap<String, Arc<ConfigResource>>,
+    /// By the list's text in the file: the same list at the same depth is written the same.
+    dependencies: HashMap<&'a str, Dependencies>,
+    empty_attributes: Option<AttributesJson>,
+}
+
+impl<'a> Reader<'a> {
+    fn state(mut self, layout: FileLayout<'a>) -> Result<State, StateError> {
+        let mut state = State::default();
+        layout.lineage.unwrap_or_default().as_ref().clone_into(&mut state.lineage);
+        layout.terraform_version.unwrap_or_default().as_ref().clone_into(&mut state.terraform_version);
+        state.serial = layout.serial.unwrap_or_default();
+        state.outputs = outputs(layout.outputs.unwrap_or_default())?;
+        state.check_results = layout.check_results.map(check_results);
+        for resource in layout.resources.unwrap_or_default() {
+            self.resource(resource, &mut state)?;
+        }
+        Ok(state)
+    }
+
+    fn resource(&mut self, layout: ResourceLayout<'a>, state: &mut State) -> Result<(), StateError> {
+        let address = self.resource_address(&layout)?;
+        let instances = layout.instances.unwrap_or_default();
+        let of_instance = instances.first().and_then(|instance| instance.provider.clone());
+        let Some(provider) = layout.provider.or(of_instance) else {
+            let detail = format!("The resource {address} in the state file names no provider. {RESTORE}");
+            return Err(StateError::malformed("Invalid provider configuration address", detail));
+        };
+        let provider = self.provider(provider, &address)?;
+        if instances.is_empty() {
+            state.ensure_resource(address, &provider);
+            return Ok(());
+        }
+        for instance in instances {
+            self.instance(instance, &address, &provider, state)?;
+        }
+        Ok(())
+    }
+
+    fn resource_address(&mut self, layout: &ResourceLayout<'a>) -> Result<AbsResource, StateError> {
+        let type_name = layout.type_name.as_deref().unwrap_or_default();
+        let name = layout.name.as_deref().unwrap_or_default();
+        let mode = match layout.mode.as_deref().unwrap_or_default() {
+            "managed" => Mode::Managed,
+            "data" => Mode::Data,
+            other => {
+                let detail = format!(
+                    "The state file has a resource with mode {other:?} ({type_name:?} {name:?}); only \"managed\" and \
+                     \"data\" are known. {RESTORE}"
+                );
+                return Err(StateError::malformed("Invalid resource mode in state", detail));
+            }
+        };
+        if !is_identifier(type_name) || !is_identifier(name) {
+            let detail = format!(
+                "The state file has a resource with type {type_name:?} and name {name:?}, which are no names. {RESTORE}"
+            );
+            return Err(StateError::malformed(INVALID, detail));
+        }
+        Ok(AbsResource {
+            module: self.module(layout.module.clone().unwrap_or_default())?,
+            resource: Resource { mode, type_name: self.name(type_name), name: name.into() },
+        })
+    }
+
+    fn module(&mut self, text: Cow<'a, str>) -> Result<ModuleInstance, StateError> {
+        if let Some(known) = self.modules.get(&text) {
+            return Ok(known.clone());
+        }
+        let module = parse_module_instance(&text).map_err(|error| {
+            let detail = format!("The state file has the module address {text:?}. {error} {RESTORE}");
+            StateError::malformed("Invalid module instance address", detail)
+        })?;
+        self.modules.insert(text, module.clone());
+        Ok(module)
+    }
+
+    fn name(&mut self, text: &str) -> Name {
+        if let Some(known) = self.names.get(text) {
+            return known.clone();
+        }
+        let name = Name::from(text);
+        self.names.insert(Cow::Owned(text.to_owned()), name.clone());
+        name
+    }
+
+    fn provider(&mut self, text: Cow<'a, str>, resource: &AbsResource) -> Result<ProviderConfig, StateError> {
+        if let Some(known) = self.providers.get(&text) {
+            return Ok(known.clone());
+        }
+        let provider = parse_provider_of_instance(&text).map_err(|message| {
+            let detail = format!(
+                "The resource {resource} in the state file has the provider {text:?}. {message} A state written by \
+                 Terraform 0.12 has to be upgraded with Terraform 0.13 first."
+            );
+            StateError::malformed("Invalid provider configuration address", detail)
+        })?;
+        self.providers.insert(text, provider.clone());
+        Ok(provider)
+    }
+
+    fn instance(
+        &mut self,
+        layout: InstanceLayout<'a>,
+        resource: &AbsResource,
+        provider: &ProviderConfig,
+        state: &mut State,
+    ) -> Result<(), StateError> {
+        let key = instance_key(layout.index_key).map_err(|reason| {
+            StateError::malformed(
+                INVALID_INSTANCE,
+                format!("The resource {resource} has an instance {reason}. {RESTORE}"),
+            )
+        })?;
+        let address = resource.instance(key);
+        let invalid = |reason: &str| invalid_instance(&address, reason);
+        let deposed = match layout.deposed.as_deref().filter(|key| !key.is_empty()) {
+            None => None,
+            Some(text) => Some(
+                DeposedKey::new(text).ok_or_else(|| invalid("it has a deposed key that has not eight characters"))?,
+            ),
+        };
+        let object = Arc::new(self.object(layout).map_err(|reason| invalid(&reason))?);
+        if state.insert(&address, deposed.as_ref(), provider, object).is_some() {
+            let detail = match deposed {
+                None => format!("The instance {address} appears more than once in the state file. {RESTORE}"),
+                Some(key) => {
+                    format!("The deposed object {key} of {address} appears more than once in the state file. {RESTORE}")
+                }
+            };
+            return Err(StateError::malformed("Duplicate resource instance in state", detail));
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, layout: InstanceLayout<'a>) -> Result<ObjectRecord, String> {
+        let foreign = foreign_keys(&layout);
+        Ok(ObjectRecord {
+            status: match layout.status.as_deref().unwrap_or_default() {
+                "" => ObjectStatus::Ready,
+                "tainted" => ObjectStatus::Tainted,
+                other => return Err(format!("it has the status {other:?}; only \"tainted\" is known")),
+            },
+            schema_version: layout.schema_version.unwrap_or_default(),
+            attributes: match layout.attributes {
+                Some(raw) => AttributesJson::new(raw.get()),
+                None => self.empty_attributes.get_or_insert_with(AttributesJson::empty).clone(),
+            },
+            sensitive_attributes: match layout.sensitive_attributes {
+                Some(raw) => paths::parse(raw.get())?,
+                None => Vec::new(),
+            },
+            private: match layout.private.as_deref().unwrap_or_default() {
+                "" => Arc::default(),
+                text => STANDARD.decode(text).map_err(|_| "its private data is not valid base64".to_owned())?.into(),
+            },
+            identity: identity(&layout),
+            dependencies: match layout.dependencies {
+                Some(raw) => self.dependencies(raw.get())?,
+                None => Dependencies::default(),
+            },
+            create_before_destroy: layout.create_before_destroy.unwrap_or_default(),
+            foreign,
+        })
+    }
+
+    fn dependencies(&mut self, text: &'a str) -> Result<Dependencies, String> {
+        if text == "[]" {
+            return Ok(Dependencies::default());
+        }
+        if let Some(known) = self.dependencies.get(text) {
+            return Ok(known.clone());
+        }
+        let addresses: Vec<Cow<'a, str>> =
+            serde_json::from_str(text).map_err(|_| "its dependencies are not a list of addresses".to_owned())?;
+        let list: Vec<_> = addresses.into_iter().map(|address| self.dependency(&address)).collect::<Result<_, _>>()?;
+        let list = Dependencies::in_order(list);
+        self.dependencies.insert(text, list.clone());
+        Ok(list)
+    }
+
+    fn dependency(&mut self, text: &str) -> Result<Arc<ConfigResource>, String> {
+        if let Some(known) = self.dependency.get(text) {
+            return Ok(known.clone());
+        }
+        // Early versions of the format wrote module instances here.
+        let resource = parse_abs_resource(text)
+            .map_err(|error| format!("its dependencies hold {text:?}, which is no resource address: {error}"))?;
+        let resource = Arc::new(resource.config_resource());
+        self.dependency.insert(text.to_owned(), resource.clone());
+        Ok(resource)
+    }
+}
+
+/// A provider configuration, without the instance key that OpenTofu may have added at its end.
+fn parse_provider_of_instance(text: &str) -> Result<ProviderConfig, String> {
+    match parse_provider_config(text) {
+        Ok(provider) => Ok(provider),
+        Err(error) => match text.rfind("].").and_then(|alias| text[alias..].find('[').map(|key| alias + key)) {
+            Some(key) => parse_provider_config(&text[..key]).map_err(|error| error.message),
+            None => Err(error.message),
+        },
+    }
+}
+
+fn invalid_instance(address: &ResourceInstance, reason: &str) -> StateError {
+    StateError::malformed(INVALID_INSTANCE, format!("The instance {address} in the state file: {reason}. {RESTORE}"))
+}
+
+fn instance_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
+    let Some(text) = raw.map(RawValue::get) else { return Ok(InstanceKey::None) };
+    if text.starts_with('"') {
+        let key: String = serde_json::from_str(text).map_err(|_| "with a key that is no valid text".to_owned())?;
+        return Ok(InstanceKey::String(key.into()));
+    }
+    let whole = text.parse::<u64>().ok().or_else(|| {
+        let number = text.parse::<f64>().ok()?;
+        (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
+    });
+    whole.map(InstanceKey::Int).ok_or_else(|| "with a key that is neither a whole number nor a string".to_owned())
+}
+
+fn identity(layout: &InstanceLayout<'_>) -> Option<Arc<Identity>> {
+    let schema_version = layout.identity_schema_version.unwrap_or_default();
+    let json = layout.identity.map(|raw| AttributesJson::new(raw.get()));
+    (schema_version != 0 || json.is_some()).then(|| Arc::new(Identity { schema_version, json }))
+}
+
+fn foreign_keys(layout: &InstanceLayout<'_>) -> Option<Box<ForeignKeys>> {
+    let keys = ForeignKeys {
+        attributes_flat: match &layout.attributes_flat {
+            Some(flat) if layout.attributes.is_none() => serde_json::to_string(flat).ok().map(Into::into),
+            _ => None,
+        },
+        provider: layout.provider.as_deref().filter(|text| !text.is_empty()).map(Name::from),
+        depends_on: layout.depends_on.filter(|raw| raw.get() != "[]").map(|raw| json::compact(raw.get()).into()),
+        skip_destroy: layout.skip_destroy.unwrap_or_default(),
+    };
+    (keys != ForeignKeys::default()).then(|| Box::new(keys))
+}

@@ -1,0 +1,180 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::{StateError, StateErrorKind};
+use crate::model::State;
+use crate::object::ObjectStatus;
+
+const EVERYTHING: &str = include_str!("fixtures/everything.tfstate");
+const MODULES: &str = include_str!("fixtures/modules.tfstate");
+const DESTROYED: &str = include_str!("fixtures/destroyed.tfstate");
+
+fn error(text: &str) -> StateError {
+    read(text.as_bytes()).unwrap_err()
+}
+
+/// A state with one resource whose instances are `instances`.
+fn with_instances(instances: &str) -> String {
+    format!(
+        r#"{{"version":4,"resources":[{{"mode":"managed","type":"a","name":"b","provider":"provider[\"a/b\"]",
+        "instances":[{instances}]}}]}}"#
+    )
+}
+
+fn text(state: &State) -> String {
+    String::from_utf8(write(state)).unwrap()
+}
+
+#[test]
+fn what_terraform_wrote_is_written_back_byte_for_byte() {
+    for fixture in [EVERYTHING, MODULES, DESTROYED] {
+        assert_eq!(text(&read(fixture.as_bytes()).unwrap()), fixture);
+    }
+}
+
+#[test]
+fn white_space_does_not_matter() {
+    for fixture in [EVERYTHING, MODULES] {
+        let compact = crate::json::compact(fixture);
+        assert_eq!(text(&read(compact.as_bytes()).unwrap()), fixture);
+        assert_eq!(text(&read(format!("\u{feff}{fixture}\n \n").as_bytes()).unwrap()), fixture);
+    }
+}
+
+#[test]
+fn every_part_of_a_record_is_read() {
+    let state = read(EVERYTHING.as_bytes()).unwrap();
+    let full = state.get(&"zz_x.y[10]".parse().unwrap()).unwrap().current.clone().unwrap();
+    assert_eq!((full.schema_version, full.create_before_destroy, full.status), (3, true, ObjectStatus::Ready));
+    assert_eq!(&*full.private, b"hi");
+    assert_eq!(full.identity.as_ref().unwrap().schema_version, 2);
+    assert_eq!(
+        full.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["module.a.b.c", "a.b", "data.x.y"]
+    );
+    assert_eq!(full.sensitive_attributes.iter().map(ToString::to_string).collect::<Vec<_>>(), [".a[\"k\"][0]", ".b<"]);
+    let deposed = &state.get(&"zz_x.y[2]".parse().unwrap()).unwrap().deposed;
+    assert_eq!(deposed.keys().map(ToString::to_string).collect::<Vec<_>>(), ["00000001", "deadbeef"]);
+    assert_eq!(deposed.values().next().unwrap().status, ObjectStatus::Tainted);
+    assert!(state.outputs["z<b>"].sensitive);
+    assert_eq!(state.outputs["z<b>"].value.as_str(), Some("a<b&c\u{2028} é é / \u{7}"));
+    assert_eq!(state.provider(&"zz_x.y[2]".parse().unwrap()).unwrap().alias.as_deref(), Some("west"));
+    assert_eq!(state.check_results.as_ref().unwrap().len(), 4);
+}
+
+#[test]
+fn instances_with_the_same_dependencies_share_one_list() {
+    let state = read(MODULES.as_bytes()).unwrap();
+    let list = |text: &str| {
+        let address = text.parse().unwrap();
+        state.get(&address).unwrap().current.clone().unwrap().dependencies.clone()
+    };
+    let (one, other) = (list("module.m[1].terraform_data.x"), list("module.m[10].terraform_data.x"));
+    assert_eq!(one.len(), 2);
+    assert!(one.is_same_list(&other));
+    let many = list("terraform_data.many[0]");
+    assert!(Arc::ptr_eq(one.iter().last().unwrap(), many.iter().next().unwrap()), "resources are shared between lists");
+}
+
+#[test]
+fn what_opentofu_keeps_with_an_instance_is_kept() {
+    let source = with_instances(
+        r#"{"index_key":"k","provider":"provider[\"registry.opentofu.org/a/b\"].x[\"e.u\"]","schema_version":0,
+        "attributes":{},"depends_on":["a.c"],"skip_destroy":true}"#,
+    )
+    .replacen(r#""provider":"provider[\"a/b\"]","#, "", 1);
+    let state = read(source.as_bytes()).unwrap();
+    let written = text(&state);
+    let provider = state.provider(&"a.b[\"k\"]".parse().unwrap()).unwrap();
+    assert_eq!(provider.to_string(), r#"provider["registry.opentofu.org/a/b"].x"#);
+    assert!(written.contains(r#""provider": "provider[\"registry.opentofu.org/a/b\"].x[\"e.u\"]""#), "{written}");
+    assert!(written.contains("\"depends_on\": [\n            \"a.c\"\n          ]"), "{written}");
+    assert!(written.contains("\"skip_destroy\": true"), "{written}");
+    assert_eq!(text(&read(written.as_bytes()).unwrap()), written);
+}
+
+#[test]
+fn a_file_that_ends_in_the_middle_is_told_apart_from_one_that_is_no_json() {
+    let half = error(&EVERYTHING[..EVERYTHING.len() / 2]);
+    assert_eq!((half.kind, &*half.summary), (StateErrorKind::Malformed, "Unsupported state file format"));
+    assert!(half.detail.contains("ends in the middle of its JSON") && half.detail.contains(".backup"), "{half}");
+    assert!(error("{\"version\":4,]").detail.contains("syntax error at line 1 column 14"));
+    assert!(error("garbage").detail.contains("syntax error at line 1 column 1"));
+    assert!(error("[]").detail.contains("no object"));
+    assert!(error("{}").detail.contains("no \"version\""));
+    assert!(error("{\"version\":\"4\"}").detail.contains("not a whole number"));
+    assert!(error(" \n").detail.contains("is empty"));
+    assert!(is_blank(b"") && is_blank(b" \n\t\r") && !is_blank(b"{}"));
+    assert!(
+        read(b"{\"version\":4,\"lineage\":\"\xff\"}").unwrap_err().detail.contains("not valid UTF-8 from byte 24 on")
+    );
+    assert!(error("{\"encrypted_data\":\"x\",\"meta\":{}}").detail.contains("encrypted"));
+}
+
+#[test]
+fn a_newer_or_older_format_is_refused_with_the_way_out() {
+    let newer = error(r#"{"version":5,"terraform_version":"9.1.0","resources":{"other":"shape"}}"#);
+    assert_eq!(newer.kind, StateErrorKind::Unsupported);
+    assert!(newer.detail.contains("format version 5, which is newer than version 4"), "{newer}");
+    assert!(newer.detail.contains("written by version 9.1.0"), "{newer}");
+    assert!(error(r#"{"version":3,"modules":[]}"#).detail.contains("older than version 4"));
+}
+
+#[test]
+fn wrong_content_is_named_with_its_place() {
+    let detail = |text: &str| error(text).detail;
+    assert!(detail(r#"{"version":4,"serial":"x"}"#).contains("a string, expected u64 at line 1 column 25"));
+    assert!(!detail(r#"{"version":4,"outputs":{"o":{"sensitive":"s3cret \", expected"}}}"#).contains("s3cret"));
+    assert!(detail(r#"{"version":4,"resources":[{"mode":"x"}]}"#).contains("mode \"x\""));
+    assert!(detail(r#"{"version":4,"resources":[{"mode":"managed","type":"a b","name":"c"}]}"#).contains("no names"));
+    assert!(detail(&with_instances("").replace("provider[", "p[")).contains("provider \"p["));
+    let no_provider = with_instances("").replace(r#""provider":"provider[\"a/b\"]","#, "");
+    assert!(detail(&no_provider).contains("a.b in the state file names no provider"));
+    assert!(detail(&with_instances(r#"{"index_key":true}"#)).contains("neither a whole number nor a string"));
+    assert!(detail(&with_instances(r#"{"index_key":-1}"#)).contains("neither a whole number nor a string"));
+    assert!(detail(&with_instances(r#"{"index_key":1.5}"#)).contains("neither a whole number nor a string"));
+    assert!(
+        detail(&with_instances(r#"{"status":"odd"}"#)).contains("a.b in the state file: it has the status \"odd\"")
+    );
+    assert!(detail(&with_instances(r#"{"deposed":"x"}"#)).contains("eight characters"));
+    assert!(detail(&with_instances(r#"{"private":"?"}"#)).contains("not valid base64"));
+    assert!(detail(&with_instances(r#"{"dependencies":["x"]}"#)).contains("no resource address"));
+    assert!(
+        detail(&with_instances(r#"{"sensitive_attributes":[[{"type":"q","value":1}]]}"#))
+            .contains("unknown type \"q\"")
+    );
+    assert!(detail(&with_instances("{},{}")).contains("a.b appears more than once"));
+    let bad_output = r#"{"version":4,"outputs":{"o":{"value":"s3cret","type":"number"}}}"#;
+    assert!(detail(bad_output).contains("output \"o\"") && !detail(bad_output).contains("s3cret"));
+}
+
+#[test]
+fn missing_parts_mean_what_terraform_takes_them_for() {
+    let state = read(with_instances(r#"{"index_key":2.0,"attributes":null},{"index_key":3}"#).as_bytes()).unwrap();
+    assert_eq!((state.serial, &*state.lineage), (0, ""));
+    let attributes = |text: &str| state.get(&text.parse().unwrap()).unwrap().current.clone().unwrap();
+    assert_eq!(attributes("a.b[2]").attributes.as_str(), "null");
+    assert_eq!(attributes("a.b[3]").attributes.as_str(), "{}");
+    let nulls = r#"{"version":4,"outputs":null,"resources":null,"check_results":null,"unknown":{"a":[1]}}"#;
+    assert!(read(nulls.as_bytes()).unwrap().is_empty());
+}
+
+proptest! {
+    #[test]
+    fn damaged_files_never_panic(at in any::<prop::sample::Index>(), to in any::<u8>(), cut in any::<prop::sample::Index>()) {
+        for fixture in [EVERYTHING, MODULES] {
+            let mut bytes = fixture.as_bytes().to_vec();
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            if let Ok(state) = read(&bytes) {
+                // What is still a state is one after writing, too.
+                let again = write(&state);
+                prop_assert_eq!(write(&read(&again).unwrap()), again);
+            }
+            bytes.truncate(cut.index(bytes.len()));
+            prop_assert!(read(&bytes).is_err());
+        }
+    }
+}

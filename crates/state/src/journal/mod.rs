@@ -1,0 +1,21 @@
+//! The journal: what a run is about to do and what it has done, beside the state file, until it is folded in.
+//!
+//! A record is with the operating system before the step after it is taken, so a killed process loses none. It reaches
+//! the disk a moment later, many records at once: see [`Journal::sync`].
+
+mod codec;
+mod frame;
+mod read;
+mod record;
+mod writer;
+
+pub(crate) use read::{Event, Recovered, Snapshot, recover};
+pub use record::{Begin, Operation, Outcome};
+pub(crate) use record::{Finished, Place, Prior, RunHeader};
+pub use writer::Journal;
+
+/// What the file begins with.
+const MAGIC: &[u8] = b"groma journal 1\n";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,388 @@
+//! What a journal's records say, and their binary form.
+
+use std::fmt;
+use std::sync::Arc;
+
+use groma_address::{ConfigResource, Name, ProviderConfig, ResourceInstance};
+
+use super::codec::{Decoder, Encoder};
+use crate::file::{parse_paths, write_paths_json};
+use crate::object::{
+    AttributesJson, Dependencies, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
+};
+
+/// What a provider is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Make a new object.
+    Create,
+    /// Change an object.
+    Update,
+    /// Delete an object.
+    Delete,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        })
+    }
+}
+
+/// A provider call that changes something and is about to be made: all that is needed to ask again after a crash.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Begin {
+    /// The instance.
+    pub address: ResourceInstance,
+    /// Which of its deposed objects; none for the current one.
+    pub deposed: Option<DeposedKey>,
+    /// What is asked for.
+    pub operation: Operation,
+    /// The provider configuration that is asked.
+    pub provider: ProviderConfig,
+    /// The schema version of the values below.
+    pub schema_version: u64,
+    /// What the provider noted while planning: an idempotency token may be in it.
+    pub planned_private: Arc<[u8]>,
+    /// The planned new state, in the caller's encoding.
+    pub planned_state: Arc<[u8]>,
+    /// The configuration, in the caller's encoding.
+    pub config: Arc<[u8]>,
+    /// What the new object's record will say about its dependencies.
+    pub dependencies: Dependencies,
+    /// What the new object's record will say about the order of its replacement.
+    pub create_before_destroy: bool,
+}
+
+/// The values may be secret: only what identifies the call is shown.
+impl fmt::Debug for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Begin({} {}", self.operation, self.address)?;
+        self.deposed.iter().try_for_each(|key| write!(f, " deposed {key}"))?;
+        f.write_str(")")
+    }
+}
+
+/// What is now at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// This object.
+    Present(Arc<ObjectRecord>),
+    /// Nothing.
+    Gone,
+}
+
+/// What was at a place before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prior {
+    pub fingerprint: Fingerprint,
+    /// The attribute `id`, as JSON.
+    pub id: Option<String>,
+}
+
+impl Prior {
+    pub fn of(object: &ObjectRecord) -> Self {
+        Self { fingerprint: object.fingerprint(), id: object.id_json() }
+    }
+}
+
+/// Where an object is: an instance, and which of its objects.
+pub(crate) type Place = (ResourceInstance, Option<DeposedKey>);
+
+/// The beginning of a run: what came before is in the state file, apart from calls still under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunHeader {
+    pub lineage: String,
+    pub serial: u64,
+    /// Whether there was no state yet.
+    pub from_nothing: bool,
+}
+
+/// One record as it is read.
+#[derive(Debug)]
+pub(super) enum Record<'a> {
+    Run(RunHeader),
+    /// Names a resource or a provider configuration by the next number.
+    Text(&'a str),
+    /// Names a list of dependencies by the next number.
+    List(Vec<u64>),
+    Begin(Box<Begin>),
+    Finished(Box<Finished>),
+    /// A call under way has been dealt with otherwise.
+    Settled(Place),
+    Moved(ResourceInstance, ResourceInstance),
+    Outputs { outputs: &'a str, check_results: &'a str },
+    Snapshot { lineage: &'a str, serial: u64, bytes: &'a [u8] },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finished {
+    pub place: Place,
+    pub provider: ProviderConfig,
+    pub prior: Option<Prior>,
+    pub outcome: Outcome,
+}
+
+const RUN: u8 = 1;
+const TEXT: u8 = 2;
+const LIST: u8 = 3;
+const BEGIN: u8 = 4;
+const FINISHED: u8 = 5;
+const SETTLED: u8 = 6;
+const MOVED: u8 = 7;
+const OUTPUTS: u8 = 8;
+const SNAPSHOT: u8 = 9;
+
+/// What earlier records have given numbers.
+#[derive(Default)]
+pub(super) struct Numbered {
+    texts: Vec<Text>,
+    lists: Vec<Dependencies>,
+}
+
+/// A text is either a resource or a provider configuration; which one shows when it is used.
+struct Text {
+    text: Name,
+    resource: Option<Arc<ConfigResource>>,
+    provider: Option<ProviderConfig>,
+}
+
+impl Numbered {
+    pub fn add_text(&mut self, text: &str) {
+        self.texts.push(Text { text: text.into(), resource: text.parse().ok().map(Arc::new), provider: text.parse().ok() });
+    }
+
+    pub fn add_list(&mut self, numbers: &[u64]) -> Option<()> {
+        let resource = |number: &u64| self.texts.get(usize::try_from(*number).ok()?)?.resource.clone();
+        let list = numbers.iter().map(resource).collect::<Option<Vec<_>>>()?;
+        self.lists.push(Dependencies::in_order(list));
+        Some(())
+    }
+
+    fn provider(&self, decoder: &mut Decoder<'_>) -> Option<ProviderConfig> {
+        let text = self.texts.get(usize::try_from(decoder.number()?).ok()?)?;
+        debug_assert!(text.provider.is_some(), "{} is no provider configuration", text.text);
+        text.provider.clone()
+    }
+
+    /// List number zero is the empty one.
+    fn list(&self, decoder: &mut Decoder<'_>) -> Option<Dependencies> {
+        match decoder.number()? {
+            0 => Some(Dependencies::default()),
+            number => self.lists.get(usize::try_from(number - 1).ok()?).cloned(),
+        }
+    }
+}
+
+/// Reads one record; nothing when it is damaged or of an unknown kind.
+pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Record<'a>> {
+    let mut decoder = Decoder(payload);
+    let d = &mut decoder;
+    Some(match d.byte()? {
+        RUN => Record::Run(RunHeader { lineage: d.text()?.into(), serial: d.number()?, from_nothing: d.byte()? != 0 }),
+        TEXT => Record::Text(d.text()?),
+        LIST => {
+            let mut numbers = Vec::new();
+            while !d.0.is_empty() {
+                numbers.push(d.number()?);
+            }
+            Record::List(numbers)
+        }
+        BEGIN => {
+            let (address, deposed) = decode_place(d)?;
+            Record::Begin(Box::new(Begin {
+                address,
+                deposed,
+                operation: decode_operation(d.byte()?)?,
+                provider: numbered.provider(d)?,
+                schema_version: d.number()?,
+                planned_private: d.bytes()?.into(),
+                planned_state: d.bytes()?.into(),
+                config: d.bytes()?.into(),
+                dependencies: numbered.list(d)?,
+                create_before_destroy: d.byte()? != 0,
+            }))
+        }
+        FINISHED => Record::Finished(Box::new(Finished {
+            place: decode_place(d)?,
+            provider: numbered.provider(d)?,
+            prior: d.option(decode_prior)?,
+            outcome: match d.option(|d| decode_object(d, numbered))? {
+                Some(object) => Outcome::Present(Arc::new(object)),
+                None => Outcome::Gone,
+            },
+        })),
+        SETTLED => Record::Settled(decode_place(d)?),
+        MOVED => Record::Moved(d.text()?.parse().ok()?, d.text()?.parse().ok()?),
+        OUTPUTS => Record::Outputs { outputs: d.text()?, check_results: d.text()? },
+        SNAPSHOT => Record::Snapshot { lineage: d.text()?, serial: d.number()?, bytes: d.0 },
+        _ => return None,
+    })
+}
+
+pub(super) fn encode_run(header: &RunHeader, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(RUN);
+    e.text(&header.lineage);
+    e.number(header.serial);
+    e.byte(header.from_nothing.into());
+}
+
+pub(super) fn encode_text(text: &str, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(TEXT);
+    e.text(text);
+}
+
+pub(super) fn encode_list(numbers: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(LIST);
+    numbers.for_each(|number| e.number(number));
+}
+
+/// The numbers that a record needs for what it shares with others.
+pub(super) struct Numbers {
+    pub provider: u64,
+    pub list: u64,
+}
+
+pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(BEGIN);
+    encode_place(&begin.address, begin.deposed.as_ref(), &mut e);
+    e.byte(begin.operation as u8);
+    e.number(numbers.provider);
+    e.number(begin.schema_version);
+    e.bytes(&begin.planned_private);
+    e.bytes(&begin.planned_state);
+    e.bytes(&begin.config);
+    e.number(numbers.list);
+    e.byte(begin.create_before_destroy.into());
+}
+
+pub(super) fn encode_finished(finished: &Finished, numbers: &Numbers, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(FINISHED);
+    encode_place(&finished.place.0, finished.place.1.as_ref(), &mut e);
+    e.number(numbers.provider);
+    e.option(finished.prior.as_ref(), |e, prior| {
+        e.0.extend_from_slice(&prior.fingerprint.0);
+        e.option(prior.id.as_deref(), Encoder::text);
+    });
+    let object = match &finished.outcome {
+        Outcome::Present(object) => Some(object),
+        Outcome::Gone => None,
+    };
+    e.option(object, |e, object| encode_object(object, numbers.list, e));
+}
+
+pub(super) fn encode_settled(place: &Place, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(SETTLED);
+    encode_place(&place.0, place.1.as_ref(), &mut e);
+}
+
+pub(super) fn encode_moved(from: &ResourceInstance, to: &ResourceInstance, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(MOVED);
+    e.text(&from.to_string());
+    e.text(&to.to_string());
+}
+
+pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(OUTPUTS);
+    e.bytes(outputs);
+    e.bytes(check_results);
+}
+
+/// All of a snapshot record but the bytes themselves.
+pub(super) fn encode_snapshot_head(lineage: &str, serial: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut e = Encoder(&mut out);
+    e.byte(SNAPSHOT);
+    e.text(lineage);
+    e.number(serial);
+    out
+}
+
+fn encode_place(address: &ResourceInstance, deposed: Option<&DeposedKey>, e: &mut Encoder<'_>) {
+    e.text(&address.to_string());
+    e.option(deposed, |e, key| e.text(key.as_str()));
+}
+
+fn decode_place(d: &mut Decoder<'_>) -> Option<Place> {
+    Some((d.text()?.parse().ok()?, d.option(|d| DeposedKey::new(d.text()?))?))
+}
+
+fn decode_operation(code: u8) -> Option<Operation> {
+    [Operation::Create, Operation::Update, Operation::Delete].into_iter().find(|operation| *operation as u8 == code)
+}
+
+fn decode_prior(d: &mut Decoder<'_>) -> Option<Prior> {
+    Some(Prior { fingerprint: Fingerprint(d.array()?), id: d.option(|d| Some(d.text()?.to_owned()))? })
+}
+
+const TAINTED: u8 = 1;
+const CREATE_BEFORE_DESTROY: u8 = 2;
+const SKIP_DESTROY: u8 = 4;
+
+fn encode_object(object: &ObjectRecord, list: u64, e: &mut Encoder<'_>) {
+    let foreign = object.foreign.as_deref();
+    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+    e.byte(
+        flag(object.status == ObjectStatus::Tainted, TAINTED)
+            | flag(object.create_before_destroy, CREATE_BEFORE_DESTROY)
+            | flag(foreign.is_some_and(|keys| keys.skip_destroy), SKIP_DESTROY),
+    );
+    e.number(object.schema_version);
+    e.text(object.attributes.as_str());
+    e.option((!object.sensitive_attributes.is_empty()).then_some(&object.sensitive_attributes), |e, paths| {
+        let mut json = Vec::new();
+        write_paths_json(paths, &mut json);
+        e.bytes(&json);
+    });
+    e.bytes(&object.private);
+    e.option(object.identity.as_deref(), |e, identity| {
+        e.number(identity.schema_version);
+        e.option(identity.json.as_ref(), |e, json| e.text(json.as_str()));
+    });
+    e.number(list);
+    e.option(foreign, |e, keys| {
+        e.option(keys.attributes_flat.as_deref(), Encoder::text);
+        e.option(keys.provider.as_deref(), Encoder::text);
+        e.option(keys.depends_on.as_deref(), Encoder::text);
+    });
+}
+
+fn decode_object(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<ObjectRecord> {
+    let flags = d.byte()?;
+    let shared = |d: &mut Decoder<'_>| Some(Arc::<str>::from(d.text()?));
+    Some(ObjectRecord {
+        status: if flags & TAINTED == 0 { ObjectStatus::Ready } else { ObjectStatus::Tainted },
+        create_before_destroy: flags & CREATE_BEFORE_DESTROY != 0,
+        schema_version: d.number()?,
+        attributes: AttributesJson::new(d.text()?),
+        sensitive_attributes: d.option(|d| parse_paths(d.text()?).ok())?.unwrap_or_default(),
+        private: match d.bytes()? {
+            [] => Arc::default(),
+            bytes => bytes.into(),
+        },
+        identity: d.option(|d| {
+            let schema_version = d.number()?;
+            Some(Arc::new(Identity { schema_version, json: d.option(|d| Some(AttributesJson::new(d.text()?)))? }))
+        })?,
+        dependencies: numbered.list(d)?,
+        foreign: d.option(|d| {
+            Some(Box::new(ForeignKeys {
+                attributes_flat: d.option(shared)?,
+                provider: d.option(shared)?,
+                depends_on: d.option(shared)?,
+                skip_destroy: flags & SKIP_DESTROY != 0,
+            }))
+        })?,
+    })
+}

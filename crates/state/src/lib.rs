@@ -1,0 +1,20 @@
+//! State and plan files, the journal, locks and backups.
+//!
+//! [`State`] is what is known of the infrastructure: a record for each instance, attributes kept as JSON text, because
+//! only whoever has a schema can decode them. [`file`] reads and writes Terraform's format version 4.
+
+mod error;
+pub mod file;
+mod json;
+mod model;
+mod object;
+mod random;
+
+pub use error::{StateError, StateErrorKind};
+pub use model::{
+    CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
+};
+pub use object::{
+    AttributesJson, Dependencies, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
+    text_order,
+};

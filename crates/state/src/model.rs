@@ -1,0 +1,468 @@
+//! State in memory: a record for each instance.
+
+use std::collections::{BTreeMap, HashSet, btree_map};
+use std::sync::Arc;
+
+use groma_address::{AbsResource, InstanceKey, Name, ProviderConfig, ResourceInstance};
+use groma_value::{Type, Value};
+
+use crate::object::{DeposedKey, ObjectRecord};
+use crate::random::uuid;
+
+/// What is known of the infrastructure that one configuration (in one workspace) manages.
+///
+/// Resources are in Terraform's order; looking one up takes logarithmic time, and so does every change. It is not
+/// `Clone`: with a million instances nobody should copy it by accident.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Which line of states this one belongs to; the same for all that grew out of each other.
+    pub lineage: String,
+    /// How many times the content has changed on the way here.
+    pub serial: u64,
+    /// The version of Terraform that wrote it, or that the writer stands for.
+    pub terraform_version: String,
+    /// The root module's outputs.
+    pub outputs: BTreeMap<Name, OutputValue>,
+    /// What the last run's conditions and checks gave; none when no run recorded any.
+    pub check_results: Option<Vec<CheckResult>>,
+    resources: BTreeMap<AbsResource, ResourceEntry>,
+    instances: usize,
+    providers: HashSet<Arc<ProviderConfig>>,
+}
+
+/// The value of a root module output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputValue {
+    /// The value, without marks.
+    pub value: Value,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it must not be shown.
+    pub sensitive: bool,
+    /// OpenTofu's note that the output is deprecated.
+    pub deprecated: Option<Name>,
+}
+
+/// What became of the conditions of one checkable object of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckResult {
+    /// `resource`, `output`, `check` or `var`.
+    pub object_kind: String,
+    /// Its address as written.
+    pub config_addr: String,
+    /// All its instances together.
+    pub status: CheckStatus,
+    /// Its instances; none when they are not known.
+    pub objects: Option<Vec<CheckedObject>>,
+}
+
+/// What became of the conditions of one instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedObject {
+    /// Its address.
+    pub object_addr: String,
+    /// Whether the conditions hold.
+    pub status: CheckStatus,
+    /// What the failed ones said.
+    pub failure_messages: Vec<String>,
+}
+
+/// Whether conditions hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckStatus {
+    /// All hold.
+    Pass,
+    /// One does not hold.
+    Fail,
+    /// One could not be evaluated.
+    Error,
+    /// Not known yet.
+    Unknown,
+}
+
+/// A resource with all its instances.
+#[derive(Debug, PartialEq)]
+pub struct ResourceEntry {
+    /// The provider configuration that manages it.
+    pub provider: Arc<ProviderConfig>,
+    instances: Instances,
+}
+
+/// Most resources have one instance: those need no map.
+#[derive(Debug, PartialEq)]
+enum Instances {
+    One(InstanceKey, InstanceRecord),
+    Many(BTreeMap<InstanceKey, InstanceRecord>),
+}
+
+/// One instance: its current object and those that wait for deletion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstanceRecord {
+    /// The object that the configuration means.
+    pub current: Option<Arc<ObjectRecord>>,
+    /// Replaced objects that could not be deleted yet.
+    pub deposed: BTreeMap<DeposedKey, Arc<ObjectRecord>>,
+}
+
+impl InstanceRecord {
+    /// Whether there is no object at all.
+    pub fn is_empty(&self) -> bool {
+        self.current.is_none() && self.deposed.is_empty()
+    }
+
+    /// The current object, or the deposed one of that key.
+    pub fn object(&self, deposed: Option<&DeposedKey>) -> Option<&Arc<ObjectRecord>> {
+        match deposed {
+            None => self.current.as_ref(),
+            Some(key) => self.deposed.get(key),
+        }
+    }
+}
+
+/// One instance met on the way through a state.
+#[derive(Clone, Copy, Debug)]
+pub struct InstanceView<'a> {
+    /// The resource it is an instance of.
+    pub resource: &'a AbsResource,
+    /// Which instance of it.
+    pub key: &'a InstanceKey,
+    /// The provider configuration that manages it.
+    pub provider: &'a ProviderConfig,
+    /// Its objects.
+    pub record: &'a InstanceRecord,
+}
+
+impl InstanceView<'_> {
+    /// The whole address.
+    pub fn address(&self) -> ResourceInstance {
+        self.resource.instance(self.key.clone())
+    }
+}
+
+impl ResourceEntry {
+    /// The instances in order.
+    pub fn instances(&self) -> impl Iterator<Item = (&InstanceKey, &InstanceRecord)> {
+        let (one, many) = match &self.instances {
+            Instances::One(key, record) => (Some((key, record)), None),
+            Instances::Many(map) => (None, Some(map.iter())),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+
+    /// One instance.
+    pub fn instance(&self, key: &InstanceKey) -> Option<&InstanceRecord> {
+        match &self.instances {
+            Instances::One(own, record) => (own == key).then_some(record),
+            Instances::Many(map) => map.get(key),
+        }
+    }
+
+    /// How many instances there are.
+    pub fn len(&self) -> usize {
+        match &self.instances {
+            Instances::One(..) => 1,
+            Instances::Many(map) => map.len(),
+        }
+    }
+
+    /// Whether there is no instance: Terraform leaves such resources behind sometimes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn get_mut(&mut self, key: &InstanceKey) -> Option<&mut InstanceRecord> {
+        match &mut self.instances {
+            Instances::One(own, record) => (own == key).then_some(record),
+            Instances::Many(map) => map.get_mut(key),
+        }
+    }
+
+    fn remove(&mut self, key: &InstanceKey) -> Option<InstanceRecord> {
+        match &mut self.instances {
+            Instances::Many(map) => map.remove(key),
+            Instances::One(own, _) if own != key => None,
+            one @ Instances::One(..) => match std::mem::replace(one, Instances::Many(BTreeMap::new())) {
+                Instances::One(_, record) => Some(record),
+                Instances::Many(_) => None,
+            },
+        }
+    }
+
+    /// Makes room for an instance that is not there yet.
+    fn insert(&mut self, key: InstanceKey, record: InstanceRecord) {
+        match &mut self.instances {
+            Instances::Many(map) if map.is_empty() => self.instances = Instances::One(key, record),
+            Instances::Many(map) => {
+                map.insert(key, record);
+            }
+            one @ Instances::One(..) => {
+                let mut map = BTreeMap::from([(key, record)]);
+                if let Instances::One(key, record) = std::mem::replace(one, Instances::Many(BTreeMap::new())) {
+                    map.insert(key, record);
+                }
+                *one = Instances::Many(map);
+            }
+        }
+    }
+}
+
+impl State {
+    /// An empty state with a new lineage.
+    pub fn new(terraform_version: impl Into<String>) -> Self {
+        Self { lineage: uuid(), terraform_version: terraform_version.into(), ..Self::default() }
+    }
+
+    /// Whether it manages nothing and has no outputs.
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.outputs.is_empty()
+    }
+
+    /// How many instances it has.
+    pub fn len(&self) -> usize {
+        self.instances
+    }
+
+    /// The resources in order.
+    pub fn resources(&self) -> btree_map::Iter<'_, AbsResource, ResourceEntry> {
+        self.resources.iter()
+    }
+
+    /// One resource.
+    pub fn resource(&self, address: &AbsResource) -> Option<&ResourceEntry> {
+        self.resources.get(address)
+    }
+
+    /// All instances in order.
+    pub fn iter(&self) -> impl Iterator<Item = InstanceView<'_>> {
+        self.resources.iter().flat_map(|(resource, entry)| {
+            let provider = &entry.provider;
+            entry.instances().map(move |(key, record)| InstanceView { resource, key, provider, record })
+        })
+    }
+
+    /// One instance.
+    pub fn get(&self, address: &ResourceInstance) -> Option<&InstanceRecord> {
+        self.resources.get(&address.abs_resource())?.instance(&address.key)
+    }
+
+    /// The current object of an instance, or its deposed one of that key.
+    pub fn object(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Option<&Arc<ObjectRecord>> {
+        self.get(address)?.object(deposed)
+    }
+
+    /// The provider configuration that manages an instance.
+    pub fn provider(&self, address: &ResourceInstance) -> Option<&ProviderConfig> {
+        Some(&self.resources.get(&address.abs_resource())?.provider)
+    }
+
+    /// Records `object` as the current one (or the deposed one of that key) of an instance; returns the one before.
+    pub fn insert(
+        &mut self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+        provider: &ProviderConfig,
+        object: Arc<ObjectRecord>,
+    ) -> Option<Arc<ObjectRecord>> {
+        let entry = self.ensure_resource(address.abs_resource(), provider);
+        if entry.get_mut(&address.key).is_none() {
+            entry.insert(address.key.clone(), InstanceRecord::default());
+            self.instances += 1;
+        }
+        let record = self.record_mut(address)?;
+        match deposed {
+            None => record.current.replace(object),
+            Some(key) => record.deposed.insert(key.clone(), object),
+        }
+    }
+
+    /// Takes an object out; an instance without objects and a resource without instances go with it.
+    pub fn remove(&mut self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Option<Arc<ObjectRecord>> {
+        let record = self.record_mut(address)?;
+        let object = match deposed {
+            None => record.current.take(),
+            Some(key) => record.deposed.remove(key),
+        }?;
+        if record.is_empty() {
+            self.remove_instance(address);
+        }
+        Some(object)
+    }
+
+    /// Takes an instance out with all its objects.
+    pub fn remove_instance(&mut self, address: &ResourceInstance) -> Option<InstanceRecord> {
+        let btree_map::Entry::Occupied(mut entry) = self.resources.entry(address.abs_resource()) else { return None };
+        let record = entry.get_mut().remove(&address.key)?;
+        self.instances -= 1;
+        if entry.get().is_empty() {
+            entry.remove();
+        }
+        Some(record)
+    }
+
+    /// Makes the current object a deposed one, under a new key, which is returned; none when there is no current one.
+    pub fn depose(&mut self, address: &ResourceInstance) -> Option<DeposedKey> {
+        let record = self.record_mut(address)?;
+        let object = record.current.take()?;
+        let mut key = DeposedKey::generate();
+        while record.deposed.contains_key(&key) {
+            key = DeposedKey::generate();
+        }
+        record.deposed.insert(key.clone(), object);
+        Some(key)
+    }
+
+    /// Makes a deposed object the current one again: when its replacement could not be created.
+    ///
+    /// Returns whether it did: there is such an object, and no current one.
+    pub fn restore(&mut self, address: &ResourceInstance, key: &DeposedKey) -> bool {
+        let Some(record) = self.record_mut(address).filter(|record| record.current.is_none()) else { return false };
+        record.current = record.deposed.remove(key);
+        record.current.is_some()
+    }
+
+    /// Moves an instance with all its objects to another address.
+    ///
+    /// Returns whether it did: there is such an instance, and none at the other address.
+    pub fn rename(&mut self, from: &ResourceInstance, to: &ResourceInstance) -> bool {
+        if self.get(to).is_some() {
+            return false;
+        }
+        let Some(provider) = self.resource(&from.abs_resource()).map(|entry| entry.provider.clone()) else {
+            return false;
+        };
+        let Some(record) = self.remove_instance(from) else { return false };
+        self.ensure_resource(to.abs_resource(), &provider).insert(to.key.clone(), record);
+        self.instances += 1;
+        true
+    }
+
+    /// Makes sure that the resource is there, managed by `provider`, be it without instances.
+    pub(crate) fn ensure_resource(&mut self, address: AbsResource, provider: &ProviderConfig) -> &mut ResourceEntry {
+        let shared = match self.providers.get(provider) {
+            Some(shared) => shared.clone(),
+            None => {
+                let shared = Arc::new(provider.clone());
+                self.providers.insert(shared.clone());
+                shared
+            }
+        };
+        let entry = self.resources.entry(address).or_insert_with(|| ResourceEntry::empty(shared.clone()));
+        entry.provider = shared;
+        entry
+    }
+
+    fn record_mut(&mut self, address: &ResourceInstance) -> Option<&mut InstanceRecord> {
+        self.resources.get_mut(&address.abs_resource())?.get_mut(&address.key)
+    }
+}
+
+impl ResourceEntry {
+    fn empty(provider: Arc<ProviderConfig>) -> Self {
+        Self { provider, instances: Instances::Many(BTreeMap::new()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groma_address::ProviderAddress;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::object::AttributesJson;
+
+    fn provider() -> ProviderConfig {
+        ProviderConfig::default_in_root(ProviderAddress::builtin_terraform())
+    }
+
+    fn address(text: &str) -> ResourceInstance {
+        text.parse().unwrap()
+    }
+
+    fn object(id: &str) -> Arc<ObjectRecord> {
+        Arc::new(ObjectRecord::new(0, AttributesJson::new(format!("{{\"id\":\"{id}\"}}"))))
+    }
+
+    fn shown(state: &State) -> Vec<String> {
+        let current = |view: InstanceView<'_>| {
+            let deposed: Vec<_> = view.record.deposed.values().filter_map(|object| object.id_json()).collect();
+            let current = view.record.current.as_ref().and_then(|object| object.id_json());
+            format!("{} {} {deposed:?}", view.address(), current.unwrap_or_default())
+        };
+        state.iter().map(current).collect()
+    }
+
+    #[test]
+    fn instances_come_in_terraforms_order() {
+        let mut state = State::new("1.15.5");
+        for text in ["module.a.x.y", "x.y[10]", "x.y[9]", "x.y", "data.x.y", "x.a"] {
+            state.insert(&address(text), None, &provider(), object("i"));
+        }
+        let order: Vec<_> = state.iter().map(|view| view.address().to_string()).collect();
+        assert_eq!(order, ["data.x.y", "x.a", "x.y", "x.y[9]", "x.y[10]", "module.a.x.y"]);
+        assert_eq!(state.len(), 6);
+    }
+
+    #[test]
+    fn a_replaced_object_is_deposed_until_it_is_deleted() {
+        let mut state = State::new("1.15.5");
+        let x = address("x.y");
+        state.insert(&x, None, &provider(), object("old"));
+        let key = state.depose(&x).unwrap();
+        state.insert(&x, None, &provider(), object("new"));
+        assert_eq!(shown(&state), ["x.y \"new\" [\"\\\"old\\\"\"]"]);
+        assert!(!state.restore(&x, &key), "there is a current object");
+        assert!(state.remove(&x, None).is_some());
+        assert!(state.restore(&x, &key));
+        assert_eq!(shown(&state), ["x.y \"old\" []"]);
+        assert!(state.remove(&x, None).is_some());
+        assert!(state.is_empty());
+        assert_eq!(state.len(), 0);
+    }
+
+    #[test]
+    fn a_moved_instance_keeps_its_objects_and_its_provider() {
+        let mut state = State::new("1.15.5");
+        state.insert(&address("x.y"), None, &provider(), object("a"));
+        state.insert(&address("x.z"), None, &provider(), object("b"));
+        assert!(!state.rename(&address("x.y"), &address("x.z")), "the place is taken");
+        assert!(state.rename(&address("x.y"), &address("module.m.x.y[0]")));
+        assert!(!state.rename(&address("x.y"), &address("x.q")), "it is gone");
+        assert_eq!(shown(&state), ["x.z \"b\" []", "module.m.x.y[0] \"a\" []"]);
+        assert_eq!(state.provider(&address("module.m.x.y[0]")), Some(&provider()));
+    }
+
+    proptest! {
+        #[test]
+        fn it_behaves_as_a_map_of_objects(steps in prop::collection::vec((0..2_u8, 0..4_u64, 0..3_u8, any::<bool>()), 0..60)) {
+            let mut state = State::new("1.15.5");
+            let mut model = BTreeMap::new();
+            let keys = [None, DeposedKey::new("00000001"), DeposedKey::new("00000002")];
+            for (number, (resource, key, deposed, insert)) in steps.into_iter().enumerate() {
+                let instance = address(&format!("x.r{resource}[{key}]"));
+                let deposed = keys[usize::from(deposed)].clone();
+                let slot = (instance.clone(), deposed.clone());
+                let expected = if insert {
+                    let new = object(&number.to_string());
+                    prop_assert_eq!(
+                        state.insert(&instance, deposed.as_ref(), &provider(), new.clone()),
+                        model.insert(slot, new)
+                    );
+                    continue;
+                } else {
+                    model.remove(&slot)
+                };
+                prop_assert_eq!(state.remove(&instance, deposed.as_ref()), expected);
+            }
+            let mut found = BTreeMap::new();
+            for view in state.iter() {
+                prop_assert!(!view.record.is_empty());
+                found.extend(view.record.current.iter().map(|object| ((view.address(), None), object.clone())));
+                found.extend(
+                    view.record.deposed.iter().map(|(key, object)| ((view.address(), Some(key.clone())), object.clone())),
+                );
+            }
+            prop_assert_eq!(found, model);
+            prop_assert_eq!(state.len(), state.iter().count());
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The record of one object that a provider manages.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use groma_address::{ConfigResource, Name};
+use groma_value::Path;
+use sha2::{Digest, Sha256};
+
+use crate::json;
+use crate::random::random_bits;
+
+/// Whether an object is as it should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ObjectStatus {
+    /// It was created completely.
+    #[default]
+    Ready,
+    /// It has to be replaced: its creation failed half way, or a person said so.
+    Tainted,
+}
+
+/// An object's attributes as JSON text, decoded by whoever knows the schema.
+///
+/// The text has no white space between its tokens.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct AttributesJson(Arc<str>);
+
+impl AttributesJson {
+    /// Takes over JSON text; white space is taken out.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        // Inside strings white space other than the plain space is escaped, so its absence says: compact already.
+        let is_compact = !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r' | b'\t' | b' '));
+        Self(if is_compact { text } else { json::compact(&text).into() })
+    }
+
+    /// An object without attributes: `{}`.
+    pub fn empty() -> Self {
+        Self("{}".into())
+    }
+
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The JSON text as bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// Attributes may be secret: only their length is shown.
+impl fmt::Debug for AttributesJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AttributesJson({} bytes)", self.0.len())
+    }
+}
+
+/// The resources that an object's configuration depended on, directly or not, when it was last written.
+///
+/// Cheap to clone: instances with the same dependencies share one list.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Dependencies(Arc<[Arc<ConfigResource>]>);
+
+impl Dependencies {
+    /// The list in Terraform's order, each resource once.
+    pub fn new(resources: impl IntoIterator<Item = Arc<ConfigResource>>) -> Self {
+        let mut resources: Vec<_> = resources.into_iter().collect();
+        resources.sort_by(|one, other| text_order(one, other));
+        resources.dedup();
+        Self::in_order(resources)
+    }
+
+    /// The list as it is: for callers that have it in Terraform's order already (see [`text_order`]).
+    pub fn in_order(resources: Vec<Arc<ConfigResource>>) -> Self {
+        if resources.is_empty() { Self::default() } else { Self(resources.into()) }
+    }
+
+    /// The resources.
+    pub fn iter(&self) -> std::slice::Iter<'_, Arc<ConfigResource>> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether both are the same list in memory.
+    pub fn is_same_list(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<'a> IntoIterator for &'a Dependencies {
+    type Item = &'a Arc<ConfigResource>;
+    type IntoIter = std::slice::Iter<'a, Arc<ConfigResource>>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Dependencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(ToString::to_string)).finish()
+    }
+}
+
+/// Compares two addresses by their text, byte by byte, without writing it: the order of dependencies in a state file.
+pub fn text_order(one: &ConfigResource, other: &ConfigResource) -> Ordering {
+    if std::ptr::eq(one, other) {
+        return Ordering::Equal;
+    }
+    text_parts(one).flat_map(str::bytes).cmp(text_parts(other).flat_map(str::bytes))
+}
+
+/// The address's text in pieces.
+pub(crate) fn text_parts(address: &ConfigResource) -> impl Iterator<Item = &str> {
+    let resource = &address.resource;
+    let modules = address.module.steps().iter().flat_map(|name| ["module.", &**name, "."]);
+    modules.chain([resource.mode.prefix(), &*resource.type_name, ".", &*resource.name])
+}
+
+/// The name of an object that is no longer current and waits for its deletion: eight characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeposedKey(Name);
+
+impl DeposedKey {
+    /// Takes over a key out of a state or from a command line; none when it has not exactly eight characters.
+    pub fn new(text: &str) -> Option<Self> {
+        (text.len() == 8 && text.is_ascii()).then(|| Self(text.into()))
+    }
+
+    /// A new key of eight random hexadecimal digits.
+    pub fn generate() -> Self {
+        Self(format!("{:08x}", random_bits() >> 32).into())
+    }
+
+    /// The eight characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DeposedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The identity that a provider gave an object, beside its attributes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The version of the identity schema it was written with.
+    pub schema_version: u64,
+    /// The identity as JSON text; none where there is only a version.
+    pub json: Option<AttributesJson>,
+}
+
+/// What other tools keep in an instance's record and nothing here needs: read, and written back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignKeys {
+    /// `attributes_flat` of Terraform 0.11 and earlier, as JSON text; stands in place of the attributes.
+    pub attributes_flat: Option<Arc<str>>,
+    /// OpenTofu's provider configuration of this one instance, under `for_each` of provider configurations.
+    pub provider: Option<Name>,
+    /// OpenTofu's `depends_on`, as JSON text.
+    pub depends_on: Option<Arc<str>>,
+    /// OpenTofu's `skip_destroy`.
+    pub skip_destroy: bool,
+}
+
+/// What is known of one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectRecord {
+    /// Whether it is as it should be.
+    pub status: ObjectStatus,
+    /// The version of the resource type's schema that the attributes were written with.
+    pub schema_version: u64,
+    /// Its attributes.
+    pub attributes: AttributesJson,
+    /// Where in the attributes sensitive values are.
+    pub sensitive_attributes: Vec<Path>,
+    /// What the provider keeps for itself; empty when nothing.
+    pub private: Arc<[u8]>,
+    /// Its identity, if the provider gives one.
+    pub identity: Option<Arc<Identity>>,
+    /// What it depended on.
+    pub dependencies: Dependencies,
+    /// Whether its replacement was, and will be, created before it is destroyed.
+    pub create_before_destroy: bool,
+    /// What other tools keep with it.
+    pub foreign: Option<Box<ForeignKeys>>,
+}
+
+impl ObjectRecord {
+    /// A ready object with these attributes, and nothing else known.
+    pub fn new(schema_version: u64, attributes: AttributesJson) -> Self {
+        Self {
+            status: ObjectStatus::Ready,
+            schema_version,
+            attributes,
+            sensitive_attributes: Vec::new(),
+            private: Arc::default(),
+            identity: None,
+            dependencies: Dependencies::default(),
+            create_before_destroy: false,
+            foreign: None,
+        }
+    }
+
+    /// A number that stays the same while the object does: from its status, schema version, attributes and identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let identity = self.identity.as_ref().and_then(|identity| identity.json.as_ref());
+        let mut hasher = Sha256::new();
+        hasher.update([matches!(self.status, ObjectStatus::Tainted).into()]);
+        hasher.update(self.schema_version.to_le_bytes());
+        hasher.update(identity.map_or(&b""[..], AttributesJson::as_bytes));
+        hasher.update([0]);
+        hasher.update(self.attributes.as_bytes());
+        let digest = hasher.finalize();
+        let mut half = [0; 16];
+        half.copy_from_slice(&digest[..16]);
+        Fingerprint(half)
+    }
+
+    /// The attribute `id` as JSON text, by which most providers name an object.
+    pub fn id_json(&self) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct OnlyId<'a> {
+            #[serde(borrow)]
+            id: Option<&'a serde_json::value::RawValue>,
+        }
+        let parsed: OnlyId<'_> = serde_json::from_str(self.attributes.as_str()).ok()?;
+        parsed.id.map(|id| id.get().to_owned())
+    }
+}
+
+/// Tells whether an object's record is the one that was seen before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub(crate) [u8; 16]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_in_the_order_of_their_text() {
+        let addresses = ["module.a.b.c", "data.z.z", "a-b.c", "a.b", "a_b.c", "module.a-b.b.c", "zz.y", "a.b"];
+        let list = Dependencies::new(addresses.iter().map(|text| Arc::new(text.parse().unwrap())));
+        let mut expected: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+        expected.sort();
+        expected.dedup();
+        assert_eq!(list.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn attributes_lose_their_white_space_but_not_that_of_their_strings() {
+        assert_eq!(AttributesJson::new("{ \"a\": \"b c\" }").as_str(), "{\"a\":\"b c\"}");
+    }
+
+    #[test]
+    fn the_fingerprint_follows_the_attributes_but_not_what_the_provider_keeps() {
+        let one = ObjectRecord::new(0, AttributesJson::new("{\"id\":\"a\"}"));
+        let mut other = one.clone();
+        other.private = [1, 2].into();
+        assert_eq!(one.fingerprint(), other.fingerprint());
+        other.attributes = AttributesJson::new("{\"id\":\"b\"}");
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert_eq!(other.id_json().as_deref(), Some("\"b\""));
+        assert_eq!(ObjectRecord::new(0, AttributesJson::empty()).id_json(), None);
+    }
+
+    #[test]
+    fn secrets_do_not_show_in_debug_output() {
+        let record = ObjectRecord::new(0, AttributesJson::new("{\"password\":\"hunter2\"}"));
+        assert!(!format!("{record:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_deposed_key_has_eight_characters() {
+        assert_eq!(DeposedKey::generate().as_str().len(), 8);
+        assert!(DeposedKey::new("deadbeef").is_some());
+        assert!(DeposedKey::new("dead").is_none());
+        assert!(DeposedKey::new("ééab").is_none() && DeposedKey::new("ééééabcd").is_none());
+    }
+}

@@ -1,0 +1,43 @@
+//! Identifiers that nobody else has made up.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// 64 random bits: the hash function's keys come from the operating system and differ with every call.
+pub(crate) fn random_bits() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    hasher.write_u128(now.as_nanos());
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// A random UUID (version 4) in its usual text form.
+pub(crate) fn uuid() -> String {
+    let high = (random_bits() & !0xf000) | 0x4000;
+    let low = (random_bits() & !(0b11 << 62)) | (0b10 << 62);
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        (high >> 16) & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_have_the_right_form_and_differ() {
+        let (one, other) = (uuid(), uuid());
+        assert_ne!(one, other);
+        let parts: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12]);
+        assert_eq!(&one[14..15], "4");
+        assert!("89ab".contains(&one[19..20]));
+    }
+}

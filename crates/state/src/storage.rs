@@ -1,0 +1,267 @@
+//! The few things that are done to a file, behind a trait so that tests can make them fail.
+
+use std::fs::File;
+use std::io;
+
+/// A file that is written at places of the writer's choice.
+pub(crate) trait Storage: Send + Sync {
+    /// Its length in bytes.
+    fn length(&self) -> io::Result<u64>;
+    /// All of its bytes.
+    fn read_all(&self) -> io::Result<Vec<u8>>;
+    /// Writes all of `bytes` from `offset` on.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    /// Cuts it off, or extends it by zeros.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+    /// Makes sure that it can grow to `length` without running out of disk; may do nothing where that is unknown.
+    fn reserve(&self, length: u64) -> io::Result<()>;
+    /// Waits until its content is on the disk.
+    fn sync(&self) -> io::Result<()>;
+}
+
+impl Storage for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_all(&self) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(self.length()?).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        platform::read_at(self, &mut bytes, 0)?;
+        Ok(bytes)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        platform::write_at(self, bytes, offset)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn reserve(&self, length: u64) -> io::Result<()> {
+        platform::reserve(self, length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// Replaces the content of a file in place, so that whoever has it open sees the new content.
+///
+/// While that lasts the file does not begin with its first byte: a reader, or the next run after a crash, never takes
+/// a mixture of old and new for valid. The new content has to be safe elsewhere before.
+///
+/// # Errors
+/// When the disk is full or fails. If there was no room from the beginning on, the old content is still there.
+pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
+    let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    if length > storage.length()? {
+        storage.reserve(length)?;
+    }
+    let Some(first) = parts.iter().find_map(|part| part.first()) else {
+        storage.set_length(0)?;
+        return storage.sync();
+    };
+    storage.write_at(&[UNFINISHED], 0)?;
+    storage.sync()?;
+    let mut offset = 0;
+    for part in parts {
+        let skipped = usize::from(offset == 0 && !part.is_empty());
+        storage.write_at(&part[skipped..], offset + skipped as u64)?;
+        offset += part.len() as u64;
+    }
+    storage.set_length(length)?;
+    storage.sync()?;
+    storage.write_at(&[*first], 0)?;
+    storage.sync()
+}
+
+/// What a file begins with while its content is replaced: no JSON begins so.
+const UNFINISHED: u8 = b'#';
+
+#[cfg(unix)]
+mod platform {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::FileExt;
+
+    pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        file.read_exact_at(bytes, offset)
+    }
+
+    pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.write_all_at(bytes, offset)
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn reserve(file: &File, length: u64) -> io::Result<()> {
+        use nix::errno::Errno;
+        use nix::fcntl::{FallocateFlags, fallocate};
+        let length = i64::try_from(length).map_err(io::Error::other)?;
+        match fallocate(file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length) {
+            // Not every file system can reserve; then a full disk shows when writing.
+            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINVAL | Errno::ENODEV | Errno::EINTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub fn reserve(_: &File, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(windows)]
+mod platform {
+    use std::fs::File;
+    use std::io;
+    use std::os::windows::fs::FileExt;
+
+    pub fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let read = file.seek_read(bytes, offset)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            bytes = &mut bytes[read..];
+            offset += read as u64;
+        }
+        Ok(())
+    }
+
+    pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let written = file.seek_write(bytes, offset)?;
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[written..];
+            offset += written as u64;
+        }
+        Ok(())
+    }
+
+    pub fn reserve(_: &File, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod faulty {
+    use std::sync::{Arc, Mutex};
+
+    use super::{Storage, io};
+
+    /// A file in memory whose disk fills up, or whose process is killed, after a number of bytes and steps.
+    #[derive(Clone, Default)]
+    pub struct Faulty(pub Arc<Mutex<Inner>>);
+
+    #[derive(Default)]
+    pub struct Inner {
+        pub bytes: Vec<u8>,
+        /// How many more bytes can be written; no limit when none.
+        pub room: Option<usize>,
+        /// Whether `reserve` knows about the room.
+        pub reserves: bool,
+    }
+
+    impl Faulty {
+        pub fn with(bytes: &[u8], room: Option<usize>) -> Self {
+            Self(Arc::new(Mutex::new(Inner { bytes: bytes.to_vec(), room, reserves: false })))
+        }
+
+        pub fn bytes(&self) -> Vec<u8> {
+            self.0.lock().unwrap().bytes.clone()
+        }
+
+        pub fn set_room(&self, room: Option<usize>) {
+            self.0.lock().unwrap().room = room;
+        }
+    }
+
+    impl Storage for Faulty {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.0.lock().unwrap().bytes.len() as u64)
+        }
+
+        fn read_all(&self) -> io::Result<Vec<u8>> {
+            Ok(self.bytes())
+        }
+
+        fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+            let mut inner = self.0.lock().unwrap();
+            let offset = offset as usize;
+            let fits = inner.room.unwrap_or(usize::MAX).min(bytes.len());
+            if inner.bytes.len() < offset + fits {
+                inner.bytes.resize(offset + fits, 0);
+            }
+            inner.bytes[offset..offset + fits].copy_from_slice(&bytes[..fits]);
+            if let Some(room) = &mut inner.room {
+                *room -= fits;
+            }
+            if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn set_length(&self, length: u64) -> io::Result<()> {
+            let mut inner = self.0.lock().unwrap();
+            if inner.room == Some(0) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            inner.bytes.resize(length as usize, 0);
+            Ok(())
+        }
+
+        fn reserve(&self, length: u64) -> io::Result<()> {
+            let inner = self.0.lock().unwrap();
+            let needed = (length as usize).saturating_sub(inner.bytes.len());
+            let full = inner.reserves && inner.room.is_some_and(|room| room < needed);
+            if full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::faulty::Faulty;
+    use super::*;
+
+    #[test]
+    fn a_stopped_replacement_leaves_the_old_the_new_or_something_no_reader_takes_for_valid() {
+        for (old, new) in [("{old content}", "{new}"), ("{old}", "{new content}"), ("", "{new}"), ("{same1}", "{same2}")] {
+            for room in 0..=new.len() + 2 {
+                let file = Faulty::with(old.as_bytes(), Some(room));
+                let result = replace_content(&file, &[b"", &new.as_bytes()[..2], &new.as_bytes()[2..]]);
+                let found = file.bytes();
+                match result {
+                    Ok(()) => assert_eq!(found, new.as_bytes()),
+                    Err(_) if room == 0 => assert_eq!(found, old.as_bytes()),
+                    Err(_) => assert_eq!(found[0], UNFINISHED, "{room}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_room_for_a_longer_content_nothing_is_touched() {
+        let file = Faulty::with(b"{old}", Some(3));
+        file.0.lock().unwrap().reserves = true;
+        let error = replace_content(&file, &[b"{a longer content}"]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(file.bytes(), b"{old}");
+    }
+
+    #[test]
+    fn a_real_file_is_replaced_in_place() {
+        let file = tempfile::tempfile().unwrap();
+        for content in ["{\"long\":1}", "{}", "", "{\"longer\":12}"] {
+            replace_content(&file, &[content.as_bytes()]).unwrap();
+            assert_eq!(file.read_all().unwrap(), content.as_bytes());
+        }
+    }
+}
