@@ -1,4 +1,10 @@
-//! Decoding.
+//! From the text of a block to the value that a provider gets (LC-02).
+
+mod dynamic;
+mod evaluate;
+mod places;
+mod structure;
+
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostics, Span};
@@ -8,30 +14,46 @@ use groma_value::{Path, Value};
 
 use crate::Block;
 
-/// Reads the configuration of one block by its schema.
+/// Reads one block by its schema.
+///
+/// Whatever does not depend on the instance is done once: the structure is checked, the references are gathered. What
+/// remains for each instance is to evaluate the expressions and convert the results.
 pub struct BodyDecoder {
-    block: Arc<Block>,
-    body: Body,
+    node: structure::Node,
+    references: Vec<Referenced>,
+    span: Span,
 }
 
 impl BodyDecoder {
-    /// Checks the structure of `body` once.
+    /// Checks the structure of `body`: unknown and missing arguments, the numbers of blocks, references that cannot be
+    /// meant. After errors the decoder works as far as the text does.
     pub fn new(body: &Body, block: &Arc<Block>) -> (Self, Diagnostics) {
-        (Self { block: block.clone(), body: body.clone() }, Diagnostics::new())
+        let mut reader = structure::Reader::new();
+        let node = reader.node(body, block);
+        let span = body.missing_item_span();
+        (Self { node, references: reader.references, span }, reader.diagnostics)
     }
 
-    /// Everything that its expressions refer to.
-    pub fn references(&self) -> Vec<Referenced> {
-        Vec::new()
+    /// Everything that its expressions refer to, in the order of the slots; iterators of dynamic blocks apart.
+    pub fn references(&self) -> &[Referenced] {
+        &self.references
     }
 
-    /// The value in `scope`.
-    pub fn evaluate(&self, _scope: &dyn Scope) -> (Value, Diagnostics) {
-        (self.block.empty_value().clone(), Diagnostics::new())
+    /// The value in `scope`: arguments that are not set are null, what is set is converted to the schema's type (LC-02).
+    /// After errors it is unknown where they are.
+    pub fn evaluate(&self, scope: &dyn Scope) -> (Value, Diagnostics) {
+        let mut diagnostics = Diagnostics::new();
+        let value = self.node.evaluate(scope, &mut diagnostics);
+        (value, diagnostics)
     }
 
-    /// The place of the argument that `path` leads to.
-    pub fn span_of(&self, _path: &Path) -> Span {
-        self.body.span()
+    /// The text that gave the value at `path`; the opening of the block where nothing did (LC-26).
+    pub fn span_of(&self, path: &Path) -> Span {
+        self.node.span_of(path.steps()).unwrap_or(self.span)
+    }
+
+    /// The schema it reads by.
+    pub fn block(&self) -> &Arc<Block> {
+        &self.node.block
     }
 }

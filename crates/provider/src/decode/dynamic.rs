@@ -1,0 +1,190 @@
+//! Dynamic blocks: `dynamic "kind" { for_each = … content { … } }`.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_hcl::{BodySchema, Expression};
+use groma_lang::{ChildScope, Scope, evaluate};
+use groma_value::{Kind, Marks, Type, Value, convert::convert};
+
+use super::structure::{Node, Reader};
+use crate::Name;
+use crate::schema::{NestedBlock, Nesting};
+
+/// A block that makes blocks.
+pub(super) struct Dynamic {
+    /// The name that the content knows the current element by.
+    iterator: Name,
+    for_each: Expression,
+    label: Option<Expression>,
+    /// What each block it makes holds.
+    pub(super) content: Node,
+    pub(super) header: Span,
+}
+
+/// The blocks that a dynamic block makes.
+pub(super) enum Expansion {
+    /// So many are not known yet.
+    Unknown(Marks),
+    /// These: label and value.
+    Blocks(Vec<(Option<Name>, Value)>),
+}
+
+impl Reader {
+    /// Reads a dynamic block for blocks of the kind `kind`; nothing when it makes no sense.
+    pub(super) fn dynamic(&mut self, found: &groma_hcl::Block, kind: &Name, nested: &NestedBlock) -> Option<Dynamic> {
+        let labelled = nested.nesting() == Nesting::Map;
+        let mut schema = BodySchema::new().required("for_each").optional("iterator").block("content", &[]);
+        if labelled {
+            schema = schema.required("labels");
+        }
+        let (content, problems) = found.body.content(&schema);
+        let broken = problems.has_errors();
+        self.diagnostics.append(problems);
+        if broken {
+            return None;
+        }
+        let for_each = content.get("for_each")?.expression.clone();
+        self.note_references(&for_each);
+        let iterator = match content.get("iterator") {
+            None => kind.clone(),
+            Some(argument) => self.iterator_name(&argument.expression)?,
+        };
+        let mut bodies = content.blocks_of("content");
+        let Some(body) = bodies.next() else {
+            let detail = "A dynamic block needs a block of type \"content\" that says what each of the blocks holds.";
+            self.diagnostics.push(Diagnostic::error("Missing dynamic content block", detail).at(content.missing_item));
+            return None;
+        };
+        if let Some(extra) = bodies.next() {
+            let detail = "A dynamic block can have only one \"content\" block. Remove all but one of them.";
+            self.diagnostics.push(Diagnostic::error("Extraneous dynamic content block", detail).at(extra.header));
+            return None;
+        }
+        self.iterators.push(iterator.clone());
+        let label = match content.get("labels") {
+            Some(argument) => self.label(&argument.expression, kind),
+            None => None,
+        };
+        let node = self.node(&body.body, nested.block());
+        self.iterators.pop();
+        if labelled && label.is_none() {
+            return None;
+        }
+        Some(Dynamic { iterator, for_each, label, content: node, header: found.header })
+    }
+
+    fn iterator_name(&mut self, expression: &Expression) -> Option<Name> {
+        match expression.as_traversal() {
+            Some(traversal) if traversal.steps.is_empty() => Some(traversal.root.name.clone()),
+            _ => {
+                let detail = "The iterator of a dynamic block must be a single variable name, such as \"item\".";
+                let error = Diagnostic::error("Invalid dynamic iterator name", detail).at(expression.span);
+                self.diagnostics.push(error);
+                None
+            }
+        }
+    }
+
+    /// The only label that there can be: the key of a block in a map of blocks.
+    fn label(&mut self, expression: &Expression, kind: &str) -> Option<Expression> {
+        let detail = format!("Blocks of type \"{kind}\" require 1 label.");
+        match expression.as_list() {
+            Some([label]) => {
+                self.note_references(label);
+                Some(label.clone())
+            }
+            Some([_, extra, ..]) => {
+                self.diagnostics.push(Diagnostic::error("Extraneous dynamic block label", detail).at(extra.span));
+                None
+            }
+            _ => {
+                self.diagnostics
+                    .push(Diagnostic::error("Insufficient dynamic block labels", detail).at(expression.span));
+                None
+            }
+        }
+    }
+}
+
+impl Dynamic {
+    /// The blocks in `scope`; nothing when they cannot be told because of an error.
+    pub(super) fn expand(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
+        let before = diagnostics.len();
+        let collection = evaluate(&self.for_each, scope, diagnostics);
+        if diagnostics.iter().skip(before).any(Diagnostic::is_error) {
+            return None;
+        }
+        let (collection, marks) = collection.unmark();
+        if let Some(detail) = unfit(&collection, &marks) {
+            let error = Diagnostic::error("Invalid dynamic for_each value", detail).at(self.for_each.span);
+            diagnostics.push(error);
+            return None;
+        }
+        if !collection.is_known() {
+            // The content is evaluated all the same: what is wrong with it is wrong whatever the elements are.
+            let inner = self.iteration(scope, Value::DYNAMIC, Value::DYNAMIC);
+            self.content.evaluate(&inner, diagnostics);
+            return Some(Expansion::Unknown(marks));
+        }
+        let mut blocks = Vec::new();
+        for (key, element) in collection.elements() {
+            let inner = self.iteration(scope, key, element);
+            let label = match &self.label {
+                None => None,
+                Some(label) => Some(evaluate_label(label, &inner, diagnostics)?),
+            };
+            let value = self.content.evaluate(&inner, diagnostics);
+            blocks.push((label, if marks.is_empty() { value } else { value.with_marks(&marks) }));
+        }
+        Some(Expansion::Blocks(blocks))
+    }
+
+    fn iteration<'a>(&self, scope: &'a dyn Scope, key: Value, value: Value) -> ChildScope<'a> {
+        static NAMES: std::sync::LazyLock<Arc<groma_value::Shape>> =
+            std::sync::LazyLock::new(|| Arc::new(groma_value::Shape::new(["key", "value"])));
+        let iteration = Value::object_shaped(&NAMES, vec![key, value]);
+        ChildScope::new(scope, vec![(self.iterator.clone(), iteration)])
+    }
+}
+
+/// Why `collection` cannot be iterated over.
+fn unfit(collection: &Value, marks: &Marks) -> Option<String> {
+    if marks.is_ephemeral() {
+        return Some(
+            "The value is ephemeral, so the number of blocks would differ from run to run. Use a value that is kept."
+                .into(),
+        );
+    }
+    let ty = collection.ty();
+    let iterable = match &ty {
+        Type::Dynamic | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Object(_) | Type::Tuple(_) => true,
+        Type::Bool | Type::Number | Type::String => false,
+    };
+    if !iterable {
+        let name = ty.friendly_name();
+        return Some(format!("Cannot use a {name} value in for_each. An iterable collection is required."));
+    }
+    collection.is_null().then(|| "Cannot use a null value in for_each. Use an empty list for no blocks.".into())
+}
+
+fn evaluate_label(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Name> {
+    let before = diagnostics.len();
+    let value = evaluate(expression, scope, diagnostics);
+    if diagnostics.iter().skip(before).any(Diagnostic::is_error) {
+        return None;
+    }
+    let detail = match convert(&value, &Type::String) {
+        Err(problem) => format!("Cannot use this value as a dynamic block label: {}.", problem.message),
+        Ok(text) if text.has_marks() => {
+            "A label is shown and kept everywhere, so that it cannot come from a sensitive or ephemeral value.".into()
+        }
+        Ok(text) => match text.kind() {
+            Kind::String(text) => return Some(text.clone()),
+            Kind::Null => "Cannot use a null value as a dynamic block label.".into(),
+            _ => "The value is not yet known. Labels of dynamic blocks must be known at once.".to_owned(),
+        },
+    };
+    diagnostics.push(Diagnostic::error("Invalid dynamic block label", detail).at(expression.span));
+    None
+}

@@ -1,0 +1,140 @@
+//! The value of a body in a scope: once an instance.
+
+use std::collections::HashSet;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_hcl::Expression;
+use groma_lang::{Scope, evaluate};
+use groma_value::{Marks, Type, Value, convert::convert};
+
+use super::dynamic::Expansion;
+use super::structure::{Blocks, Entry, Node, SlotNode, count_problem};
+use crate::Name;
+use crate::schema::{Item, Nesting, Slot};
+
+impl Node {
+    /// The value in `scope`: of the implied type of the schema, also after errors.
+    pub(super) fn evaluate(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
+        let values = self.block.slots().iter().zip(&self.slots).map(|(slot, found)| match found {
+            SlotNode::Absent => slot.item.empty_value().clone(),
+            SlotNode::Argument { expression, convert } => {
+                argument(slot, expression, convert.as_ref(), scope, diagnostics)
+            }
+            SlotNode::Blocks(blocks) => blocks.evaluate(slot, self.missing, scope, diagnostics),
+        });
+        let values = values.collect();
+        self.block.object(values)
+    }
+}
+
+fn argument(
+    slot: &Slot,
+    expression: &Expression,
+    ty: Option<&Type>,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> Value {
+    let value = evaluate(expression, scope, diagnostics);
+    let Some(ty) = ty else { return value };
+    if value.has_type(ty) {
+        return value;
+    }
+    match convert(&value, ty) {
+        Ok(value) => value,
+        Err(problem) => {
+            let detail = format!("Inappropriate value for attribute \"{}\": {}.", slot.name, problem.message);
+            let error = Diagnostic::error("Incorrect attribute value type", detail).at(expression.span);
+            diagnostics.push(error);
+            Value::unknown(slot.item.ty())
+        }
+    }
+}
+
+/// Blocks of one kind as they are found, before they become one value.
+#[derive(Default)]
+struct Gathered {
+    values: Vec<Value>,
+    labels: Vec<Name>,
+    taken: HashSet<Name>,
+    headers: Vec<Span>,
+    unknown: Option<Marks>,
+    failed: bool,
+}
+
+impl Blocks {
+    fn evaluate(&self, slot: &Slot, missing: Span, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
+        let mut gathered = Gathered::default();
+        let mut all_static = true;
+        for entry in &self.entries {
+            match entry {
+                Entry::Static { label, header, node } => {
+                    let value = node.evaluate(scope, diagnostics);
+                    gathered.add(label.as_ref().map(|label| label.value.clone()), value, *header, slot, diagnostics);
+                }
+                Entry::Dynamic(dynamic) => {
+                    all_static = false;
+                    match dynamic.expand(scope, diagnostics) {
+                        None => gathered.failed = true,
+                        Some(Expansion::Unknown(marks)) => {
+                            gathered.unknown = Some(gathered.unknown.unwrap_or_default().union(&marks));
+                        }
+                        Some(Expansion::Blocks(blocks)) => {
+                            for (label, value) in blocks {
+                                gathered.add(label, value, dynamic.header, slot, diagnostics);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if gathered.failed {
+            return Value::unknown(slot.item.ty());
+        }
+        if let Some(marks) = gathered.unknown {
+            let value = Value::unknown(slot.item.ty());
+            return if marks.is_empty() { value } else { value.with_marks(&marks) };
+        }
+        if !all_static {
+            diagnostics.append(count_problem(&slot.name, &self.nested, &gathered.headers, missing));
+        }
+        self.combine(gathered, &slot.item)
+    }
+
+    /// The one value that stands for all the blocks.
+    fn combine(&self, gathered: Gathered, item: &Item) -> Value {
+        let Gathered { mut values, labels, .. } = gathered;
+        let element = self.nested.block().implied_type();
+        let structural = element.has_dynamic();
+        match self.nested.nesting() {
+            _ if values.is_empty()
+                && self.nested.nesting() != Nesting::List
+                && self.nested.nesting() != Nesting::Set =>
+            {
+                item.empty_value().clone()
+            }
+            Nesting::Single | Nesting::Group => values.swap_remove(0),
+            Nesting::List if structural => Value::tuple(values),
+            Nesting::List => Value::list(element.clone(), values),
+            Nesting::Set => Value::set(element.clone(), values),
+            Nesting::Map if structural => Value::object(labels.into_iter().zip(values)),
+            Nesting::Map => Value::map(element.clone(), labels.into_iter().zip(values)),
+        }
+    }
+}
+
+impl Gathered {
+    fn add(&mut self, label: Option<Name>, value: Value, header: Span, slot: &Slot, diagnostics: &mut Diagnostics) {
+        if let Some(label) = label {
+            if !self.taken.insert(label.clone()) {
+                let kind = &slot.name;
+                let detail =
+                    format!("A block \"{kind}\" with the label \"{label}\" is there already. Labels must be unique.");
+                diagnostics.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(header));
+                return;
+            }
+            self.labels.push(label);
+        }
+        self.values.push(value);
+        self.headers.push(header);
+    }
+}

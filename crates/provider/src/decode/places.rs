@@ -1,0 +1,76 @@
+//! From the path of a value to the text that gave it (LC-26).
+
+use groma_diagnostics::Span;
+use groma_hcl::{Expression, ExpressionKind};
+use groma_value::{Kind, PathStep, Value};
+
+use super::structure::{Blocks, Entry, Node, SlotNode};
+
+impl Node {
+    /// The text that `steps` leads to; as near as possible where they lead to nothing written.
+    pub(super) fn span_of(&self, steps: &[PathStep]) -> Option<Span> {
+        let (PathStep::Attribute(name), rest) = steps.split_first()? else { return None };
+        let position = self.block.shape().position(name)?;
+        match self.slots.get(position)? {
+            SlotNode::Absent => Some(self.missing),
+            SlotNode::Argument { expression, .. } => Some(within(expression, rest)),
+            SlotNode::Blocks(blocks) => blocks.span_of(rest),
+        }
+    }
+}
+
+impl Blocks {
+    fn span_of(&self, steps: &[PathStep]) -> Option<Span> {
+        let (entry, rest) = match steps.split_first() {
+            Some((PathStep::Index(key), rest)) => (self.entry(key), rest),
+            _ => (self.entries.first(), steps),
+        };
+        let (header, node) = match entry? {
+            Entry::Static { header, node, .. } => (*header, node),
+            Entry::Dynamic(dynamic) => (dynamic.header, &dynamic.content),
+        };
+        Some(node.span_of(rest).unwrap_or(header))
+    }
+
+    /// The block with this position or label. A dynamic block stands for as many as there may be.
+    fn entry(&self, key: &Value) -> Option<&Entry> {
+        let is_dynamic = |entry: &&Entry| matches!(entry, Entry::Dynamic(_));
+        match key.kind() {
+            Kind::Number(position) => {
+                let position = usize::try_from(position.to_u64()?).ok()?;
+                let before = self.entries.iter().take(position.saturating_add(1));
+                before.clone().find(is_dynamic).or_else(|| self.entries.get(position)).or_else(|| before.last())
+            }
+            Kind::String(label) => {
+                let labelled = |entry: &&Entry| match entry {
+                    Entry::Static { label: Some(own), .. } => own.value == *label,
+                    _ => false,
+                };
+                self.entries.iter().find(labelled).or_else(|| self.entries.iter().find(is_dynamic))
+            }
+            // Elements of a set have no place; with one block there is no doubt.
+            _ => self.entries.first(),
+        }
+    }
+}
+
+/// The part of an expression that `steps` leads to, as far as it is written out.
+fn within(expression: &Expression, steps: &[PathStep]) -> Span {
+    let Some((step, rest)) = steps.split_first() else { return expression.span };
+    let part = match (step, &expression.without_parentheses().kind) {
+        (PathStep::Attribute(name), ExpressionKind::Object(_)) => item(expression, name),
+        (PathStep::Index(key), ExpressionKind::Object(_)) => key.as_str().and_then(|key| item(expression, key)),
+        (PathStep::Index(key), ExpressionKind::Tuple(elements)) => {
+            let position = key.as_number().and_then(|number| usize::try_from(number.to_u64()?).ok());
+            position.and_then(|position| elements.get(position))
+        }
+        _ => None,
+    };
+    part.map_or(expression.span, |part| within(part, rest))
+}
+
+fn item<'a>(expression: &'a Expression, name: &str) -> Option<&'a Expression> {
+    let items = expression.without_parentheses().as_object()?;
+    let named = items.iter().find(|item| item.key.as_static_string().is_some_and(|key| *key == *name));
+    named.map(|item| &item.value)
+}

@@ -1,0 +1,247 @@
+//! The structure of a body against its schema: checked once a block, whatever the number of instances.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_hcl::{Body, BodySchema, Content, Expression, Label};
+use groma_lang::{Referenced, for_each_traversal, parse_reference};
+use groma_value::Type;
+
+use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting, Use};
+use crate::{Name, decode::dynamic};
+
+/// A body whose arguments and blocks have been told apart, in the order of the slots of its schema.
+pub(super) struct Node {
+    pub(super) block: Arc<Block>,
+    pub(super) slots: Box<[SlotNode]>,
+    /// Where to say that something is missing.
+    pub(super) missing: Span,
+}
+
+/// What a body holds for one slot.
+pub(super) enum SlotNode {
+    /// Nothing.
+    Absent,
+    /// An argument.
+    Argument {
+        expression: Expression,
+        /// The type to convert to, when there is something to convert to.
+        convert: Option<Type>,
+    },
+    /// Blocks.
+    Blocks(Box<Blocks>),
+}
+
+/// All blocks of one kind.
+pub(super) struct Blocks {
+    /// How they become one value.
+    pub(super) nested: NestedBlock,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// One or more blocks of a kind, in the order of the source.
+pub(super) enum Entry {
+    /// A block that is written out.
+    Static { label: Option<Label>, header: Span, node: Node },
+    /// A `dynamic` block.
+    Dynamic(Box<dynamic::Dynamic>),
+}
+
+/// What is gathered while the structure is read.
+pub(super) struct Reader {
+    pub(super) references: Vec<Referenced>,
+    pub(super) diagnostics: Diagnostics,
+    /// The iterators of the dynamic blocks around the current place.
+    pub(super) iterators: Vec<Name>,
+}
+
+impl Reader {
+    pub(super) fn new() -> Self {
+        Self { references: Vec::new(), diagnostics: Diagnostics::new(), iterators: Vec::new() }
+    }
+
+    /// Reads `body` as a block of the schema `block`.
+    pub(super) fn node(&mut self, body: &Body, block: &Arc<Block>) -> Node {
+        let (content, problems) = body.content(&body_schema(block, body.is_json()));
+        self.diagnostics.append(problems);
+        let mut entries = self.entries(&content, block);
+        let slots = block.slots().iter().zip(&mut entries).map(|(slot, entries)| {
+            match (content.get(&slot.name), std::mem::take(entries), &slot.item) {
+                (Some(argument), _, Item::Attribute(attribute)) => {
+                    self.note_references(&argument.expression);
+                    let convert = (*attribute.config_type() != Type::Dynamic).then(|| attribute.config_type().clone());
+                    SlotNode::Argument { expression: argument.expression.clone(), convert }
+                }
+                (_, entries, Item::Block(nested)) => {
+                    if entries.is_empty() && nested.min() == 0 {
+                        return SlotNode::Absent;
+                    }
+                    SlotNode::Blocks(Box::new(Blocks { nested: nested.clone(), entries }))
+                }
+                (None, entries, Item::Attribute(attribute)) if !entries.is_empty() => match as_blocks(attribute) {
+                    Some(nested) => SlotNode::Blocks(Box::new(Blocks { nested, entries })),
+                    None => SlotNode::Absent,
+                },
+                _ => SlotNode::Absent,
+            }
+        });
+        let slots: Box<[SlotNode]> = slots.collect();
+        let node = Node { block: block.clone(), slots, missing: content.missing_item };
+        self.check_counts(&node);
+        node
+    }
+
+    /// The blocks of each slot.
+    fn entries(&mut self, content: &Content, block: &Arc<Block>) -> Vec<Vec<Entry>> {
+        let mut entries: Vec<Vec<Entry>> = Vec::new();
+        entries.resize_with(block.slots().len(), Vec::new);
+        for found in &content.blocks {
+            let is_dynamic = &*found.kind.name == DYNAMIC && block.item(DYNAMIC).is_none();
+            let kind = match found.labels.first() {
+                Some(label) if is_dynamic => &label.value,
+                _ => &found.kind.name,
+            };
+            let nested = match block.item(kind) {
+                Some(Item::Block(nested)) => Some(nested.clone()),
+                Some(Item::Attribute(attribute)) => as_blocks(attribute),
+                None => None,
+            };
+            let (Some(nested), Some(position)) = (nested, block.shape().position(kind)) else {
+                let span = found.labels.first().map_or(found.header, |label| label.span);
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "Unsupported block type",
+                        format!("Blocks of type \"{kind}\" are not expected here."),
+                    )
+                    .at(span),
+                );
+                continue;
+            };
+            let entry = if is_dynamic {
+                self.dynamic(found, kind, &nested).map(|dynamic| Entry::Dynamic(Box::new(dynamic)))
+            } else {
+                let node = self.node(&found.body, nested.block());
+                Some(Entry::Static { label: found.labels.first().cloned(), header: found.header, node })
+            };
+            if let (Some(entry), Some(slot)) = (entry, entries.get_mut(position)) {
+                slot.push(entry);
+            }
+        }
+        entries
+    }
+
+    /// Notes what `expression` refers to, iterators of dynamic blocks apart.
+    pub(super) fn note_references(&mut self, expression: &Expression) {
+        let Self { references, diagnostics, iterators } = self;
+        for_each_traversal(expression, &mut |traversal| {
+            if iterators.contains(&traversal.root.name) {
+                return;
+            }
+            match parse_reference(traversal) {
+                Ok(reference) => references.push(reference),
+                Err(problem) => diagnostics.push(problem),
+            }
+        });
+    }
+
+    /// Checks the numbers of blocks that are all written out; with dynamic blocks only an evaluation can tell.
+    fn check_counts(&mut self, node: &Node) {
+        for (slot, found) in node.block.slots().iter().zip(&node.slots) {
+            let SlotNode::Blocks(blocks) = found else { continue };
+            let headers: Option<Vec<Span>> = blocks.entries.iter().map(Entry::static_header).collect();
+            if let Some(headers) = headers {
+                self.diagnostics.append(count_problem(&slot.name, &blocks.nested, &headers, node.missing));
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn static_header(&self) -> Option<Span> {
+        match self {
+            Self::Static { header, .. } => Some(*header),
+            Self::Dynamic(_) => None,
+        }
+    }
+}
+
+/// The kind of the blocks that make blocks.
+const DYNAMIC: &str = "dynamic";
+
+/// What is wrong with the number of blocks whose headers are `headers`.
+pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], missing: Span) -> Option<Diagnostic> {
+    let single = matches!(nested.nesting(), Nesting::Single | Nesting::Group);
+    let count = headers.len() as u64;
+    if single {
+        return match headers {
+            [] if nested.min() > 0 => Some(
+                Diagnostic::error(
+                    format!("Missing {kind} block"),
+                    format!("A block of type \"{kind}\" is required here."),
+                )
+                .at(missing),
+            ),
+            [_, second, ..] => Some(
+                Diagnostic::error(
+                    format!("Duplicate {kind} block"),
+                    format!("There can be only one block of type \"{kind}\" here. Remove all but one of them."),
+                )
+                .at(*second),
+            ),
+            _ => None,
+        };
+    }
+    if count < nested.min() {
+        let detail = format!("At least {} \"{kind}\" blocks are required.", nested.min());
+        return Some(Diagnostic::error(format!("Insufficient {kind} blocks"), detail).at(missing));
+    }
+    let max = nested.max().filter(|max| count > *max)?;
+    let detail = format!("No more than {max} \"{kind}\" blocks are allowed.");
+    let first_extra = usize::try_from(max).ok().and_then(|max| headers.get(max)).copied().unwrap_or(missing);
+    Some(Diagnostic::error(format!("Too many {kind} blocks"), detail).at(first_extra))
+}
+
+/// What may stand in a body of the schema `block`.
+fn body_schema(block: &Block, json: bool) -> BodySchema {
+    let mut schema = BodySchema::new();
+    for slot in block.slots() {
+        match &slot.item {
+            Item::Attribute(attribute) => {
+                let name = slot.name.clone();
+                schema = match attribute.usage() {
+                    Use::Required => schema.required(name),
+                    _ => schema.optional(name),
+                };
+                // In the JSON syntax an argument and a list of blocks look the same: it is read as the argument.
+                if !json && attribute.usage() != Use::Required && as_blocks(attribute).is_some() {
+                    schema = schema.block(slot.name.clone(), &[]);
+                }
+            }
+            Item::Block(nested) if nested.nesting() == Nesting::Map => {
+                schema = schema.block(slot.name.clone(), &["key"]);
+            }
+            Item::Block(_) => schema = schema.block(slot.name.clone(), &[]),
+        }
+    }
+    if block.item(DYNAMIC).is_none() {
+        schema = schema.block(DYNAMIC, &["type"]);
+    }
+    schema
+}
+
+/// The blocks that may be written in the place of an argument: old providers have arguments that are lists or sets of
+/// objects, for which Terraform accepts blocks too.
+fn as_blocks(attribute: &Attribute) -> Option<NestedBlock> {
+    let AttributeType::Type(ty) = attribute.kind() else { return None };
+    let (nesting, element) = match ty {
+        Type::List(element) => (Nesting::List, element),
+        Type::Set(element) => (Nesting::Set, element),
+        _ => return None,
+    };
+    let object = element.as_object()?;
+    if ty.has_dynamic() {
+        return None;
+    }
+    let attributes = object.iter().map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
+    Some(NestedBlock::new(nesting, Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
+}
