@@ -1,11 +1,12 @@
 //! Characters and operators that the language does not have.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 
+use crate::parser::Origin;
 use crate::token::{TokenKind, Tokens};
 
 /// Reports tokens that can stand nowhere, each kind a few times at most.
-pub(crate) fn check(text: &str, tokens: &Tokens, base: u32) -> Diagnostics {
+pub(crate) fn check(text: &str, tokens: &Tokens, origin: &Origin<'_>) -> Diagnostics {
     let mut told = Told::default();
     let mut diagnostics = Diagnostics::new();
     for (index, token) in tokens.list.iter().enumerate() {
@@ -14,7 +15,7 @@ pub(crate) fn check(text: &str, tokens: &Tokens, base: u32) -> Diagnostics {
         }
         let character = text.get(tokens.range(index)).unwrap_or_default();
         if let Some(diagnostic) = told.diagnose(token.kind, character) {
-            diagnostics.push(diagnostic.at(Span::new(base + tokens.start(index), base + tokens.end(index))));
+            diagnostics.push(diagnostic.at(origin.span(tokens.start(index), tokens.end(index))));
         }
     }
     diagnostics

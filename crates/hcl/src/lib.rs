@@ -5,7 +5,10 @@
 
 mod ast;
 mod body;
+mod iterators;
+mod json;
 mod json_body;
+mod json_string;
 mod lexical;
 mod merged;
 mod native;

@@ -6,6 +6,8 @@ use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, Traversal};
 use crate::body::{Body, File};
+use crate::json;
+use crate::json_body::JsonBody;
 use crate::parser::{Origin, Parser};
 
 /// Reads a file of the native syntax. Never fails: what cannot be understood is reported and left out.
@@ -17,7 +19,8 @@ pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
 
 /// Reads a file of the JSON syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
-    (File { body: Body::new(Vec::new(), Vec::new(), file.span(0, file.text().len())) }, Diagnostics::new())
+    let (value, diagnostics) = json::parse(file);
+    (File { body: Body::from_json(JsonBody::new(value)) }, diagnostics)
 }
 
 /// Reads a text that is one expression; line ends mean nothing in it.
@@ -42,21 +45,21 @@ pub fn parse_traversal(file: &SourceFile) -> (Option<Arc<Traversal>>, Diagnostic
 }
 
 fn origin(file: &SourceFile) -> Origin<'_> {
-    Origin { base: file.base(), file: Some(file) }
+    Origin { base: file.base(), file: Some(file), shifts: &[] }
 }
 
 /// The traversal in a string at `span`, whose quotes are one character each.
 ///
 /// Escapes in the string shift what comes after them by a few characters; nobody writes them in a traversal.
 pub(crate) fn quoted_traversal(text: &str, span: Span) -> Option<Arc<Traversal>> {
-    let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None });
+    let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let traversal = parser.whole_traversal()?;
     (!parser.finish().has_errors()).then(|| Arc::new(traversal))
 }
 
 /// The expression in a string at `span`.
 pub(crate) fn quoted_expression(text: &str, span: Span) -> Option<Expression> {
-    let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None });
+    let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let expression = parser.whole_expression();
     (!parser.finish().has_errors()).then_some(expression)
 }

@@ -57,8 +57,7 @@ impl Parser<'_> {
 
     /// The place of a token; the end of the text counts as the empty span there.
     pub(super) fn span(&self, index: usize) -> Span {
-        let base = self.origin.base;
-        Span::new(base + self.tokens.start(index), base + self.tokens.end(index))
+        self.origin.span(self.tokens.start(index), self.tokens.end(index))
     }
 
     /// The place of the token that was read last.
@@ -71,8 +70,7 @@ impl Parser<'_> {
 
     /// The span of bytes of the text.
     pub(super) fn bytes_span(&self, start: usize, end: usize) -> Span {
-        let base = self.origin.base;
-        Span::new(base + start as u32, base + end as u32)
+        self.origin.span(start as u32, end as u32)
     }
 
     /// The characters of a token, shared.

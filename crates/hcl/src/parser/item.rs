@@ -91,6 +91,11 @@ impl Parser<'_> {
                     header = header.to(label.span);
                     labels.push(Label { value: label.name, span: label.span });
                 }
+                TokenKind::Newline if self.brace_on_next_line() => {
+                    self.broken_header(&kind);
+                    self.bump();
+                    self.recovering = false;
+                }
                 _ => {
                     self.broken_header(&kind);
                     self.skip_item();
@@ -108,6 +113,15 @@ impl Parser<'_> {
         let body = Body::from_native(items.into_body(braces));
         let span = kind.span.to(braces);
         Block { kind, labels, body, header, span }
+    }
+
+    /// Whether the brace of a block stands on the line after its header, as in other languages.
+    fn brace_on_next_line(&self) -> bool {
+        let mut index = self.at + 1;
+        while matches!(self.tokens.kind(index), TokenKind::Space | TokenKind::Comment) {
+            index += 1;
+        }
+        self.tokens.kind(index) == TokenKind::OpenBrace
     }
 
     fn broken_header(&mut self, kind: &Ident) {

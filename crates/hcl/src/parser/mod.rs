@@ -30,11 +30,35 @@ const MAX_NESTING: u32 = 200;
 /// The limit protects whoever walks the tree.
 const MAX_HEIGHT: u32 = 800;
 
-/// Where a text comes from: the address of its first byte, and its file for messages that name a line.
+/// Where a text comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
+    /// The address of its first byte.
     pub(crate) base: u32,
+    /// Its file, for messages that name a line.
     pub(crate) file: Option<&'a SourceFile>,
+    /// Where the text is shorter than what was written, because escapes have been processed; in order.
+    pub(crate) shifts: &'a [Shift],
+}
+
+/// From the byte `from` of a text on, everything was written `by` bytes further on (in total, not since the last shift).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shift {
+    pub(crate) from: u32,
+    pub(crate) by: u32,
+}
+
+impl Origin<'_> {
+    /// The span of bytes of the text.
+    pub(crate) fn span(&self, start: u32, end: u32) -> Span {
+        Span::new(self.address(start), self.address(end))
+    }
+
+    fn address(&self, offset: u32) -> u32 {
+        let before = self.shifts.partition_point(|shift| shift.from <= offset);
+        let by = before.checked_sub(1).and_then(|last| self.shifts.get(last)).map_or(0, |shift| shift.by);
+        self.base + offset + by
+    }
 }
 
 /// A parser at some place of a text.
@@ -112,7 +136,7 @@ impl<'a> Parser<'a> {
     /// The diagnostics in the order of the text, with those about characters that the language does not know.
     pub(crate) fn finish(self) -> Diagnostics {
         let mut all = self.diagnostics;
-        all.append(lexical::check(self.text, &self.tokens, self.origin.base));
+        all.append(lexical::check(self.text, &self.tokens, &self.origin));
         let mut list: Vec<Diagnostic> = all.into_iter().collect();
         list.sort_by_key(|diagnostic| diagnostic.subject.map(Span::start));
         list.into_iter().collect()
@@ -122,7 +146,10 @@ impl<'a> Parser<'a> {
     /// to be consequences of this one.
     fn syntax_error(&mut self, diagnostic: Diagnostic) {
         if !self.recovering {
-            self.diagnostics.push(diagnostic);
+            // A character that the language does not know is reported as such.
+            if self.kind() < TokenKind::Ampersand {
+                self.diagnostics.push(diagnostic);
+            }
             self.lost_at = self.at;
         }
         self.problems += 1;

@@ -173,6 +173,7 @@ impl Parser<'_> {
         let found = self.span(self.at);
         let found = if found.is_empty() { Span::new(found.start(), found.start() + 1) } else { found };
         self.syntax_error(Diagnostic::error("Unterminated template string", detail).at(found));
+        self.nesting_lost |= self.kind() == TokenKind::End;
         self.accept(TokenKind::BrokenQuote);
     }
 

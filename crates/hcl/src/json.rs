@@ -1,0 +1,393 @@
+//! The parser of the JSON syntax: text to expressions. Which of them are blocks, only a schema tells.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, suggest};
+
+use crate::ast::{Expression, ExpressionKind, Name, ObjectItem};
+use crate::json_string::{self, BadEscape};
+
+/// How deep arrays and objects may stand in each other.
+const MAX_NESTING: u32 = 200;
+
+/// Reads the value that is the whole text. A value that cannot be a body becomes an empty object, after a message.
+pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
+    let text = file.text().strip_prefix('\u{feff}').unwrap_or(file.text());
+    let skipped = file.text().len() - text.len();
+    let mut parser =
+        JsonParser { text, base: file.base() + skipped as u32, at: 0, nesting: 0, diagnostics: Diagnostics::new() };
+    let value = parser.value();
+    if parser.diagnostics.is_empty() {
+        parser.space();
+        if parser.at < text.len() {
+            let span = parser.here();
+            parser.error(
+                "Extraneous data after value",
+                "The JSON value is complete, but there is more text after it.",
+                span,
+            );
+        }
+    }
+    let is_body = matches!(value.kind, ExpressionKind::Object(_) | ExpressionKind::Tuple(_));
+    let value = if is_body {
+        value
+    } else {
+        if parser.diagnostics.is_empty() {
+            let detail = "A configuration in JSON is an object, or an array of objects.";
+            parser.error("Root value must be object", detail, value.span);
+        }
+        Expression::new(ExpressionKind::Object(Arc::from(Vec::new())), file.span(0, 0))
+    };
+    (value, parser.diagnostics)
+}
+
+struct JsonParser<'a> {
+    text: &'a str,
+    base: u32,
+    at: usize,
+    nesting: u32,
+    diagnostics: Diagnostics,
+}
+
+/// The two kinds of brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bracket {
+    Object,
+    Array,
+}
+
+/// An element or property could not be read; a message has been given.
+struct Lost;
+
+impl JsonParser<'_> {
+    fn space(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).unwrap_or(rest.len());
+    }
+
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        self.space();
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.base + start as u32, self.base + end as u32)
+    }
+
+    /// The span of the next character.
+    fn here(&self) -> Span {
+        let length = self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+        self.span(self.at, self.at + length)
+    }
+
+    fn error(&mut self, summary: &str, detail: impl Into<String>, span: Span) {
+        self.diagnostics.push(Diagnostic::error(summary, detail.into()).at(span));
+    }
+
+    fn value(&mut self) -> Expression {
+        let next = self.peek();
+        let start = self.at;
+        let value = match next {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string(),
+            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number(),
+            Some(byte) if byte.is_ascii_alphabetic() => self.keyword(),
+            next => {
+                self.no_value(next);
+                Err(Lost)
+            }
+        };
+        value.unwrap_or_else(|Lost| Expression::invalid(self.span(start, self.at)))
+    }
+
+    fn no_value(&mut self, next: Option<u8>) {
+        let wanted = "A JSON value is an object, an array, a string, a number, true, false or null.";
+        let summary = match next {
+            None => "Missing value",
+            Some(b'}') => "Missing JSON value",
+            Some(b']') => "Missing array element value",
+            Some(_) => "Invalid start of value",
+        };
+        let detail = if next.is_none() { "A JSON value must stand here, but the text ends." } else { wanted };
+        let span = self.here();
+        self.error(summary, detail, span);
+    }
+
+    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Lost>) -> Result<Expression, Lost> {
+        if self.nesting >= MAX_NESTING {
+            let span = self.here();
+            let detail = format!("At most {MAX_NESTING} objects and arrays may stand in each other.");
+            self.error("Expression or block nested too deeply", detail, span);
+            self.at = self.text.len();
+            return Err(Lost);
+        }
+        self.nesting += 1;
+        let result = parse(self);
+        self.nesting -= 1;
+        result
+    }
+
+    fn object(&mut self) -> Result<Expression, Lost> {
+        let open = self.at;
+        self.at += 1;
+        let mut items = Vec::new();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Expression::new(ExpressionKind::Object(Arc::from(items)), self.span(open, self.at)));
+        }
+        loop {
+            match self.property() {
+                Ok(item) => items.push(item),
+                Err(Lost) => self.skip_element(),
+            }
+            if !self.separator(Bracket::Object, open)? {
+                return Ok(Expression::new(ExpressionKind::Object(Arc::from(items)), self.span(open, self.at)));
+            }
+        }
+    }
+
+    fn property(&mut self) -> Result<ObjectItem, Lost> {
+        if self.peek() != Some(b'"') {
+            return self.no_property_name();
+        }
+        let key = self.string()?;
+        let colon = self.peek();
+        if colon == Some(b':') {
+            self.at += 1;
+            let problems = self.diagnostics.len();
+            let value = self.value();
+            if matches!(value.kind, ExpressionKind::Invalid) && self.diagnostics.len() > problems {
+                self.skip_element();
+            }
+            return Ok(ObjectItem { key, value });
+        }
+        let span = self.here();
+        match colon {
+            Some(b'}' | b',') => {
+                let detail =
+                    "A property of an object needs a value, after a colon. For a list without names, use brackets.";
+                self.error("Missing object value", detail, span);
+            }
+            Some(b'=') => {
+                let detail = "In JSON a colon stands between the name of a property and its value, not an equals sign.";
+                self.error("Missing property value colon", detail, span);
+            }
+            None => return Err(Lost),
+            Some(_) => {
+                let detail = "A colon must stand between the name of a property and its value.";
+                self.error("Missing property value colon", detail, span);
+            }
+        }
+        Err(Lost)
+    }
+
+    fn no_property_name(&mut self) -> Result<ObjectItem, Lost> {
+        let span = self.here();
+        match self.peek() {
+            None => {}
+            Some(b',' | b']' | b':' | b'=') => {
+                self.error("Invalid start of value", "The name of a property in quotes must stand here.", span);
+            }
+            Some(_) => {
+                self.error("Invalid object property name", "The name of a property is a string in quotes.", span);
+            }
+        }
+        Err(Lost)
+    }
+
+    fn array(&mut self) -> Result<Expression, Lost> {
+        let open = self.at;
+        self.at += 1;
+        let mut elements = Vec::new();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Expression::new(ExpressionKind::Tuple(Arc::from(elements)), self.span(open, self.at)));
+        }
+        loop {
+            let problems = self.diagnostics.len();
+            let element = self.value();
+            if matches!(element.kind, ExpressionKind::Invalid) && self.diagnostics.len() > problems {
+                self.skip_element();
+            }
+            elements.push(element);
+            if !self.separator(Bracket::Array, open)? {
+                return Ok(Expression::new(ExpressionKind::Tuple(Arc::from(elements)), self.span(open, self.at)));
+            }
+        }
+    }
+
+    /// What comes after an element: true after a comma, false after the closing bracket.
+    fn separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
+        let next = self.peek();
+        let span = self.here();
+        match (next, bracket) {
+            (Some(b','), _) => {
+                self.at += 1;
+                self.after_comma(bracket, span)
+            }
+            (Some(b'}'), Bracket::Object) | (Some(b']'), Bracket::Array) => {
+                self.at += 1;
+                Ok(false)
+            }
+            (None, _) => {
+                // An inner bracket that is not closed says it for the outer ones too.
+                if !self.diagnostics.has_errors() {
+                    let open = self.span(open, open + 1);
+                    self.error("Unclosed object", "The text ends before this bracket is closed.", open);
+                }
+                Err(Lost)
+            }
+            (Some(b']'), Bracket::Object) => {
+                self.at += 1;
+                self.error("Mismatched braces", "An object is closed with a brace, not with a bracket.", span);
+                Ok(false)
+            }
+            (Some(b'}'), Bracket::Array) => {
+                self.at += 1;
+                self.error("Mismatched brackets", "An array is closed with a bracket, not with a brace.", span);
+                Ok(false)
+            }
+            (Some(b':'), Bracket::Array) => {
+                let detail = "The elements of an array have no names. For names use an object, in braces.";
+                self.error("Invalid array value", detail, span);
+                self.skip_element();
+                self.separator(bracket, open)
+            }
+            (Some(_), _) => {
+                self.error("Missing attribute seperator comma", "A comma must stand before the next element.", span);
+                self.skip_element();
+                self.separator(bracket, open)
+            }
+        }
+    }
+
+    fn after_comma(&mut self, bracket: Bracket, comma: Span) -> Result<bool, Lost> {
+        match (self.peek(), bracket) {
+            (Some(b'}'), Bracket::Object) => {
+                self.error("Trailing comma in object", "JSON allows no comma after the last property.", comma);
+            }
+            (Some(b']'), Bracket::Array) => {
+                self.error("Trailing comma in array", "JSON allows no comma after the last element.", comma);
+            }
+            _ => return Ok(true),
+        }
+        self.at += 1;
+        Ok(false)
+    }
+
+    /// Skips to the comma or bracket that ends this element.
+    fn skip_element(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut open = 0usize;
+        while let Some(byte) = bytes.get(self.at) {
+            match byte {
+                b'{' | b'[' => open += 1,
+                b'}' | b']' if open == 0 => return,
+                b'}' | b']' => open -= 1,
+                b',' if open == 0 => return,
+                b'"' => self.at = self.end_of_string() - 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// One past the string that begins here: after its closing quote, or at the line end that breaks it.
+    fn end_of_string(&self) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut end = self.at + 1;
+        while let Some(byte) = bytes.get(end) {
+            match byte {
+                b'"' => return end + 1,
+                b'\\' => end += 2,
+                0..=31 => return end,
+                _ => end += 1,
+            }
+        }
+        bytes.len()
+    }
+
+    fn string(&mut self) -> Result<Expression, Lost> {
+        let start = self.at;
+        let end = self.end_of_string();
+        self.at = end;
+        let span = self.span(start, end);
+        let Some(raw) = self.text.get(start + 1..end).and_then(|raw| raw.strip_suffix('"')) else {
+            self.at = self.text.ceil_char_boundary(end);
+            let found = self.here();
+            let detail = "The string is not closed on its line. For a line end in a string, write \\n.";
+            self.error("Invalid JSON string", detail, found);
+            return Err(Lost);
+        };
+        match json_string::decode(raw) {
+            Ok(decoded) => {
+                let string = json_string::string(&decoded, span.start() + 1);
+                Ok(Expression::new(ExpressionKind::JsonString(Arc::new(string)), span))
+            }
+            Err(BadEscape { at, length }) => {
+                let at = start + 1 + at;
+                let detail = "There is no such escape in JSON. For a backslash itself, write two.";
+                let place = self.span(at, at + length);
+                self.error("Invalid JSON string", detail, place);
+                Err(Lost)
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Expression, Lost> {
+        let start = self.at;
+        let rest = &self.text.as_bytes()[start..];
+        let length = rest.iter().position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'));
+        self.at = start + length.unwrap_or(rest.len());
+        let digits = &self.text[start..self.at];
+        let span = self.span(start, self.at);
+        if !is_json_number(digits) {
+            let detail = "This is no number: no zero or plus sign may stand at the beginning, and digits must stand on \
+                          both sides of a decimal point.";
+            self.error("Invalid JSON number", detail, span);
+            return Err(Lost);
+        }
+        Ok(Expression::new(ExpressionKind::Number(Name::from(digits)), span))
+    }
+
+    fn keyword(&mut self) -> Result<Expression, Lost> {
+        let start = self.at;
+        let rest = &self.text.as_bytes()[start..];
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphabetic() && *byte != b'_');
+        self.at = start + length.unwrap_or(rest.len());
+        let word = &self.text[start..self.at];
+        let span = self.span(start, self.at);
+        let kind = match word {
+            "true" => ExpressionKind::Bool(true),
+            "false" => ExpressionKind::Bool(false),
+            "null" => ExpressionKind::Null,
+            _ => {
+                let hint = suggest(word, ["false", "true", "null"]);
+                let hint = hint.map(|other| format!(" Did you mean \"{other}\"?")).unwrap_or_default();
+                let detail = format!("JSON knows no word \"{word}\".{hint} A string stands in quotes.");
+                self.error("Invalid JSON keyword", detail, span);
+                return Err(Lost);
+            }
+        };
+        Ok(Expression::new(kind, span))
+    }
+}
+
+fn is_json_number(text: &str) -> bool {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
+        None => (text, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(digits)
+}
