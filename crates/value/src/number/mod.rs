@@ -11,6 +11,7 @@ mod float;
 mod functions;
 mod parse;
 mod print;
+mod transcendental;
 
 pub use parse::NumberParseError;
 

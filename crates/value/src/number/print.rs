@@ -168,8 +168,12 @@ fn shortest(parts: &Parts, precision: u32) -> Decimal {
     // Take the mantissa with one bit more than the precision, so that its lowest bit is half a unit in the last place.
     let length = float::bits(&parts.mantissa);
     let wanted = precision as usize + 1;
-    let widened = &parts.mantissa << wanted.saturating_sub(length);
-    let exponent = parts.exponent - wanted.saturating_sub(length) as i64;
+    let widened = match length.checked_sub(wanted) {
+        // Only zeros are cut off here: the number fits its precision.
+        Some(excess) => &parts.mantissa >> excess,
+        None => &parts.mantissa << (wanted - length),
+    };
+    let exponent = parts.exponent + length as i64 - wanted as i64;
     let lower = Decimal::of(&(&widened - UBig::ONE), exponent);
     let upper = Decimal::of(&(&widened + UBig::ONE), exponent);
     // The halfway points themselves read back as this number only if its mantissa is even.

@@ -11,49 +11,42 @@ type Binary = fn(&Number, &Number) -> Option<Number>;
 /// `a + b`
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// If an operand is null or no number, or both are infinities of opposite sign.
 pub fn add(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    ranged(a, b, Number::add)
+    ranged(a, b, Number::add, "can't compute sum of opposing infinities")
 }
 
 /// `a - b`
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// If an operand is null or no number, or both are the same infinity.
 pub fn subtract(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    ranged(a, b, Number::subtract)
+    ranged(a, b, Number::subtract, "can't subtract infinity from itself")
 }
 
 /// `a * b`
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// If an operand is null or no number, or one is zero and the other infinite.
 pub fn multiply(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    ranged(a, b, Number::multiply)
+    ranged(a, b, Number::multiply, "can't multiply zero by infinity")
 }
 
-/// `a / b`
+/// `a / b`; division by zero gives an infinity.
 ///
 /// # Errors
-/// If an operand is null or no number, or `b` is zero.
+/// If an operand is null or no number, or both are zero or both infinite.
 pub fn divide(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    if matches!(number(b)?, Operand::Known(divisor) if divisor.is_zero()) {
-        number(a)?;
-        return Err(OperationError::DivisionByZero);
-    }
-    binary(a, b, Number::divide, || Refinement::NOT_NULL)
+    const UNDEFINED: &str = "can't divide zero by zero or infinity by infinity";
+    binary(a, b, Number::divide, UNDEFINED, || Refinement::NOT_NULL)
 }
 
-/// `a % b`, with the sign of `a`
+/// `a % b`, with the sign of `a`; a modulus of zero leaves `a` as it is.
 ///
 /// # Errors
-/// If an operand is null or no number, or `b` is zero.
+/// If an operand is null or no number, or one is zero and the other infinite.
 pub fn modulo(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    if matches!(number(b)?, Operand::Known(divisor) if divisor.is_zero()) {
-        number(a)?;
-        return Err(OperationError::DivisionByZero);
-    }
-    binary(a, b, Number::modulo, || Refinement::NOT_NULL)
+    binary(a, b, Number::modulo, "can't use modulo with zero and infinity", || Refinement::NOT_NULL)
 }
 
 /// `-a`
@@ -87,18 +80,21 @@ fn binary(
     a: &Value,
     b: &Value,
     operation: Binary,
+    undefined: &'static str,
     unknown: impl FnOnce() -> Refinement,
 ) -> Result<Value, OperationError> {
     let result = match (number(a)?, number(b)?) {
-        (Operand::Known(x), Operand::Known(y)) => Value::number(operation(x, y).ok_or(OperationError::NotANumber)?),
+        (Operand::Known(x), Operand::Known(y)) => {
+            Value::number(operation(x, y).ok_or(OperationError::Undefined(undefined))?)
+        }
         _ => Value::refined(Type::Number, unknown()),
     };
     Ok(result.with_marks(a.marks()).with_marks(b.marks()))
 }
 
 /// An operation whose result lies between those for the ends of its operands' ranges.
-fn ranged(a: &Value, b: &Value, operation: Binary) -> Result<Value, OperationError> {
-    binary(a, b, operation, || range(a, b, operation).unwrap_or(Refinement::NOT_NULL))
+fn ranged(a: &Value, b: &Value, operation: Binary, undefined: &'static str) -> Result<Value, OperationError> {
+    binary(a, b, operation, undefined, || range(a, b, operation).unwrap_or(Refinement::NOT_NULL))
 }
 
 fn range(a: &Value, b: &Value, operation: Binary) -> Option<Refinement> {

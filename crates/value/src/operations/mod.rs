@@ -20,17 +20,14 @@ use crate::value::{Kind, Value};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     /// An operand is null.
-    #[error("the operand must not be null")]
+    #[error("argument must not be null")]
     Null,
     /// An operand has the wrong type.
     #[error("{} required", .0.friendly_name())]
     WrongType(Type),
-    /// The divisor is zero.
-    #[error("division by zero")]
-    DivisionByZero,
-    /// The operation on infinities has no result.
-    #[error("the result is not a number")]
-    NotANumber,
+    /// The operation has no result for these numbers.
+    #[error("{0}")]
+    Undefined(&'static str),
 }
 
 /// What an operand is, besides its marks.
