@@ -10,15 +10,18 @@ mod checks;
 mod configuration;
 mod decode;
 mod load;
+mod lock_file;
 mod manifest;
 pub mod model;
 mod options;
 mod providers;
 mod source;
+pub mod variables;
 pub mod version;
 
 pub use configuration::{Configuration, LoadedFile};
 pub use load::load;
+pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;
 pub use options::LoadOptions;

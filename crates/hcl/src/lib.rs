@@ -5,7 +5,6 @@
 
 mod ast;
 mod body;
-mod iterators;
 mod json;
 mod json_body;
 mod json_string;
@@ -17,6 +16,7 @@ mod parser;
 mod scanner;
 mod statically;
 mod token;
+mod unconditional;
 mod visit;
 
 pub use ast::{

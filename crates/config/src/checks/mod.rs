@@ -2,7 +2,6 @@
 //! that do not fit, provider configurations that nobody gives.
 
 mod calls;
-mod conditions;
 mod object;
 mod providers;
 mod reference;
@@ -22,7 +21,6 @@ pub(crate) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
         if folders.insert(&module.directory) {
-            conditions::check(module, diagnostics);
             walk::check(module, diagnostics);
         }
         calls::check(module, diagnostics);

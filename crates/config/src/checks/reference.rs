@@ -7,14 +7,17 @@ use groma_lang::{Reference, Referenced};
 
 use super::describe;
 use super::object::Place;
-use crate::model::{Module, ModuleCall, Resource};
+use crate::model::{Module, Resource};
+
+/// How many names are looked at for a suggestion: enough for people, and a bound on configurations of any size.
+const CANDIDATES: usize = 1000;
 
 /// What is wrong with `reference` at `place` in `module`.
 pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced) -> Option<Diagnostic> {
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
         Reference::Local(name) => local(module, name),
-        Reference::Module(name) => return called(module, name, reference),
+        Reference::Module(name) => called(module, name),
         Reference::Resource(address) => resource(module, place, address, reference),
         Reference::Count(attribute) => count(place, attribute),
         Reference::Each(attribute) => each(place, attribute),
@@ -33,7 +36,7 @@ fn undeclared<'a>(
     known: impl Iterator<Item = &'a Name>,
     advice: String,
 ) -> Diagnostic {
-    let similar = suggest(name, known.map(|name| &**name));
+    let similar = suggest(name, known.take(CANDIDATES).map(|name| &**name));
     let advice = similar.map_or(advice, |similar| format!("Did you mean {similar:?}?"));
     let place = describe(module);
     Diagnostic::error(
@@ -58,38 +61,12 @@ fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
     Some(undeclared("local value", name, module, module.locals.keys(), advice))
 }
 
-fn called(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
-    let Some(call) = module.calls.get(name) else {
-        let advice = format!("Declare it with a block module {name:?} {{ … }}.");
-        return Some(undeclared("module", name, module, module.calls.keys(), advice).at(reference.span));
-    };
-    let child = module.children.get(name)?;
-    let repeated = call.count.is_some() || call.for_each.is_some();
-    let Some(Step::Attribute { name: output, span }) = reference.rest.first() else { return None };
-    if repeated && reference.key.is_none() {
-        return Some(unkeyed_module(call, output).at(*span));
-    }
-    if child.outputs.contains_key(output) {
+fn called(module: &Module, name: &Name) -> Option<Diagnostic> {
+    if module.calls.contains_key(name) {
         return None;
     }
-    let similar = suggest(output, child.outputs.keys().map(|name| &**name));
-    let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
-    Some(
-        Diagnostic::error("Unsupported attribute", format!("The module {name:?} has no output {output:?}.{advice}"))
-            .at(*span)
-            .within(reference.span.to(*span)),
-    )
-}
-
-fn unkeyed_module(call: &ModuleCall, output: &str) -> Diagnostic {
-    let (argument, example) = if call.count.is_some() { ("count", "[0]") } else { ("for_each", "[each.key]") };
-    let name = &call.name;
-    Diagnostic::error(
-        "Unsupported attribute",
-        format!(
-            "module.{name} has {argument:?}, so that there are several of it. Say which one: module.{name}{example}.{output}."
-        ),
-    )
+    let advice = format!("Declare it with a block module {name:?} {{ … }}.");
+    Some(undeclared("module", name, module, module.calls.keys(), advice))
 }
 
 fn resource(
@@ -127,7 +104,7 @@ fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic
     let place = describe(module);
     let of_type =
         module.resources.keys().filter(|other| other.mode == address.mode && other.type_name == address.type_name);
-    let similar = suggest(&address.name, of_type.map(|other| &*other.name))
+    let similar = suggest(&address.name, of_type.take(CANDIDATES).map(|other| &*other.name))
         .map(|name| ResourceAddress { name: name.into(), ..address.clone() });
     let other_mode = || {
         let managed = ResourceAddress { mode: Mode::Managed, ..address.clone() };

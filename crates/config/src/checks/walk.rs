@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Body, Expression, ExpressionKind, Name, Traversal};
-use groma_lang::{Reference, parse_reference};
+use groma_hcl::{Body, Expression, ExpressionKind, Traversal};
+use groma_lang::{Reference, for_each_traversal, parse_reference};
 
 use super::object::Place;
 use super::reference;
@@ -162,22 +162,13 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
-        self.expression_with(expression, place, &[]);
+        for_each_traversal(expression, &mut |traversal| self.traversal(traversal, place));
     }
 
-    /// A body whose arguments are not known here: everything in it is an expression.
+    /// A body whose arguments are not known here. The content of dynamic blocks may come to nothing: what it refers to is
+    /// only looked at when it is evaluated.
     fn body(&mut self, body: &Body, place: &Place<'_>) {
-        let iterators = body.dynamic_iterators();
-        body.for_each_expression(&mut |expression| self.expression_with(expression, place, &iterators));
-    }
-
-    /// `bound` are names that mean something else inside dynamic blocks.
-    fn expression_with(&mut self, expression: &Expression, place: &Place<'_>, bound: &[Name]) {
-        groma_lang::for_each_traversal(expression, &mut |traversal| {
-            if !bound.contains(&traversal.root.name) {
-                self.traversal(traversal, place);
-            }
-        });
+        body.for_each_unconditional_expression(&mut |expression| self.expression(expression, place));
     }
 
     fn traversal(&mut self, traversal: &Traversal, place: &Place<'_>) {

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use groma_hcl::{Block, BodySchema};
+use groma_address::Resource as ResourceAddress;
+use groma_hcl::{Block, BodySchema, Expression};
+use groma_lang::{Reference, for_each_traversal, references};
 
 use super::Decoding;
 use crate::model::Condition;
@@ -22,7 +24,43 @@ pub(super) fn condition(block: &Block, decoding: &mut Decoding<'_>) -> Option<Co
         return None;
     }
     let content = decoding.content(&block.body, &CONDITION);
+    if let Some(condition) = content.get("condition") {
+        refers_to_something(&condition.expression, &block.kind.name, decoding);
+    }
     let condition = content.get("condition")?.expression.clone();
     let error_message = content.get("error_message")?.expression.clone();
     Some(Condition { condition, error_message, span: block.header })
+}
+
+fn refers_to_something(condition: &Expression, kind: &str, decoding: &mut Decoding<'_>) {
+    let mut any = matches!(condition.kind, groma_hcl::ExpressionKind::Invalid);
+    for_each_traversal(condition, &mut |_| any = true);
+    if !any {
+        decoding.error(
+            condition.span,
+            format!("Invalid {kind} expression"),
+            "The condition refers to nothing in the configuration, so it always comes out the same and checks nothing.",
+        );
+    }
+}
+
+/// Reports conditions of `resource` that name it, where they have `self` or nothing.
+pub(super) fn check_own_name(
+    conditions: &[Condition],
+    kind: &str,
+    resource: &ResourceAddress,
+    decoding: &mut Decoding<'_>,
+) {
+    let itself = Reference::Resource(resource.clone());
+    for expression in conditions.iter().flat_map(|condition| [&condition.condition, &condition.error_message]) {
+        let (found, _) = references(expression);
+        if found.iter().any(|reference| reference.target == itself) {
+            let advice = if kind == "postcondition" { " Write self for the object itself." } else { "" };
+            decoding.error(
+                expression.span,
+                format!("Invalid reference in {kind}"),
+                format!("{resource} cannot be named in a condition of its own.{advice}"),
+            );
+        }
+    }
 }

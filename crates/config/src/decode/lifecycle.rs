@@ -107,9 +107,9 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
             return IgnoreChanges::None;
         }
     };
-    if let Some(star) = elements.iter().find(|element| element.as_static_string().as_deref() == Some("*")) {
+    if elements.iter().any(|element| element.as_static_string().as_deref() == Some("*")) {
         decoding.error(
-            star.span,
+            expression.span,
             "Invalid ignore_changes wildcard",
             "[\"*\"] is a form of old that is no longer read. Write ignore_changes = all.",
         );

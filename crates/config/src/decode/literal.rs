@@ -24,9 +24,17 @@ pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Opti
     typed(&attribute.expression, &Type::String, decoding)?.as_str().map(Arc::from)
 }
 
-/// The value of an argument that is true or false; null counts as not written.
+/// The value of an argument that is true or false.
 pub(super) fn boolean(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<bool> {
-    typed(&attribute.expression, &Type::Bool, decoding)?.as_bool()
+    let value = typed(&attribute.expression, &Type::Bool, decoding)?;
+    if value.is_null() {
+        decoding.error(
+            attribute.expression.span,
+            "Unsuitable value type",
+            "Write true or false here; null is neither.",
+        );
+    }
+    value.as_bool()
 }
 
 fn typed(expression: &Expression, ty: &Type, decoding: &mut Decoding<'_>) -> Option<Value> {
@@ -41,7 +49,6 @@ fn typed(expression: &Expression, ty: &Type, decoding: &mut Decoding<'_>) -> Opt
         }
     };
     match convert::convert(&value, ty) {
-        Ok(value) if value.is_null() => None,
         Ok(value) => Some(value),
         Err(error) => {
             decoding.report(

@@ -116,11 +116,6 @@ pub(crate) fn parse_source(text: &str) -> Result<ModuleSource, String> {
                 .to_owned(),
         );
     }
-    if text.starts_with('/') || text.starts_with("~") {
-        return Err(format!(
-            "{text:?} is a path of this machine. Write a folder that begins with ./ or ../, relative to this file."
-        ));
-    }
     Ok(ModuleSource::Remote(text.into()))
 }
 
@@ -174,7 +169,7 @@ fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedPr
                         entry.child
                     ),
                 )
-                .at(entry.child_span),
+                .at(entry.parent.span),
             );
             continue;
         }

@@ -41,6 +41,14 @@ pub(super) fn moved(block: &Block, decoding: &mut Decoding<'_>) -> Option<Moved>
         );
         return None;
     }
+    if mode(&from) != mode(&to) {
+        decoding.error(
+            block.header,
+            "Invalid \"moved\" addresses",
+            "Both addresses have to be managed resources, or both data sources.",
+        );
+        return None;
+    }
     Some(Moved { from, from_span, to, to_span, span: block.header })
 }
 
@@ -62,16 +70,24 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
     let address = Address::read(&traversal, decoding)?;
     match address.resource {
         None => Some((Target::Module(address.module), span)),
-        Some((resource, _)) if resource.mode == Mode::Data => {
+        Some((resource, _)) if resource.mode == Mode::Ephemeral => {
             decoding.error(
                 span,
                 "Invalid \"moved\" address",
-                "Data sources are read anew in every run; there is nothing to move. Remove the block.",
+                "Ephemeral resources are opened anew in every run; there is nothing to move. Remove the block.",
             );
             None
         }
         Some((resource, InstanceKey::None)) => Some((Target::Resource(resource.absolute(address.module)), span)),
         Some((resource, key)) => Some((Target::Instance(resource.absolute(address.module).instance(key)), span)),
+    }
+}
+
+fn mode(target: &Target) -> Option<Mode> {
+    match target {
+        Target::Module(_) => None,
+        Target::Resource(resource) => Some(resource.resource.mode),
+        Target::Instance(instance) => Some(instance.resource.mode),
     }
 }
 

@@ -3,6 +3,7 @@
 use groma_address::{Name, ProviderAddress, is_identifier};
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Expression};
+use groma_value::{Type, convert};
 
 use super::{Decoding, RequiredProviders, literal, name, provider, syntax, terraform};
 use crate::model::{LocalProvider, RequiredProvider, default_provider};
@@ -36,21 +37,19 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
         }
         return Some(required);
     }
-    match literal::constant(expression) {
-        Ok(value) if value.as_str().is_some() => {
-            version(&mut required, expression, decoding);
-            Some(required)
-        }
-        _ => {
-            decoding.error(
-                expression.span,
-                "Invalid required_providers object",
-                "A provider requirement is an object such as { source = \"hashicorp/aws\", version = \"~> 5.0\" }, or just the \
-                 version constraint as a string.",
-            );
-            None
-        }
+    let is_text = literal::constant(expression).is_ok_and(|value| convert::convert(&value, &Type::String).is_ok());
+    if is_text {
+        required.version = terraform::version_constraints(attribute, decoding).unwrap_or_default();
+        required.version_span = expression.span;
+        return Some(required);
     }
+    decoding.error(
+        expression.span,
+        "Invalid required_providers object",
+        "A provider requirement is an object such as { source = \"hashicorp/aws\", version = \"~> 5.0\" }, or just the version \
+         constraint as a string.",
+    );
+    None
 }
 
 fn property(key: &Expression, value: &Expression, required: &mut RequiredProvider, decoding: &mut Decoding<'_>) {

@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 
 use super::module_call::{duplicate_lifecycle, expression_of};
-use super::{Decoding, depends_on, lifecycle, meta, name, provider, provisioner};
+use super::{Decoding, condition, depends_on, lifecycle, meta, name, provider, provisioner};
 use crate::model::{Connection, Lifecycle, Resource};
 
 /// The meta-arguments; the same for all modes, so that a wrong one gets a message of its own.
@@ -61,11 +61,13 @@ pub(super) fn ephemeral(block: &Block, decoding: &mut Decoding<'_>) -> Option<Re
 
 /// Decodes the `data` block of the check block `check`.
 pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'_>) -> Option<Resource> {
-    let common = Common::decode(block, Mode::Data, &DATA, decoding)?;
+    let mut common = Common::decode(block, Mode::Data, &DATA, decoding)?;
+    common.repetition.count = None;
+    common.repetition.for_each = None;
     for attribute in ["count", "for_each"].iter().filter_map(|name| common.content.get(name)) {
         let name = &attribute.name.name;
         decoding.error(
-            attribute.span,
+            attribute.name.span,
             format!("Invalid {name:?} attribute"),
             format!("A data block inside a check block is read once; {name:?} has no place in it."),
         );
@@ -152,6 +154,11 @@ impl<'a> Common<'a> {
         };
         let repetition = [("count", count.as_ref()), ("for_each", for_each.as_ref()), ("enabled", enabled)];
         meta::one_repetition(&repetition, things, decoding);
+        if let Some(decoded) = &lifecycle {
+            let lifecycle = &decoded.lifecycle;
+            condition::check_own_name(&lifecycle.preconditions, "precondition", &self.address, decoding);
+            condition::check_own_name(&lifecycle.postconditions, "postcondition", &self.address, decoding);
+        }
         Resource {
             address: self.address,
             body: self.body,

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
-use groma_lang::{TypeConstraint, type_constraint};
+use groma_lang::{Reference, TypeConstraint, references, type_constraint};
 
 use super::{Decoding, condition, literal, module_call, name};
 use crate::model::Condition;
@@ -54,6 +54,10 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
             ),
         );
     }
+    let validations = validations(&content, decoding);
+    for validation in &validations {
+        check_own_reference(&label.value, validation, decoding);
+    }
     let boolean =
         |name: &str, decoding: &mut Decoding<'_>| content.get(name).and_then(|a| literal::boolean(a, decoding));
     let sensitive = boolean("sensitive", decoding);
@@ -69,8 +73,8 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         nullable,
         constant,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
-        deprecated: content.get("deprecated").and_then(|attribute| deprecation(attribute, "variable", decoding)),
-        validations: validations(&content, decoding),
+        deprecated: content.get("deprecated").and_then(|attribute| deprecation(attribute, decoding)),
+        validations,
         span: block.header,
     })
 }
@@ -79,18 +83,21 @@ fn validations(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition>
     content.blocks_of("validation").filter_map(|block| condition::condition(block, decoding)).collect()
 }
 
-/// A `deprecated` argument: a message that is not empty.
-pub(super) fn deprecation(attribute: &Attribute, what: &str, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
-    let message = literal::string(attribute, decoding)?;
-    if message.trim().is_empty() {
+/// A validation is about the variable that holds it.
+fn check_own_reference(name: &Name, validation: &Condition, decoding: &mut Decoding<'_>) {
+    let (found, _) = references(&validation.condition);
+    if !found.iter().any(|reference| reference.target == Reference::Variable(name.clone())) {
         decoding.error(
-            attribute.expression.span,
-            "Invalid `deprecated` value",
-            format!("Say what users of this {what} should do instead; the text cannot be empty."),
+            validation.condition.span,
+            "Invalid variable validation condition",
+            format!("The condition is about values of {name:?}, so it has to refer to var.{name}."),
         );
-        return None;
     }
-    Some(message)
+}
+
+/// A `deprecated` argument; an empty message deprecates nothing.
+pub(super) fn deprecation(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
+    literal::string(attribute, decoding).filter(|message| !message.trim().is_empty())
 }
 
 /// A `type` argument. The quoted types of Terraform 0.11 are refused with the way to write them now.

@@ -1,0 +1,174 @@
+//! The dependency lock file, `.terraform.lock.hcl`.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_hcl::{Block, BodySchema, Content, Expression, parse_file};
+use indexmap::IndexMap;
+
+use crate::source::Files;
+use crate::version::{Constraints, Version};
+
+/// The file's name, in the root module's directory.
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// Which provider packages a configuration was last run with.
+#[derive(Clone, Debug, Default)]
+pub struct LockFile {
+    /// The providers by address.
+    pub providers: IndexMap<ProviderAddress, LockedProvider>,
+}
+
+/// A provider package that is locked.
+#[derive(Clone, Debug)]
+pub struct LockedProvider {
+    /// The version.
+    pub version: Version,
+    /// The constraints that selected it.
+    pub constraints: Constraints,
+    /// Checksums of its packages, with their scheme: `h1:…`, `zh:…`.
+    pub hashes: Vec<Arc<str>>,
+    /// The block's header.
+    pub span: Span,
+}
+
+static FILE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("provider", &["source_addr"]));
+
+static PROVIDER: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().required("version").optional("constraints").optional("hashes"));
+
+impl LockFile {
+    /// Reads the lock file of the root module; where there is none, nothing is locked.
+    pub fn read(sources: &Sources, files: &dyn Files) -> (Self, Diagnostics) {
+        let mut diagnostics = Diagnostics::new();
+        let mut lock_file = Self::default();
+        let problem = match files.read(Path::new(LOCK_FILE)).map(String::from_utf8) {
+            Ok(Ok(text)) => {
+                lock_file.parse(text, sources, &mut diagnostics);
+                None
+            }
+            Ok(Err(_)) => Some("it is not UTF-8".to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(problem) = problem {
+            diagnostics.push(Diagnostic::error(
+                "Failed to read dependency lock file",
+                format!("{LOCK_FILE} cannot be read: {problem}. Repair it, or remove it to have it written anew."),
+            ));
+        }
+        (lock_file, diagnostics)
+    }
+
+    fn parse(&mut self, text: String, sources: &Sources, diagnostics: &mut Diagnostics) {
+        let Some(file) = sources.add(LOCK_FILE, text) else { return };
+        let (parsed, problems) = parse_file(&file);
+        diagnostics.append(problems);
+        let (content, problems) = parsed.body.content(&FILE);
+        diagnostics.append(problems);
+        for block in &content.blocks {
+            let Some((address, provider)) = provider(block, diagnostics) else { continue };
+            if self.providers.contains_key(&address) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Duplicate provider lock",
+                        format!("{address} is locked above already. Remove one of the two."),
+                    )
+                    .at(block.header),
+                );
+                continue;
+            }
+            self.providers.insert(address, provider);
+        }
+    }
+}
+
+fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAddress, LockedProvider)> {
+    let label = block.labels.first()?;
+    let address = match ProviderAddress::parse(&label.value, DEFAULT_PROVIDER_HOST) {
+        Ok(address) => address,
+        Err(error) => {
+            diagnostics.push(Diagnostic::error("Invalid provider source address", error.to_string()).at(label.span));
+            return None;
+        }
+    };
+    let (content, problems) = block.body.content(&PROVIDER);
+    diagnostics.append(problems);
+    let version = parsed(&content, "version", "Invalid provider version number", diagnostics)?;
+    let constraints = match content.get("constraints") {
+        Some(_) => parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?,
+        None => Constraints::default(),
+    };
+    let hashes = content.get("hashes").map(|attribute| hashes(&attribute.expression, diagnostics)).unwrap_or_default();
+    Some((address, LockedProvider { version, constraints, hashes, span: block.header }))
+}
+
+fn parsed<T: std::str::FromStr>(
+    content: &Content,
+    name: &str,
+    summary: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<T> {
+    let attribute = content.get(name)?;
+    let value = attribute.expression.as_static_string().and_then(|text| text.parse().ok());
+    if value.is_none() {
+        diagnostics.push(
+            Diagnostic::error(
+                summary,
+                format!("The argument {name:?} cannot be read. Remove the lock file to have it written anew."),
+            )
+            .at(attribute.expression.span),
+        );
+    }
+    value
+}
+
+fn hashes(expression: &Expression, diagnostics: &mut Diagnostics) -> Vec<Arc<str>> {
+    let hashes: Option<Vec<_>> =
+        expression.as_list().map(|list| list.iter().filter_map(Expression::as_static_string).collect());
+    hashes.unwrap_or_else(|| {
+        diagnostics.push(
+            Diagnostic::error("Invalid provider hash set", "The hashes are a list of strings.").at(expression.span),
+        );
+        Vec::new()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryFiles;
+
+    fn read(text: &str) -> (LockFile, Diagnostics) {
+        LockFile::read(&Sources::new(), &MemoryFiles::new().with(LOCK_FILE, text))
+    }
+
+    #[test]
+    fn locked_providers_are_read_with_their_hashes() {
+        let (lock_file, diagnostics) = read(
+            "# made by a tool\nprovider \"registry.terraform.io/hashicorp/awscc\" {\n  version     = \"1.2.3\"\n  constraints = \"~> 1.2\"\n  \
+             hashes = [\n    \"h1:abc=\",\n    \"zh:00ff\",\n  ]\n}\n",
+        );
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let provider = &lock_file.providers[&ProviderAddress::default_for("awscc")];
+        assert_eq!(provider.version, Version::new(1, 2, 3));
+        assert!(provider.constraints.allow(&provider.version));
+        assert_eq!(provider.hashes.iter().map(|hash| &**hash).collect::<Vec<_>>(), ["h1:abc=", "zh:00ff"]);
+    }
+
+    #[test]
+    fn wrong_entries_are_reported_and_left_out() {
+        let (lock_file, diagnostics) = read("provider \"a/b/c/d\" {}\nprovider \"x/y\" {\n  version = \"new\"\n}\n");
+        assert!(lock_file.providers.is_empty());
+        let summaries: Vec<&str> = diagnostics.iter().map(|d| d.summary.as_str()).collect();
+        assert_eq!(summaries, ["Invalid provider source address", "Invalid provider version number"]);
+    }
+
+    #[test]
+    fn no_lock_file_is_fine() {
+        let (lock_file, diagnostics) = LockFile::read(&Sources::new(), &MemoryFiles::new());
+        assert!(lock_file.providers.is_empty() && diagnostics.is_empty());
+    }
+}

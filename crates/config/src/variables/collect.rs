@@ -1,0 +1,176 @@
+//! Gathering values from all sources.
+
+use std::path::{Path, PathBuf};
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use indexmap::IndexMap;
+
+use super::{InputValue, Origin, read};
+use crate::model::Variable;
+use crate::source::Files;
+
+/// What the environment and the command line say about variables.
+#[derive(Clone, Debug, Default)]
+pub struct VariableSources {
+    /// The environment variables that begin with `TF_VAR_`, without that prefix.
+    pub environment: Vec<(String, String)>,
+    /// `-var` and `-var-file` in the order of the command line.
+    pub options: Vec<VariableOption>,
+}
+
+/// An option of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableOption {
+    /// `-var`: `name=value`.
+    Assignment(String),
+    /// `-var-file`.
+    File(PathBuf),
+}
+
+/// Values by the name of their variable.
+type Values = IndexMap<Name, InputValue>;
+
+/// How many undeclared variables are named one by one.
+const NAMED_UNDECLARED: usize = 2;
+
+/// The values given for `variables` of the root module in the directory that `files` shows, with those for variables that
+/// are not declared reported and left out.
+pub fn collect(
+    variables: &IndexMap<Name, Variable>,
+    given: &VariableSources,
+    sources: &Sources,
+    files: &dyn Files,
+) -> (IndexMap<Name, InputValue>, Diagnostics) {
+    let mut collector = Collector { variables, sources, files, values: Values::new(), diagnostics: Diagnostics::new() };
+    collector.environment(&given.environment);
+    for name in automatic_files(files) {
+        collector.file(Path::new(&name), Origin::AutoFile);
+    }
+    for option in &given.options {
+        match option {
+            VariableOption::Assignment(text) => collector.assignment(text),
+            VariableOption::File(path) => collector.file(path, Origin::NamedFile),
+        }
+    }
+    collector.finish()
+}
+
+/// The names of the variables files that are read without being asked for, the strongest last.
+fn automatic_files(files: &dyn Files) -> Vec<String> {
+    let entries = files.list(Path::new("")).unwrap_or_default();
+    let mut names: Vec<String> =
+        entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name).collect();
+    let rank = |name: &str| match name {
+        "terraform.tfvars" => Some(0),
+        "terraform.tfvars.json" => Some(1),
+        _ if name.starts_with('.') => None,
+        _ if name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") => Some(2),
+        _ => None,
+    };
+    names.retain(|name| rank(name).is_some());
+    names.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
+    names
+}
+
+struct Collector<'a> {
+    variables: &'a IndexMap<Name, Variable>,
+    sources: &'a Sources,
+    files: &'a dyn Files,
+    values: Values,
+    diagnostics: Diagnostics,
+}
+
+impl Collector<'_> {
+    /// The environment may speak of variables of other configurations.
+    fn environment(&mut self, environment: &[(String, String)]) {
+        for (name, text) in environment {
+            let Some(variable) = self.variables.get(name.as_str()) else { continue };
+            let Some(value) = read::text(Some(variable), name, text, self.sources, &mut self.diagnostics) else {
+                continue;
+            };
+            self.set(name.as_str().into(), InputValue { value, origin: Origin::Environment, span: Default::default() });
+        }
+    }
+
+    fn file(&mut self, path: &Path, origin: fn(String) -> Origin) {
+        for (name, value) in read::file(path, origin, self.sources, self.files, &mut self.diagnostics) {
+            self.set(name, value);
+        }
+    }
+
+    fn assignment(&mut self, option: &str) {
+        let Some((name, text)) = option.split_once('=') else {
+            // The text may be a secret on its own: it is not repeated.
+            self.diagnostics.push(Diagnostic::error(
+                "Invalid -var option",
+                "A -var option is a variable's name, an equals sign and the value: -var=\"name=value\".",
+            ));
+            return;
+        };
+        if name.ends_with(' ') || text.starts_with(' ') {
+            self.diagnostics.push(Diagnostic::error(
+                "Invalid -var option",
+                format!(
+                    "The option for {:?} has a space beside its equals sign. Remove it: -var=\"name=value\".",
+                    name.trim()
+                ),
+            ));
+            return;
+        }
+        let variable = self.variables.get(name);
+        if let Some(value) = read::text(variable, name, text, self.sources, &mut self.diagnostics) {
+            self.set(name.into(), InputValue { value, origin: Origin::CommandLine, span: Default::default() });
+        }
+    }
+
+    fn set(&mut self, name: Name, value: InputValue) {
+        self.values.insert(name, value);
+    }
+
+    fn finish(mut self) -> (Values, Diagnostics) {
+        let mut undeclared = Vec::new();
+        let variables = self.variables;
+        self.values.retain(|name, value| {
+            let declared = variables.contains_key(name);
+            if !declared {
+                undeclared.push((Name::clone(name), value.origin.clone()));
+            }
+            declared
+        });
+        report_undeclared(undeclared, &mut self.diagnostics);
+        (self.values, self.diagnostics)
+    }
+}
+
+/// On the command line it is a slip; files may serve several configurations.
+fn report_undeclared(undeclared: Vec<(Name, Origin)>, diagnostics: &mut Diagnostics) {
+    let (slips, shared): (Vec<_>, Vec<_>) =
+        undeclared.into_iter().partition(|(_, origin)| matches!(origin, Origin::CommandLine));
+    for (name, origin) in shared.iter().take(NAMED_UNDECLARED) {
+        diagnostics.push(Diagnostic::warning(
+            "Value for undeclared variable",
+            format!(
+                "There is a value for {name:?} in {}, and the root module declares no such variable. Add a variable block to use it. \
+                 Values for many configurations are better given as TF_VAR_ environment variables, which never warn.",
+                origin.describe(name)
+            ),
+        ));
+    }
+    let more = shared.len().saturating_sub(NAMED_UNDECLARED);
+    if more > 0 {
+        diagnostics.push(Diagnostic::warning(
+            "Values for undeclared variables",
+            format!("There are values for {more} more variables that are not declared."),
+        ));
+    }
+    for (name, _) in slips {
+        diagnostics.push(Diagnostic::error(
+            "Value for undeclared variable",
+            format!(
+                "The command line gives a value for {name:?}, and the root module declares no such variable. Check the name, or add \
+                 a variable block."
+            ),
+        ));
+    }
+}

@@ -1,0 +1,67 @@
+//! A value that was given for a variable.
+
+use std::fmt;
+
+use groma_address::Name;
+use groma_diagnostics::Span;
+use groma_value::Value;
+
+/// Where a value was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The environment variable `TF_VAR_…`.
+    Environment,
+    /// A variables file that is read of its own accord.
+    AutoFile(String),
+    /// A variables file named with `-var-file`.
+    NamedFile(String),
+    /// `-var` on the command line.
+    CommandLine,
+    /// Somebody was asked.
+    Prompt,
+    /// The program that uses this library.
+    Caller,
+}
+
+/// A value given for a variable, not yet converted to its type.
+#[derive(Clone, Debug)]
+pub struct InputValue {
+    /// The value.
+    pub value: Value,
+    /// Where it was given.
+    pub origin: Origin,
+    /// Its text, where that is in a file.
+    pub span: Span,
+}
+
+impl InputValue {
+    /// What somebody answered to a prompt for a variable.
+    pub fn from_prompt(value: Value) -> Self {
+        Self { value, origin: Origin::Prompt, span: Span::NONE }
+    }
+
+    /// A value from the program that uses this library.
+    pub fn from_caller(value: Value) -> Self {
+        Self { value, origin: Origin::Caller, span: Span::NONE }
+    }
+}
+
+impl Origin {
+    /// The source in the middle of a sentence: `was given NAME ... by`.
+    pub(super) fn describe(&self, name: &Name) -> impl fmt::Display + '_ {
+        struct Described<'a>(&'a Origin, Name);
+        impl fmt::Display for Described<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let name = &self.1;
+                match self.0 {
+                    Origin::Environment => write!(f, "the environment variable TF_VAR_{name}"),
+                    Origin::AutoFile(path) | Origin::NamedFile(path) => write!(f, "the file {path:?}"),
+                    Origin::CommandLine => write!(f, "-var=\"{name}=...\""),
+                    Origin::Prompt => f.write_str("the prompt"),
+                    Origin::Caller => f.write_str("the caller"),
+                }
+            }
+        }
+        Described(self, Name::clone(name))
+    }
+}

@@ -1,0 +1,109 @@
+//! Variables files, and values written as text.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
+use groma_hcl::{Attribute, Expression, ExpressionKind, ObjectItem, parse_expression, parse_file, parse_json_file};
+use groma_lang::evaluate_constant;
+use groma_value::{Type, Value};
+
+use super::{InputValue, Origin};
+use crate::model::Variable;
+use crate::source::{Files, display};
+
+/// The assignments of a variables file, in its order.
+pub(super) fn file(
+    path: &Path,
+    origin: fn(String) -> Origin,
+    sources: &Sources,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) -> Vec<(Name, InputValue)> {
+    let shown = display(path);
+    let Some(file) = register(path, &shown, sources, files, diagnostics) else { return Vec::new() };
+    let (parsed, problems) = if shown.ends_with(".json") { parse_json_file(&file) } else { parse_file(&file) };
+    let broken = problems.has_errors();
+    diagnostics.append(problems);
+    let (attributes, problems) = parsed.body.attributes();
+    // A file that cannot be parsed looks as if it held blocks.
+    if !broken {
+        diagnostics.append(problems);
+    }
+    attributes.iter().map(|attribute| assignment(attribute, origin(shown.clone()), diagnostics)).collect()
+}
+
+fn register(
+    path: &Path,
+    shown: &str,
+    sources: &Sources,
+    files: &dyn Files,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<SourceFile>> {
+    let problem = match files.read(path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => return sources.add(shown, text),
+            Err(_) => format!("The variables file {shown} is not UTF-8. Convert it."),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            format!(
+                "The variables file {shown} does not exist. Check the path; it is relative to the working directory."
+            )
+        }
+        Err(error) => format!("The variables file {shown} cannot be read: {error}."),
+    };
+    diagnostics.push(Diagnostic::error("Failed to read variables file", problem));
+    None
+}
+
+fn assignment(attribute: &Attribute, origin: Origin, diagnostics: &mut Diagnostics) -> (Name, InputValue) {
+    let expression = literal(&attribute.expression);
+    let value = evaluate_constant(&expression, diagnostics);
+    (Name::clone(&attribute.name.name), InputValue { value, origin, span: attribute.expression.span })
+}
+
+/// The expression with its JSON strings as they are: in a variables file they are no templates.
+fn literal(expression: &Expression) -> Expression {
+    let kind = match &expression.kind {
+        ExpressionKind::JsonString(string) => ExpressionKind::String(Arc::clone(&string.text)),
+        ExpressionKind::Tuple(elements) => ExpressionKind::Tuple(elements.iter().map(literal).collect()),
+        ExpressionKind::Object(items) => {
+            let items = items.iter().map(|item| ObjectItem { key: literal(&item.key), value: literal(&item.value) });
+            ExpressionKind::Object(items.collect())
+        }
+        other => other.clone(),
+    };
+    Expression::new(kind, expression.span)
+}
+
+/// The value that `text` is for `variable`, as given on the command line, in the environment or at a prompt.
+///
+/// Where the variable's type is a string, a number, a truth value or not written at all, the text is the value; otherwise
+/// it is an expression.
+pub(super) fn text(
+    variable: Option<&Variable>,
+    name: &str,
+    text: &str,
+    sources: &Sources,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
+    let is_expression = variable.is_some_and(|variable| {
+        variable.has_type && !matches!(variable.constraint.ty, Type::String | Type::Number | Type::Bool)
+    });
+    if !is_expression {
+        return Some(Value::string(text));
+    }
+    let file = sources.add(format!("<value for var.{name}>"), text)?;
+    let (expression, problems) = parse_expression(&file);
+    let broken = problems.has_errors();
+    diagnostics.append(problems);
+    if broken {
+        return None;
+    }
+    let mut problems = Diagnostics::new();
+    let value = evaluate_constant(&expression, &mut problems);
+    let broken = problems.has_errors();
+    diagnostics.append(problems);
+    (!broken).then_some(value)
+}
