@@ -36,7 +36,9 @@ fn write_value(out: &mut String, value: &Value, indent: usize) {
         Kind::Null => write_null(out, &value.ty()),
         Kind::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
         // Writing to a String cannot fail.
-        Kind::Number(number) => drop(write!(out, "{number}")),
+        Kind::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
         Kind::String(text) if text.contains('\n') => write_lines(out, text, indent),
         Kind::String(text) => write_quoted(out, text),
         Kind::List(elements) => write_sequence(out, ("tolist(", ")"), elements, indent),
@@ -139,11 +141,15 @@ fn write_quoted(out: &mut String, text: &str) {
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             '\u{b}' => out.push_str("\\v"),
-            control if control.is_ascii_control() => drop(write!(out, "\\x{:02x}", u32::from(control))),
-            unseen if is_invisible(unseen) && u32::from(unseen) < 0x1_0000 => {
-                drop(write!(out, "\\u{:04x}", u32::from(unseen)))
+            control if control.is_ascii_control() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(control));
             }
-            unseen if is_invisible(unseen) => drop(write!(out, "\\U{:08x}", u32::from(unseen))),
+            unseen if is_invisible(unseen) && u32::from(unseen) < 0x1_0000 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(unseen));
+            }
+            unseen if is_invisible(unseen) => {
+                let _ = write!(out, "\\U{:08x}", u32::from(unseen));
+            }
             plain => out.push(plain),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use groma_diagnostics::Sources;
 use groma_value::{Type, Value};
 
-use crate::functions::FunctionError;
+use crate::functions::{FunctionError, TemplateCache};
 
 /// Whether functions with a result that differs from call to call give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub struct FunctionContext {
     pub plan_timestamp: Option<String>,
     /// Where texts of templates are registered, so that errors in them can be shown.
     pub sources: Arc<Sources>,
+    /// Templates that have been parsed; contexts of one run share it.
+    pub templates: TemplateCache,
     /// The functions `provider::local_name::function` of this module.
     pub provider_functions: Option<Arc<dyn ProviderFunctions>>,
 }
@@ -74,6 +76,7 @@ impl FunctionContext {
             clock: Clock::System,
             plan_timestamp: None,
             sources,
+            templates: TemplateCache::default(),
             provider_functions: None,
         }
     }

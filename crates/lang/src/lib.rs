@@ -26,7 +26,7 @@ pub use context::{
 };
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, statement, traversal_text};
-pub use functions::FunctionError;
+pub use functions::{FunctionError, TemplateCache};
 pub use reference::{Reference, Referenced, instance_key, parse_reference, parse_reference_in_test};
 pub use references::{for_each_call, for_each_traversal, references};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};

@@ -1,7 +1,7 @@
 //! Function calls: finding the function, preparing the arguments, wording what went wrong.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
-use groma_hcl::{Call, Expression, ExpressionKind};
+use groma_hcl::{Call, Expression};
 use groma_value::{Marks, Type, Value, convert};
 
 use super::{Evaluator, Reporting};
@@ -61,7 +61,7 @@ impl Evaluator<'_> {
         if failed {
             return Value::DYNAMIC;
         }
-        match function.call(values, self.scope) {
+        match function.call(values, self.scope, self.depth) {
             Ok(value) => value,
             Err(problem) => {
                 let parameter =
@@ -398,9 +398,4 @@ fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
         return Ok(value.clone());
     }
     convert::convert(value, ty).map_err(|problem| problem.to_string())
-}
-
-/// Whether the expression is a call of `name`: for the places where a function is syntax.
-pub(crate) fn is_call(expression: &Expression, name: &str) -> bool {
-    matches!(&expression.kind, ExpressionKind::Call(call) if &*call.name.name == name)
 }

@@ -1,19 +1,35 @@
 //! The built-in functions: those of Terraform 1.15 and those that only OpenTofu has.
 
+mod assume;
 mod cidr;
+mod conversion;
+mod crypto;
+mod digits;
+mod encoding;
+mod filesystem;
+mod format;
+mod glob;
 mod mapping;
+mod network;
+mod number;
+mod paths;
 mod pattern;
 mod sequence;
 mod set;
 mod signature;
 mod string;
+mod template;
+mod time;
 mod timestamp;
+mod yaml;
+mod yaml_scalar;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use signature::Function;
 pub use signature::FunctionError;
+pub use template::TemplateCache;
 
 struct Table {
     functions: Vec<Function>,
@@ -21,7 +37,23 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let themes = [mapping::functions, pattern::functions, sequence::functions, set::functions, string::functions];
+    let themes = [
+        assume::functions,
+        conversion::functions,
+        crypto::functions,
+        encoding::functions,
+        filesystem::functions,
+        format::functions,
+        mapping::functions,
+        network::functions,
+        number::functions,
+        pattern::functions,
+        sequence::functions,
+        set::functions,
+        string::functions,
+        template::functions,
+        time::functions,
+    ];
     let functions: Vec<Function> = themes.iter().flat_map(|theme| theme()).collect();
     let positions = functions.iter().enumerate().map(|(position, function)| (function.name, position)).collect();
     Table { functions, positions }

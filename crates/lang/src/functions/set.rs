@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use groma_value::{Kind, Marks, Refinement, Type, Value, convert};
+use groma_value::{Marks, Refinement, Type, Value, convert};
 
 use super::mapping::count;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
@@ -166,9 +166,4 @@ fn product(arguments: &Arguments<'_>) -> Outcome {
         other => set_of(other, tuples),
     };
     Ok(value.with_marks(&marks))
-}
-
-/// Whether a value is a sequence of some kind.
-pub(super) fn is_sequence(value: &Value) -> bool {
-    matches!(value.kind(), Kind::List(_) | Kind::Set(_) | Kind::Tuple(_))
 }

@@ -124,6 +124,8 @@ pub(crate) struct Arguments<'a> {
     pub(crate) result: &'a Type,
     /// Where the call stands.
     pub(crate) scope: &'a dyn Scope,
+    /// How deep in expressions that is.
+    pub(crate) depth: u32,
 }
 
 impl Arguments<'_> {
@@ -219,7 +221,7 @@ impl Function {
 
     /// Calls it with converted arguments of the right number, by the rules that all functions share: a null argument
     /// is an error, an unknown one makes the result unknown, marks pass to the result.
-    pub(crate) fn call(&self, mut arguments: Vec<Value>, scope: &dyn Scope) -> Outcome {
+    pub(crate) fn call(&self, mut arguments: Vec<Value>, scope: &dyn Scope, depth: u32) -> Outcome {
         let mut marks = Marks::NONE;
         let mut unknown = false;
         let mut untyped = false;
@@ -254,7 +256,7 @@ impl Function {
         let value = if unknown {
             Value::unknown(result.clone())
         } else {
-            (self.body)(&Arguments { values: &arguments, result, scope })?
+            (self.body)(&Arguments { values: &arguments, result, scope, depth })?
         };
         Ok(self.narrowed(value).with_marks(&marks))
     }

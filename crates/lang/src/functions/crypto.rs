@@ -1,0 +1,78 @@
+//! Functions of digests, identifiers and keys.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use groma_value::{Type, Value};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+use uuid::Uuid;
+
+use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
+use crate::context::Purity;
+
+pub(super) fn functions() -> Vec<Function> {
+    let text = Parameter::text;
+    let of_text = |name, body| Function::fixed(name, Type::String, body).takes(Parameter::text("str"));
+    vec![
+        of_text("md5", |call| Ok(Value::string(hexadecimal::<Md5>(call.text(0).as_bytes())))),
+        of_text("sha1", |call| Ok(Value::string(hexadecimal::<Sha1>(call.text(0).as_bytes())))),
+        of_text("sha256", |call| Ok(Value::string(hexadecimal::<Sha256>(call.text(0).as_bytes())))),
+        of_text("sha512", |call| Ok(Value::string(hexadecimal::<Sha512>(call.text(0).as_bytes())))),
+        of_text("base64sha256", |call| Ok(Value::string(in_base64::<Sha256>(call.text(0).as_bytes())))),
+        of_text("base64sha512", |call| Ok(Value::string(in_base64::<Sha512>(call.text(0).as_bytes())))),
+        of_text("bcrypt", bcrypt).takes_more(Parameter::number("cost")),
+        Function::fixed("uuid", Type::String, uuid),
+        Function::fixed("uuidv5", Type::String, uuidv5).takes(text("namespace")).takes(text("name")),
+    ]
+}
+
+pub(super) fn hexadecimal<D: Digest>(bytes: &[u8]) -> String {
+    D::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn in_base64<D: Digest>(bytes: &[u8]) -> String {
+    STANDARD.encode(D::digest(bytes))
+}
+
+fn bcrypt(arguments: &Arguments<'_>) -> Outcome {
+    let cost = match arguments.values.len() {
+        0 | 1 => 10,
+        2 => arguments.integer(1)?,
+        _ => return Err(FunctionError::new("bcrypt() takes no more than two arguments")),
+    };
+    // Smaller costs mean the default, as they always have.
+    let cost = if cost < 4 { 10 } else { cost };
+    let cost = u32::try_from(cost).ok().filter(|cost| *cost <= 31).ok_or_else(|| {
+        FunctionError::argument(1, format!("the cost {cost} is outside of the allowed range: 4 to 31"))
+    })?;
+    let password = arguments.text(0);
+    if password.len() > 72 {
+        return Err(FunctionError::argument(0, "bcrypt takes no more than 72 bytes"));
+    }
+    if arguments.context().purity == Purity::Unknown {
+        return Ok(Value::unknown(Type::String));
+    }
+    let hashed = ::bcrypt::hash_with_result(password, cost)
+        .map_err(|problem| FunctionError::new(format!("error occurred generating password {problem}")))?;
+    Ok(Value::string(hashed.format_for_version(::bcrypt::Version::TwoA)))
+}
+
+fn uuid(arguments: &Arguments<'_>) -> Outcome {
+    if arguments.context().purity == Purity::Unknown {
+        return Ok(Value::unknown(Type::String));
+    }
+    Ok(Value::string(Uuid::new_v4().to_string()))
+}
+
+fn uuidv5(arguments: &Arguments<'_>) -> Outcome {
+    let namespace = match arguments.text(0) {
+        "dns" => Uuid::NAMESPACE_DNS,
+        "url" => Uuid::NAMESPACE_URL,
+        "oid" => Uuid::NAMESPACE_OID,
+        "x500" => Uuid::NAMESPACE_X500,
+        other => Uuid::parse_str(other)
+            .map_err(|problem| FunctionError::new(format!("uuidv5() doesn't support namespace {other} ({problem})")))?,
+    };
+    Ok(Value::string(Uuid::new_v5(&namespace, arguments.text(1).as_bytes()).to_string()))
+}

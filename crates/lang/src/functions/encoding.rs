@@ -1,0 +1,327 @@
+//! Functions that encode and decode text: JSON, base 64, URLs, tables, character sets.
+
+use std::collections::HashSet;
+use std::io::{Read as _, Write as _};
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use groma_value::{Refinement, Type, Value, json};
+
+use super::mapping::shown;
+use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
+use super::yaml;
+
+pub(super) fn functions() -> Vec<Function> {
+    let text = Parameter::text;
+    let of_text = |name, body| Function::fixed(name, Type::String, body).takes(Parameter::text("str"));
+    vec![
+        Function::fixed("jsonencode", Type::String, jsonencode)
+            .takes(Parameter::any("val").accepting(Accepts::ANY_UNMARKED)),
+        Function::inferred("jsondecode", jsondecode_type, jsondecode).takes(text("str")).nullable(),
+        Function::fixed("yamlencode", Type::String, yamlencode)
+            .takes(Parameter::any("value").accepting(Accepts::NULL | Accepts::DYNAMIC | Accepts::UNKNOWN)),
+        Function::inferred("yamldecode", yamldecode_type, yamldecode).takes(text("src")).nullable(),
+        of_text("base64encode", |call| Ok(Value::string(STANDARD.encode(call.text(0))))),
+        Function::fixed("base64decode", Type::String, base64decode).takes(text("str").accepting(Accepts::MARKED)),
+        of_text("base64gzip", base64gzip),
+        Function::fixed("base64gunzip", Type::String, base64gunzip).takes(text("str").accepting(Accepts::MARKED)),
+        of_text("urlencode", |call| Ok(Value::string(url_encoded(call.text(0))))),
+        of_text("urldecode", urldecode),
+        Function::inferred("csvdecode", csvdecode_type, csvdecode).takes(text("str")),
+        Function::fixed("textencodebase64", Type::String, textencode).takes(text("string")).takes(text("encoding")),
+        Function::fixed("textdecodebase64", Type::String, textdecode).takes(text("source")).takes(text("encoding")),
+    ]
+}
+
+/// A known value as JSON on one line.
+pub(super) fn json_text(value: &Value) -> Result<String, String> {
+    json::encode(value).map_err(|problem| problem.to_string())
+}
+
+fn jsonencode(arguments: &Arguments<'_>) -> Outcome {
+    let value = arguments.value(0);
+    if value.is_wholly_known() {
+        return json_text(&value).map(Value::string).map_err(FunctionError::new);
+    }
+    if !value.is_definitely_not_null() {
+        return Ok(Value::unknown(Type::String));
+    }
+    let first = match value.ty() {
+        Type::String => "\"",
+        Type::Object(_) | Type::Map(_) => "{",
+        Type::Tuple(_) | Type::List(_) | Type::Set(_) => "[",
+        _ => "",
+    };
+    Ok(Value::refined(Type::String, Refinement::NOT_NULL.full_prefix(first)))
+}
+
+/// What the beginning of a JSON text says about its type.
+fn jsondecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
+    let Some(source) = arguments.first() else { return Ok(Type::Dynamic) };
+    if let Some(text) = source.as_str() {
+        return json::implied_type(text.as_bytes()).map_err(|problem| FunctionError::new(problem.to_string()));
+    }
+    let known = crate::ranges::prefix(source);
+    Ok(match known.trim_start().chars().next() {
+        Some('"') => Type::String,
+        Some('t' | 'f') => Type::Bool,
+        Some('-' | '0'..='9' | '.') => Type::Number,
+        None | Some('{' | '[' | 'n') => Type::Dynamic,
+        Some(other) => {
+            let problem = format!("a JSON document cannot begin with the character {other:?}");
+            return Err(FunctionError::argument(0, problem));
+        }
+    })
+}
+
+fn jsondecode(arguments: &Arguments<'_>) -> Outcome {
+    json::decode(arguments.text(0).as_bytes()).map_err(|problem| FunctionError::new(problem.to_string()))
+}
+
+fn yamlencode(arguments: &Arguments<'_>) -> Outcome {
+    let value = arguments.value(0);
+    if !value.is_wholly_known() {
+        return Ok(Value::unknown(Type::String));
+    }
+    Ok(Value::string(yaml::encode(&value)))
+}
+
+fn yamldecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
+    let Some(text) = arguments.first().and_then(Value::as_str) else { return Ok(Type::Dynamic) };
+    yaml::decode(text).map(|value| value.ty()).map_err(FunctionError::new)
+}
+
+fn yamldecode(arguments: &Arguments<'_>) -> Outcome {
+    yaml::decode(arguments.text(0)).map_err(FunctionError::new)
+}
+
+/// Base 64 as Go reads it: padding is required, line ends between the characters are not part of it.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    const ENGINE: GeneralPurpose =
+        GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+    if text.contains(['\n', '\r']) {
+        return ENGINE.decode(text.replace(['\n', '\r'], "")).ok();
+    }
+    ENGINE.decode(text).ok()
+}
+
+fn decoded_argument(value: &Value) -> Result<Vec<u8>, FunctionError> {
+    decoded(value.as_str().unwrap_or_default())
+        .ok_or_else(|| FunctionError::new(format!("failed to decode base64 data {}", shown(value))))
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<String, FunctionError> {
+    String::from_utf8(bytes)
+        .map_err(|_| FunctionError::new("the result of decoding the provided string is not valid UTF-8"))
+}
+
+fn base64decode(arguments: &Arguments<'_>) -> Outcome {
+    let value = arguments.value(0);
+    Ok(Value::string(utf8(decoded_argument(&value)?)?).with_marks(value.marks()))
+}
+
+fn base64gzip(arguments: &Arguments<'_>) -> Outcome {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let bytes = encoder.write_all(arguments.text(0).as_bytes()).and_then(|()| encoder.finish());
+    bytes
+        .map(|bytes| Value::string(STANDARD.encode(bytes)))
+        .map_err(|problem| FunctionError::new(format!("failed to compress: {problem}")))
+}
+
+fn base64gunzip(arguments: &Arguments<'_>) -> Outcome {
+    // A small text can unpack to any size.
+    const MOST: u64 = 256 << 20;
+    let value = arguments.value(0);
+    let bytes = decoded_argument(&value)?;
+    let mut unpacked = Vec::new();
+    GzDecoder::new(bytes.as_slice())
+        .take(MOST + 1)
+        .read_to_end(&mut unpacked)
+        .map_err(|problem| FunctionError::new(format!("failed to decompress: {problem}")))?;
+    if unpacked.len() as u64 > MOST {
+        return Err(FunctionError::new(format!("the decompressed text has more than {MOST} bytes")));
+    }
+    Ok(Value::string(utf8(unpacked)?).with_marks(value.marks()))
+}
+
+/// As in the query of a URL: spaces become plus signs.
+fn url_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            b' ' => out.push('+'),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn urldecode(arguments: &Arguments<'_>) -> Outcome {
+    let text = arguments.text(0);
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let code = after.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit));
+                let code = code.and_then(|code| std::str::from_utf8(code).ok());
+                let Some(code) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) else {
+                    let escape =
+                        String::from_utf8_lossy(after.get(..after.len().min(2)).unwrap_or_default()).into_owned();
+                    return Err(FunctionError::new(format!("failed to decode URL: invalid URL escape \"%{escape}\"")));
+                };
+                bytes.push(code);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => bytes.push(*byte),
+        }
+    }
+    Ok(Value::string(utf8(bytes)?))
+}
+
+/// The rows of a table; the first one holds the names.
+fn csv_rows(text: &str) -> Result<(Vec<String>, Vec<Vec<String>>), FunctionError> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let mut rows = Vec::new();
+    for (number, row) in reader.records().enumerate() {
+        let row = row.map_err(|problem| FunctionError::new(format!("CSV parse error: {problem}")))?;
+        let line = row.position().map_or(number as u64 + 1, csv::Position::line);
+        rows.push((line, row.iter().map(str::to_owned).collect::<Vec<String>>()));
+    }
+    let mut rows = rows.into_iter();
+    let Some((_, names)) = rows.next() else { return Err(FunctionError::new("missing header line")) };
+    let mut seen = HashSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+        return Err(FunctionError::new(format!("duplicate column name {name:?}")));
+    }
+    let mut out = Vec::new();
+    for (line, row) in rows {
+        if row.len() != names.len() {
+            return Err(FunctionError::new(format!("CSV parse error on line {line}: wrong number of fields")));
+        }
+        out.push(row);
+    }
+    Ok((names, out))
+}
+
+fn csvdecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
+    let Some(text) = arguments.first().and_then(Value::as_str) else { return Ok(Type::Dynamic) };
+    let (names, _) = csv_rows(text)?;
+    Ok(Type::list(Type::object(names.into_iter().map(|name| (name, Type::String)))))
+}
+
+fn csvdecode(arguments: &Arguments<'_>) -> Outcome {
+    let (names, rows) = csv_rows(arguments.text(0))?;
+    let rows = rows
+        .into_iter()
+        .map(|row| Value::object(names.iter().map(String::as_str).zip(row.into_iter().map(Value::string))));
+    Ok(match arguments.result {
+        Type::List(element) => Value::list_of(element.clone(), rows.collect()),
+        _ => Value::tuple(rows.collect()),
+    })
+}
+
+#[derive(Clone, Copy)]
+enum ByteOrder {
+    Little,
+    Big,
+}
+
+impl ByteOrder {
+    fn bytes(self, unit: u16) -> [u8; 2] {
+        match self {
+            Self::Little => unit.to_le_bytes(),
+            Self::Big => unit.to_be_bytes(),
+        }
+    }
+
+    fn unit(self, bytes: [u8; 2]) -> u16 {
+        match self {
+            Self::Little => u16::from_le_bytes(bytes),
+            Self::Big => u16::from_be_bytes(bytes),
+        }
+    }
+
+    fn text(self, bytes: &[u8]) -> Option<String> {
+        let (pairs, rest) = bytes.as_chunks::<2>();
+        let units: Vec<u16> = pairs.iter().map(|pair| self.unit(*pair)).collect();
+        if rest.is_empty() { String::from_utf16(&units).ok() } else { None }
+    }
+}
+
+/// The character sets that are known; the first few need no table.
+enum CharacterSet {
+    Utf16(ByteOrder),
+    /// With a byte order mark; big endian if there is none.
+    Utf16Marked,
+    Latin1,
+    Ascii,
+    Other(&'static encoding_rs::Encoding),
+}
+
+fn character_set(name: &str) -> Result<CharacterSet, FunctionError> {
+    Ok(match name.to_ascii_uppercase().as_str() {
+        "UTF-16LE" | "CSUTF16LE" => CharacterSet::Utf16(ByteOrder::Little),
+        "UTF-16BE" | "CSUTF16BE" => CharacterSet::Utf16(ByteOrder::Big),
+        "UTF-16" | "CSUTF16" => CharacterSet::Utf16Marked,
+        "ISO-8859-1" | "ISO_8859-1" | "LATIN1" | "L1" | "ISO_8859-1:1987" | "IBM819" | "CP819" => CharacterSet::Latin1,
+        "US-ASCII" | "ASCII" | "ISO646-US" | "ANSI_X3.4-1968" => CharacterSet::Ascii,
+        other => match encoding_rs::Encoding::for_label(other.as_bytes()) {
+            Some(encoding) => CharacterSet::Other(encoding),
+            None => {
+                let problem = format!("{name:?} is not a supported IANA encoding name or alias");
+                return Err(FunctionError::argument(1, problem));
+            }
+        },
+    })
+}
+
+fn textencode(arguments: &Arguments<'_>) -> Outcome {
+    let (text, name) = (arguments.text(0), arguments.text(1));
+    let bytes = match character_set(name)? {
+        CharacterSet::Utf16(order) => Some(text.encode_utf16().flat_map(|unit| order.bytes(unit)).collect()),
+        CharacterSet::Utf16Marked => {
+            let units = std::iter::once(0xFEFF).chain(text.encode_utf16());
+            Some(units.flat_map(|unit| ByteOrder::Big.bytes(unit)).collect())
+        }
+        CharacterSet::Latin1 => text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect(),
+        CharacterSet::Ascii => text.is_ascii().then(|| text.as_bytes().to_vec()),
+        CharacterSet::Other(encoding) => {
+            let (bytes, _, unmappable) = encoding.encode(text);
+            (!unmappable).then(|| bytes.into_owned())
+        }
+    };
+    let bytes: Vec<u8> = bytes.ok_or_else(|| {
+        FunctionError::argument(0, format!("the given string contains characters that cannot be represented in {name}"))
+    })?;
+    Ok(Value::string(STANDARD.encode(bytes)))
+}
+
+fn textdecode(arguments: &Arguments<'_>) -> Outcome {
+    let name = arguments.text(1);
+    let set = character_set(name)?;
+    let bytes =
+        decoded(arguments.text(0)).ok_or_else(|| FunctionError::argument(0, "the given value is not valid base64"))?;
+    let text = match set {
+        CharacterSet::Utf16(order) => order.text(&bytes),
+        CharacterSet::Utf16Marked => match bytes.as_slice() {
+            [0xFF, 0xFE, rest @ ..] => ByteOrder::Little.text(rest),
+            [0xFE, 0xFF, rest @ ..] | rest => ByteOrder::Big.text(rest),
+        },
+        CharacterSet::Latin1 => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
+        CharacterSet::Ascii => String::from_utf8(bytes).ok().filter(|text| text.is_ascii()),
+        CharacterSet::Other(encoding) => {
+            encoding.decode_without_bom_handling_and_without_replacement(&bytes).map(std::borrow::Cow::into_owned)
+        }
+    };
+    text.map(Value::string).ok_or_else(|| {
+        FunctionError::argument(0, format!("the given string contains symbols that are not defined for {name}"))
+    })
+}

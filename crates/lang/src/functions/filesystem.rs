@@ -1,0 +1,135 @@
+//! Functions that read files, and functions of paths.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use groma_value::{Type, Value};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Sha256, Sha512};
+
+use super::crypto::{hexadecimal, in_base64};
+use super::glob::matching_files;
+use super::mapping::shown;
+use super::paths;
+use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
+use crate::context::FunctionContext;
+
+pub(super) fn functions() -> Vec<Function> {
+    let path = || Parameter::text("path").accepting(Accepts::MARKED);
+    let of_path = |name, body| Function::fixed(name, Type::String, body).takes(Parameter::text("path"));
+    vec![
+        Function::fixed("file", Type::String, file).takes(path()),
+        Function::fixed("filebase64", Type::String, filebase64).takes(path()),
+        Function::fixed("fileexists", Type::Bool, fileexists).takes(path()),
+        Function::fixed("fileset", Type::set(Type::String), fileset)
+            .takes(path())
+            .takes(Parameter::text("pattern").accepting(Accepts::MARKED)),
+        of_path("filemd5", |call| digest(call, hexadecimal::<Md5>)),
+        of_path("filesha1", |call| digest(call, hexadecimal::<Sha1>)),
+        of_path("filesha256", |call| digest(call, hexadecimal::<Sha256>)),
+        of_path("filesha512", |call| digest(call, hexadecimal::<Sha512>)),
+        of_path("filebase64sha256", |call| digest(call, in_base64::<Sha256>)),
+        of_path("filebase64sha512", |call| digest(call, in_base64::<Sha512>)),
+        of_path("basename", |call| Ok(Value::string(paths::base(call.text(0))))),
+        of_path("dirname", |call| Ok(Value::string(paths::directory(call.text(0))))),
+        of_path("abspath", |call| {
+            let working = call.context().working_directory.to_string_lossy().into_owned();
+            Ok(Value::string(paths::joined(&working, call.text(0))))
+        }),
+        of_path("pathexpand", |call| {
+            home_expanded(call.text(0), call.context()).map(Value::string).map_err(FunctionError::new)
+        }),
+    ]
+}
+
+/// The path with `~` replaced by the home folder.
+fn home_expanded(path: &str, context: &FunctionContext) -> Result<String, String> {
+    let Some(rest) = path.strip_prefix('~') else { return Ok(path.to_owned()) };
+    if !rest.is_empty() && !rest.starts_with('/') {
+        return Err(
+            "failed to expand ~: only the own home folder can be named this way, not that of another user".to_owned()
+        );
+    }
+    match &context.home_directory {
+        Some(home) => Ok(paths::joined(&home.to_string_lossy(), rest.trim_start_matches('/'))),
+        None => Err("failed to expand ~: the home folder is not known".to_owned()),
+    }
+}
+
+/// Where a path of a configuration is on the disk.
+fn resolved(path: &str, context: &FunctionContext) -> Result<PathBuf, String> {
+    let path = home_expanded(path, context)?;
+    let joined = paths::joined(&context.base_directory.to_string_lossy(), &path);
+    Ok(PathBuf::from(joined))
+}
+
+/// The bytes of the file that the value names. Messages do not show paths that are sensitive.
+pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, String> {
+    let place = resolved(path.as_str().unwrap_or_default(), context)?;
+    fs::read(&place).map_err(|problem| match problem.kind() {
+        ErrorKind::NotFound => format!(
+            "no file exists at {}; this function reads only files that are part of the configuration. If a resource \
+             creates the file, take its content from an attribute of that resource instead",
+            shown(path)
+        ),
+        _ if path.has_marks() => format!("failed to read {}", shown(path)),
+        _ => format!("failed to read {}: {problem}", shown(path)),
+    })
+}
+
+/// The text of the file that the value names.
+pub(super) fn read_text(path: &Value, context: &FunctionContext) -> Result<String, FunctionError> {
+    let bytes = read(path, context).map_err(|problem| FunctionError::argument(0, problem))?;
+    String::from_utf8(bytes).map_err(|_| {
+        FunctionError::new(format!(
+            "contents of {} are not valid UTF-8; use filebase64 for the contents in Base64, or one of the functions that \
+             give a hash of a file",
+            shown(path)
+        ))
+    })
+}
+
+fn file(arguments: &Arguments<'_>) -> Outcome {
+    let path = arguments.value(0);
+    Ok(Value::string(read_text(&path, arguments.context())?).with_marks(path.marks()))
+}
+
+fn filebase64(arguments: &Arguments<'_>) -> Outcome {
+    let path = arguments.value(0);
+    let bytes = read(&path, arguments.context()).map_err(|problem| FunctionError::argument(0, problem))?;
+    Ok(Value::string(STANDARD.encode(bytes)).with_marks(path.marks()))
+}
+
+fn digest(arguments: &Arguments<'_>, digest: fn(&[u8]) -> String) -> Outcome {
+    let bytes = read(&arguments.value(0), arguments.context()).map_err(FunctionError::new)?;
+    Ok(Value::string(digest(&bytes)))
+}
+
+fn fileexists(arguments: &Arguments<'_>) -> Outcome {
+    let path = arguments.value(0);
+    let place = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::new)?;
+    let exists = match fs::metadata(&place) {
+        Ok(metadata) if metadata.is_file() => true,
+        Ok(metadata) => {
+            let what = if metadata.is_dir() { "a directory, not a file" } else { "not a regular file" };
+            return Err(FunctionError::argument(0, format!("{} is {what}", shown(&path))));
+        }
+        Err(problem) if problem.kind() == ErrorKind::NotFound => false,
+        Err(_) => return Err(FunctionError::new(format!("failed to look for {}", shown(&path)))),
+    };
+    Ok(Value::bool(exists).with_marks(path.marks()))
+}
+
+fn fileset(arguments: &Arguments<'_>) -> Outcome {
+    let (path, pattern) = (arguments.value(0), arguments.value(1));
+    let base = arguments.context().base_directory.to_string_lossy().into_owned();
+    let root = paths::joined(&base, arguments.text(0));
+    let found = matching_files(Path::new(&root), arguments.text(1))
+        .map_err(|problem| FunctionError::new(format!("failed to glob pattern {}: {problem}", shown(&pattern))))?;
+    let names = found.into_iter().map(Value::string).collect();
+    Ok(Value::set(Type::String, names).with_marks(path.marks()).with_marks(pattern.marks()))
+}

@@ -1,0 +1,267 @@
+//! The functions `format` and `formatlist`: patterns with verbs such as `%-8s` and `%05.2f`.
+
+use groma_value::{Kind, Type, Value, convert};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::digits;
+use super::encoding::json_text;
+use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
+
+pub(super) fn functions() -> Vec<Function> {
+    let arguments = || Parameter::any("args").accepting(Accepts::ANY_UNMARKED);
+    vec![
+        Function::fixed("format", Type::String, format).takes(Parameter::text("format")).takes_more(arguments()),
+        Function::fixed("formatlist", Type::list(Type::String), formatlist)
+            .takes(Parameter::text("format"))
+            .takes_more(arguments()),
+    ]
+}
+
+/// The greatest width and precision; greater ones would only fill memory.
+const MOST: usize = 1 << 16;
+
+/// A verb of a pattern, taken apart.
+#[derive(Default)]
+pub(super) struct Verb<'a> {
+    raw: &'a str,
+    offset: usize,
+    /// Counted from 1.
+    argument: usize,
+    pub(super) zero: bool,
+    pub(super) sharp: bool,
+    pub(super) plus: bool,
+    pub(super) minus: bool,
+    pub(super) space: bool,
+    pub(super) width: Option<usize>,
+    pub(super) precision: Option<usize>,
+    mode: char,
+}
+
+fn format(arguments: &Arguments<'_>) -> Outcome {
+    let pattern = arguments.text(0);
+    let values = arguments.values.get(1..).unwrap_or_default();
+    if values.iter().any(|value| !value.is_wholly_known()) {
+        let known = pattern.split('%').next().unwrap_or_default();
+        return Ok(if known.len() < pattern.len() {
+            crate::ranges::with_prefix(known)
+        } else {
+            Value::unknown(Type::String)
+        });
+    }
+    render(pattern, values).map(Value::string)
+}
+
+/// One argument of `formatlist`: a different value for each result, or always the same.
+enum Source<'a> {
+    Each(&'a [Value]),
+    Same(&'a Value),
+}
+
+fn formatlist(arguments: &Arguments<'_>) -> Outcome {
+    let pattern = arguments.text(0);
+    let values = arguments.values.get(1..).unwrap_or_default();
+    let mut count: Option<(usize, usize)> = None;
+    let mut sources = Vec::new();
+    let mut unknown = false;
+    for (index, value) in values.iter().enumerate() {
+        let length = match value.ty() {
+            Type::Tuple(elements) if !value.is_null() => Some(elements.len()),
+            Type::List(_) | Type::Set(_) if !value.is_null() => {
+                let length = super::mapping::count(value);
+                unknown |= length.is_none();
+                length
+            }
+            Type::Dynamic if !value.is_known() => {
+                unknown = true;
+                None
+            }
+            _ => None,
+        };
+        match (length, count) {
+            (Some(length), Some((first, other))) if length != other => {
+                let problem = format!(
+                    "argument {} has length {length}, which is inconsistent with argument {} of length {other}",
+                    index + 1,
+                    first + 1
+                );
+                return Err(FunctionError::argument(index + 1, problem));
+            }
+            (Some(length), None) => count = Some((index, length)),
+            _ => {}
+        }
+        unknown |= length.is_some() && !value.is_known();
+        sources.push(match (length, value.as_slice()) {
+            (Some(_), Some(elements)) => Source::Each(elements),
+            _ => Source::Same(value),
+        });
+    }
+    if unknown {
+        return Ok(Value::unknown(arguments.result.clone()));
+    }
+    let mut results = Vec::new();
+    for turn in 0..count.map_or(1, |(_, length)| length) {
+        let row: Vec<Value> = sources
+            .iter()
+            .map(|source| match source {
+                Source::Each(elements) => elements.get(turn).cloned().unwrap_or(Value::DYNAMIC),
+                Source::Same(value) => (*value).clone(),
+            })
+            .collect();
+        if row.iter().all(Value::is_wholly_known) {
+            let text = render(pattern, &row).map_err(|problem| FunctionError {
+                message: format!("error on format iteration {turn}: {}", problem.message),
+                argument: None,
+            })?;
+            results.push(Value::string(text));
+        } else {
+            results.push(Value::unknown(Type::String).not_null());
+        }
+    }
+    Ok(Value::list(Type::String, results))
+}
+
+fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
+    let mut out = String::new();
+    let mut rest = pattern;
+    let mut next = 1;
+    let mut highest = 0;
+    while let Some(at) = rest.find('%') {
+        let (literal, from) = rest.split_at(at);
+        out.push_str(literal);
+        if let Some(after) = from.strip_prefix("%%") {
+            out.push('%');
+            rest = after;
+            continue;
+        }
+        let offset = pattern.len() - from.len();
+        let verb = read_verb(from, offset, next).map_err(FunctionError::new)?;
+        highest = highest.max(verb.argument);
+        next = verb.argument + 1;
+        rest = from.get(verb.raw.len()..).unwrap_or_default();
+        let Some(value) = verb.argument.checked_sub(1).and_then(|index| values.get(index)) else {
+            return Err(FunctionError::new(format!(
+                "not enough arguments for {:?} at {offset}: need index {} but have {} total",
+                verb.raw,
+                verb.argument,
+                values.len()
+            )));
+        };
+        append(&verb, value, &mut out).map_err(FunctionError::new)?;
+    }
+    out.push_str(rest);
+    if highest < values.len() {
+        let problem = match highest {
+            0 => "too many arguments; no verbs in format string".to_owned(),
+            _ => format!("too many arguments; only {highest} used by format string"),
+        };
+        return Err(FunctionError::argument(highest + 1, problem));
+    }
+    Ok(out)
+}
+
+/// Reads the verb at the start of `text`: flags, width, precision, argument index, letter.
+fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String> {
+    let mut verb = Verb { offset, argument: next, ..Verb::default() };
+    let mut at = 1;
+    let peek = |at: usize| text.as_bytes().get(at).copied();
+    loop {
+        match peek(at) {
+            Some(b'0') => verb.zero = true,
+            Some(b'#') => verb.sharp = true,
+            Some(b'-') => verb.minus = true,
+            Some(b'+') => verb.plus = true,
+            Some(b' ') => verb.space = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
+    let number = |from: usize, length: usize| -> Result<usize, String> {
+        let digits = text.get(from..from + length).unwrap_or_default();
+        let number = if digits.is_empty() { Some(0) } else { digits.parse().ok() };
+        number
+            .filter(|number| *number <= MOST)
+            .ok_or_else(|| format!("the number {digits} in the format string is too great"))
+    };
+    let length = digits(at);
+    if length > 0 {
+        verb.width = Some(number(at, length)?);
+        at += length;
+    }
+    if peek(at) == Some(b'.') {
+        let length = digits(at + 1);
+        verb.precision = Some(number(at + 1, length)?);
+        at += 1 + length;
+    }
+    if peek(at) == Some(b'[') {
+        let length = digits(at + 1);
+        let index = number(at + 1, length)?;
+        if length > 0 && index > 0 && peek(at + 1 + length) == Some(b']') {
+            verb.argument = index;
+            at += 2 + length;
+        }
+    }
+    match text.get(at..).and_then(|rest| rest.chars().next()) {
+        Some(letter) if letter.is_ascii_alphabetic() => {
+            verb.mode = letter;
+            verb.raw = text.get(..=at).unwrap_or(text);
+            Ok(verb)
+        }
+        Some(other) => Err(format!("unrecognized format character {other:?} at offset {}", offset + at)),
+        None => Err(format!("invalid format string starting at offset {}", offset + at)),
+    }
+}
+
+fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String> {
+    let unsupported = |problem: &str| format!("unsupported value for {:?} at {}: {problem}", verb.raw, verb.offset);
+    if verb.mode != 'v' && value.is_null() {
+        return Err(unsupported("null value cannot be formatted"));
+    }
+    let converted = |ty: &Type| convert::convert(value, ty).map_err(|problem| unsupported(&problem.to_string()));
+    match verb.mode {
+        'v' => {
+            let text = match value.kind() {
+                Kind::String(text) if !verb.sharp => text.to_string(),
+                Kind::Number(number) if !verb.sharp => digits::general(number, None, 'e'),
+                _ => json_text(value).map_err(|problem| unsupported(&problem))?,
+            };
+            out.push_str(&padded(verb, text));
+        }
+        't' => out.push_str(if converted(&Type::Bool)?.as_bool() == Some(true) { "true" } else { "false" }),
+        's' | 'q' => {
+            let text = converted(&Type::String)?;
+            let text = text.as_str().unwrap_or_default();
+            let text = match verb.precision {
+                Some(most) if most > 0 => text.graphemes(true).take(most).collect(),
+                _ => text.to_owned(),
+            };
+            let text = if verb.mode == 'q' {
+                json_text(&Value::string(text)).map_err(|problem| unsupported(&problem))?
+            } else {
+                text
+            };
+            out.push_str(&padded(verb, text));
+        }
+        'b' | 'd' | 'o' | 'x' | 'X' => {
+            let number = converted(&Type::Number)?;
+            let number = number.as_number().filter(|number| number.is_integer());
+            let number = number.ok_or_else(|| unsupported("an integer is required"))?;
+            digits::integer(number, verb, verb.mode, out);
+        }
+        'e' | 'E' | 'f' | 'g' | 'G' => {
+            let number = converted(&Type::Number)?;
+            if let Some(number) = number.as_number() {
+                digits::real(number, verb, verb.mode, out);
+            }
+        }
+        other => return Err(format!("unsupported format verb {other:?} in {:?} at offset {}", verb.raw, verb.offset)),
+    }
+    Ok(())
+}
+
+fn padded(verb: &Verb<'_>, text: String) -> String {
+    let Some(width) = verb.width else { return text };
+    let missing = width.saturating_sub(text.graphemes(true).count());
+    let padding = if verb.zero { "0" } else { " " }.repeat(missing);
+    if verb.minus { text + &padding } else { padding + &text }
+}

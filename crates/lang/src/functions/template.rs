@@ -1,0 +1,170 @@
+//! The functions `templatefile` and `templatestring`: templates whose names come from an argument.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources, Span};
+use groma_hcl::{Expression, Traversal, parse_template};
+use groma_value::{Type, Value};
+
+use super::filesystem::read_text;
+use super::mapping::{entries, shown};
+use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
+use crate::context::FunctionContext;
+use crate::evaluate::evaluate;
+use crate::references::for_each_traversal;
+use crate::scope::{Resolved, Scope};
+
+/// How many levels of expressions a template within a template counts for.
+const LEVELS_A_TEMPLATE: u32 = 8;
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        Function::inferred("templatefile", |_| Ok(Type::Dynamic), templatefile)
+            .takes(Parameter::text("path").accepting(Accepts::MARKED))
+            .takes(Parameter::any("vars"))
+            .nullable(),
+        Function::inferred("templatestring", |_| Ok(Type::Dynamic), templatestring)
+            .takes(Parameter::text("template").accepting(Accepts::MARKED))
+            .takes(Parameter::any("vars"))
+            .nullable(),
+    ]
+}
+
+/// Templates that have been parsed, by name and text: a template that a thousand instances use is parsed once.
+#[derive(Clone, Default)]
+pub struct TemplateCache {
+    parsed: Arc<Mutex<HashMap<(String, Arc<str>), Parsed>>>,
+}
+
+type Parsed = Arc<(Expression, Diagnostics)>;
+
+impl fmt::Debug for TemplateCache {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("TemplateCache")
+    }
+}
+
+impl TemplateCache {
+    fn parse(&self, name: &str, text: String, sources: &Sources) -> Option<Parsed> {
+        let key = (name.to_owned(), Arc::<str>::from(text));
+        let mut parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = parsed.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let file = sources.add(name, Arc::clone(&key.1))?;
+        let template = Arc::new(parse_template(&file));
+        parsed.insert(key, Arc::clone(&template));
+        Some(template)
+    }
+}
+
+fn templatefile(arguments: &Arguments<'_>) -> Outcome {
+    let path = arguments.value(0);
+    let text = read_text(&path, arguments.context())?;
+    let name = if path.has_marks() { shown(&path) } else { arguments.text(0).to_owned() };
+    Ok(render(arguments, &name, text)?.with_marks(path.marks()))
+}
+
+fn templatestring(arguments: &Arguments<'_>) -> Outcome {
+    let template = arguments.value(0);
+    let text = arguments.text(0).to_owned();
+    Ok(render(arguments, "<templatestring argument>", text)?.with_marks(template.marks()))
+}
+
+/// The names of a template.
+struct TemplateScope<'a> {
+    variables: HashMap<&'a str, &'a Value>,
+    functions: &'a FunctionContext,
+    depth: u32,
+}
+
+impl Scope for TemplateScope<'_> {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        match self.variables.get(&*traversal.root.name) {
+            Some(value) => Ok(Resolved { value: (*value).clone(), consumed: 0 }),
+            None => Err(Diagnostic::error(
+                "Unknown variable",
+                format!("There is no variable named \"{}\".", traversal.root.name),
+            )
+            .at(traversal.root.span)),
+        }
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        self.functions
+    }
+
+    fn depth(&self) -> u32 {
+        self.depth
+    }
+}
+
+fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
+    let context = arguments.context();
+    let variables = arguments.value(1);
+    if !matches!(variables.ty(), Type::Map(_) | Type::Object(_)) {
+        return Err(FunctionError::argument(1, "invalid vars value: must be a map"));
+    }
+    let variables = entries(&variables);
+    if let Some((wrong, _)) = variables.iter().find(|(name, _)| !groma_address::is_identifier(name)) {
+        return Err(FunctionError::argument(
+            1,
+            format!(
+                "invalid template variable name {wrong:?}: must start with a letter, followed by zero or more letters, \
+                 digits, and underscores"
+            ),
+        ));
+    }
+    let template = context
+        .templates
+        .parse(name, text, &context.sources)
+        .ok_or_else(|| FunctionError::new("there is no room for the text of another template"))?;
+    let (expression, problems) = &*template;
+    failed(problems, context)?;
+    let scope = TemplateScope {
+        variables: variables.iter().map(|(name, value)| (&**name, value)).collect(),
+        functions: context,
+        depth: arguments.depth + LEVELS_A_TEMPLATE,
+    };
+    let mut missing = None;
+    for_each_traversal(expression, &mut |traversal| {
+        if missing.is_none() && !scope.variables.contains_key(&*traversal.root.name) {
+            missing = Some(traversal.root.clone());
+        }
+    });
+    if let Some(missing) = missing {
+        let place = place(missing.span, context).map_or_else(String::new, |place| format!(", referenced at {place}"));
+        return Err(FunctionError::argument(1, format!("vars map does not contain key \"{}\"{place}", missing.name)));
+    }
+    let mut problems = Diagnostics::new();
+    let value = evaluate(expression, &scope, &mut problems);
+    failed(&problems, context)?;
+    Ok(value)
+}
+
+/// The errors of a template as the error of the call.
+fn failed(problems: &Diagnostics, context: &FunctionContext) -> Result<(), FunctionError> {
+    let mut errors = problems.iter().filter(|problem| problem.is_error());
+    let Some(first) = errors.next() else { return Ok(()) };
+    let place =
+        first.subject.and_then(|span| place(span, context)).map_or_else(String::new, |place| format!("{place}: "));
+    let detail = first.detail.trim_end_matches('.');
+    let more = match errors.count() {
+        0 => String::new(),
+        count => format!(", and {count} other error(s)"),
+    };
+    Err(FunctionError::new(format!("{place}{}; {detail}{more}", first.summary)))
+}
+
+fn place(span: Span, context: &FunctionContext) -> Option<String> {
+    let found = context.sources.locate(span)?;
+    let (start, end) = (found.start, found.end);
+    let name = SourceFile::name(&found.file);
+    Some(if start.line == end.line {
+        format!("{name}:{},{}-{}", start.line, start.column, end.column)
+    } else {
+        format!("{name}:{},{}-{},{}", start.line, start.column, end.line, end.column)
+    })
+}

@@ -1,0 +1,67 @@
+//! Functions of time.
+
+use std::cmp::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use groma_value::{Type, Value};
+
+use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
+use super::timestamp::{Timestamp, parse_duration};
+use crate::context::{Clock, Purity};
+
+pub(super) fn functions() -> Vec<Function> {
+    let text = Parameter::text;
+    vec![
+        Function::fixed("timestamp", Type::String, timestamp),
+        Function::fixed("plantimestamp", Type::String, plantimestamp),
+        Function::fixed("formatdate", Type::String, formatdate).takes(text("format")).takes(text("time")),
+        Function::fixed("timeadd", Type::String, timeadd).takes(text("timestamp")).takes(text("duration")),
+        Function::fixed("timecmp", Type::Number, timecmp).takes(text("timestamp_a")).takes(text("timestamp_b")),
+    ]
+}
+
+fn timestamp(arguments: &Arguments<'_>) -> Outcome {
+    let context = arguments.context();
+    if context.purity == Purity::Unknown {
+        return Ok(Value::unknown(Type::String));
+    }
+    let seconds = match context.clock {
+        Clock::Fixed(seconds) => seconds,
+        Clock::System => {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            i64::try_from(since.as_secs()).unwrap_or(0)
+        }
+    };
+    Ok(Value::string(Timestamp::utc(seconds).rfc3339()))
+}
+
+fn plantimestamp(arguments: &Arguments<'_>) -> Outcome {
+    Ok(match &arguments.context().plan_timestamp {
+        Some(text) => Value::string(text),
+        None => Value::unknown(Type::String),
+    })
+}
+
+fn moment(arguments: &Arguments<'_>, index: usize) -> Result<Timestamp, FunctionError> {
+    Timestamp::parse(arguments.text(index)).map_err(|problem| FunctionError::argument(index, problem))
+}
+
+fn formatdate(arguments: &Arguments<'_>) -> Outcome {
+    let moment = moment(arguments, 1)?;
+    moment.format(arguments.text(0)).map(Value::string).map_err(|problem| FunctionError::argument(0, problem))
+}
+
+fn timeadd(arguments: &Arguments<'_>) -> Outcome {
+    let moment = Timestamp::parse(arguments.text(0)).map_err(FunctionError::new)?;
+    let duration = parse_duration(arguments.text(1)).map_err(FunctionError::new)?;
+    Ok(Value::string(moment.add(duration).rfc3339()))
+}
+
+fn timecmp(arguments: &Arguments<'_>) -> Outcome {
+    let order = moment(arguments, 0)?.instant().cmp(&moment(arguments, 1)?.instant());
+    Ok(Value::number(match order {
+        Ordering::Less => -1_i64,
+        Ordering::Equal => 0,
+        Ordering::Greater => 1,
+    }))
+}
