@@ -5,12 +5,15 @@
 
 mod error;
 pub mod file;
+mod journal;
 mod json;
 mod model;
 mod object;
 mod random;
+mod storage;
 
 pub use error::{StateError, StateErrorKind};
+pub use journal::{Begin, Journal, Operation, Outcome};
 pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };

@@ -233,7 +233,9 @@ mod tests {
 
     #[test]
     fn a_stopped_replacement_leaves_the_old_the_new_or_something_no_reader_takes_for_valid() {
-        for (old, new) in [("{old content}", "{new}"), ("{old}", "{new content}"), ("", "{new}"), ("{same1}", "{same2}")] {
+        for (old, new) in
+            [("{old content}", "{new}"), ("{old}", "{new content}"), ("", "{new}"), ("{same1}", "{same2}")]
+        {
             for room in 0..=new.len() + 2 {
                 let file = Faulty::with(old.as_bytes(), Some(room));
                 let result = replace_content(&file, &[b"", &new.as_bytes()[..2], &new.as_bytes()[2..]]);

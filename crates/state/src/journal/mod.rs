@@ -7,6 +7,7 @@ mod codec;
 mod frame;
 mod read;
 mod record;
+mod syncing;
 mod writer;
 
 pub(crate) use read::{Event, Recovered, Snapshot, recover};

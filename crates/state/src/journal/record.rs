@@ -114,8 +114,15 @@ pub(super) enum Record<'a> {
     /// A call under way has been dealt with otherwise.
     Settled(Place),
     Moved(ResourceInstance, ResourceInstance),
-    Outputs { outputs: &'a str, check_results: &'a str },
-    Snapshot { lineage: &'a str, serial: u64, bytes: &'a [u8] },
+    Outputs {
+        outputs: &'a str,
+        check_results: &'a str,
+    },
+    Snapshot {
+        lineage: &'a str,
+        serial: u64,
+        bytes: &'a [u8],
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +159,11 @@ struct Text {
 
 impl Numbered {
     pub fn add_text(&mut self, text: &str) {
-        self.texts.push(Text { text: text.into(), resource: text.parse().ok().map(Arc::new), provider: text.parse().ok() });
+        self.texts.push(Text {
+            text: text.into(),
+            resource: text.parse().ok().map(Arc::new),
+            provider: text.parse().ok(),
+        });
     }
 
     pub fn add_list(&mut self, numbers: &[u64]) -> Option<()> {

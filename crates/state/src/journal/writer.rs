@@ -3,22 +3,18 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Finished, Numbers, Outcome, Place, Prior, RunHeader};
+use super::syncing::Syncing;
 use super::{MAGIC, frame};
 use crate::error::StateError;
 use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
 use crate::object::{Dependencies, DeposedKey, ObjectRecord};
 use crate::storage::Storage;
-
-/// How long a record may wait for others before they are brought to the disk together.
-const GROUP_DELAY: Duration = Duration::from_millis(20);
 
 /// The journal of the run under way. All methods write before they return; they may be called from any thread.
 ///
@@ -28,11 +24,10 @@ pub struct Journal {
     path: PathBuf,
     storage: Arc<dyn Storage>,
     writer: Mutex<Writer>,
-    sync: Arc<Sync>,
-    thread: Option<JoinHandle<()>>,
+    syncing: Syncing,
 }
 
-/// Where the next record goes, and which texts and lists have numbers already.
+/// Where the next record goes, and what has been given numbers already.
 struct Writer {
     end: u64,
     buffer: Vec<u8>,
@@ -45,23 +40,214 @@ struct Known {
     lists: u64,
     providers: HashMap<ProviderConfig, u64>,
     resources: HashMap<Arc<ConfigResource>, u64>,
-    /// By the list itself; lists with the same content may have several numbers, which only costs room.
-    dependencies: HashMap<*const Arc<ConfigResource>, (u64, Dependencies)>,
+    /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
+    /// memory gets two numbers, which only costs room.
+    dependencies: HashMap<usize, (u64, Dependencies)>,
 }
 
-// The pointers are only compared; the lists they point to are kept beside them.
-#[allow(unsafe_code)]
-unsafe impl Send for Known {}
+impl Known {
+    fn provider(&mut self, provider: &ProviderConfig, out: &mut Vec<u8>) -> u64 {
+        if let Some(number) = self.providers.get(provider) {
+            return *number;
+        }
+        let number = self.text(&provider.to_string(), out);
+        self.providers.insert(provider.clone(), number);
+        number
+    }
 
-#[derive(Default)]
-struct Sync {
-    state: Mutex<SyncState>,
-    wake: Condvar,
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> u64 {
+        frame::append(out, |out| record::encode_text(text, out));
+        self.texts += 1;
+        self.texts - 1
+    }
+
+    fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
+        let Some(first) = list.iter().next() else { return 0 };
+        let place = std::ptr::from_ref(first).addr();
+        if let Some((number, _)) = self.dependencies.get(&place) {
+            return *number;
+        }
+        let mut numbers = Vec::with_capacity(list.len());
+        for resource in list {
+            let number = match self.resources.get(resource) {
+                Some(number) => *number,
+                None => {
+                    let number = self.text(&resource.to_string(), out);
+                    self.resources.insert(resource.clone(), number);
+                    number
+                }
+            };
+            numbers.push(number);
+        }
+        frame::append(out, |out| record::encode_list(numbers.into_iter(), out));
+        self.lists += 1;
+        self.dependencies.insert(place, (self.lists, list.clone()));
+        self.lists
+    }
+
+    /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
+    fn forget(&mut self, texts: u64, lists: u64) {
+        *self = Self { texts, lists, ..Self::default() };
+    }
 }
 
-#[derive(Default)]
-struct SyncState {
-    dirty: bool,
-    stop: bool,
-    error: Option<io::Error>,
+impl Journal {
+    /// Continues the journal in `storage`, whose whole records end at `end`, with the beginning of a run.
+    pub(crate) fn start(
+        path: PathBuf,
+        storage: Arc<dyn Storage>,
+        end: u64,
+        header: &RunHeader,
+    ) -> Result<Self, StateError> {
+        let journal = Self {
+            path,
+            syncing: Syncing::of(storage.clone()),
+            storage,
+            writer: Mutex::new(Writer { end, buffer: Vec::new(), known: Known::default() }),
+        };
+        journal.append(|_, out| {
+            if end == 0 {
+                out.extend_from_slice(MAGIC);
+            }
+            frame::append(out, |out| record::encode_run(header, out));
+        })?;
+        Ok(journal)
+    }
+
+    /// Notes that a provider is about to be asked to change something.
+    ///
+    /// # Errors
+    /// When it cannot be written. The provider must not be asked then.
+    pub fn begin(&self, begin: &Begin) -> Result<(), StateError> {
+        self.append(|known, out| {
+            let numbers =
+                Numbers { provider: known.provider(&begin.provider, out), list: known.list(&begin.dependencies, out) };
+            frame::append(out, |out| record::encode_begin(begin, &numbers, out));
+        })
+    }
+
+    /// Notes what is now at a place, after a provider was asked or for any other reason; `before` is what was there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finished(
+        &self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+        provider: &ProviderConfig,
+        before: Option<&ObjectRecord>,
+        outcome: Outcome,
+    ) -> Result<(), StateError> {
+        let finished = Finished {
+            place: (address.clone(), deposed.cloned()),
+            provider: provider.clone(),
+            prior: before.map(Prior::of),
+            outcome,
+        };
+        self.append(|known, out| {
+            let list = match &finished.outcome {
+                Outcome::Present(object) => known.list(&object.dependencies, out),
+                Outcome::Gone => 0,
+            };
+            let numbers = Numbers { provider: known.provider(provider, out), list };
+            frame::append(out, |out| record::encode_finished(&finished, &numbers, out));
+        })
+    }
+
+    /// Notes that a call under way, of this run or an earlier one, needs no asking any more, whatever became of it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
+        let place: Place = (address.clone(), deposed.cloned());
+        self.append(|_, out| frame::append(out, |out| record::encode_settled(&place, out)))
+    }
+
+    /// Notes that an instance with all its objects has another address from now on.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn moved(&self, from: &ResourceInstance, to: &ResourceInstance) -> Result<(), StateError> {
+        self.append(|_, out| frame::append(out, |out| record::encode_moved(from, to, out)))
+    }
+
+    /// Notes the outputs and check results of `state`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn outputs(&self, state: &State) -> Result<(), StateError> {
+        let (mut outputs, mut results) = (Vec::new(), Vec::new());
+        write_outputs(&state.outputs, &mut outputs);
+        write_check_results(state.check_results.as_deref(), &mut results);
+        self.append(|_, out| frame::append(out, |out| record::encode_outputs(&outputs, &results, out)))
+    }
+
+    /// Waits until everything noted is on the disk.
+    ///
+    /// # Errors
+    /// When the disk fails, now or since the last call.
+    pub fn sync(&self) -> Result<(), StateError> {
+        self.syncing.now().map_err(|error| self.failure("write", &error))
+    }
+
+    /// Notes a whole state file that is about to be written, and waits until it is on the disk.
+    pub(crate) fn snapshot(&self, lineage: &str, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
+        let head = record::encode_snapshot_head(lineage, serial);
+        let parts: Vec<&[u8]> = [&*head].into_iter().chain(parts.iter().copied()).collect();
+        let header = frame::header(&parts);
+        let mut writer = self.lock();
+        let start = writer.end;
+        for part in [&header[..]].into_iter().chain(parts) {
+            self.write(&mut writer, part, start)?;
+        }
+        drop(writer);
+        self.sync()
+    }
+
+    /// Notes that everything so far is in the state file, apart from calls still under way.
+    pub(crate) fn folded(&self, header: &RunHeader) -> Result<(), StateError> {
+        self.append(|_, out| frame::append(out, |out| record::encode_run(header, out)))?;
+        self.lock().known = Known::default();
+        Ok(())
+    }
+
+    fn append(&self, encode: impl FnOnce(&mut Known, &mut Vec<u8>)) -> Result<(), StateError> {
+        let mut writer = self.lock();
+        let (start, texts, lists) = (writer.end, writer.known.texts, writer.known.lists);
+        let mut buffer = std::mem::take(&mut writer.buffer);
+        buffer.clear();
+        encode(&mut writer.known, &mut buffer);
+        let result = self.write(&mut writer, &buffer, start);
+        writer.buffer = buffer;
+        match result {
+            Ok(()) => self.syncing.soon(),
+            Err(_) => writer.known.forget(texts, lists),
+        }
+        result
+    }
+
+    /// Writes at the end; after a failure the end is `start`, and what follows it is no record.
+    fn write(&self, writer: &mut Writer, bytes: &[u8], start: u64) -> Result<(), StateError> {
+        match self.storage.write_at(bytes, writer.end) {
+            Ok(()) => {
+                writer.end += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                writer.end = start;
+                // Best effort: a torn record at the end is passed over when reading, and written over by the next one.
+                let _ = self.storage.set_length(start);
+                Err(self.failure("write", &error))
+            }
+        }
+    }
+
+    fn failure(&self, action: &str, error: &io::Error) -> StateError {
+        StateError::io(action, &self.path, error)
+            .with_advice("The journal keeps what an interrupted run has done; without it no further change is begun.")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -1,0 +1,111 @@
+//! Brings records to the disk in groups, on a thread of its own.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::storage::Storage;
+
+/// How long a record may wait for others before they are brought to the disk together.
+const GROUP_DELAY: Duration = Duration::from_millis(20);
+
+/// Syncs a file soon after it was written, and at once when asked.
+pub(super) struct Syncing {
+    shared: Arc<Shared>,
+    /// None where no thread could be started: then every record is synced at once.
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    storage: Arc<dyn Storage>,
+    state: Mutex<Pending>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Pending {
+    dirty: bool,
+    stop: bool,
+    /// The first failure since the last time somebody asked.
+    failure: Option<io::Error>,
+}
+
+impl Syncing {
+    pub fn of(storage: Arc<dyn Storage>) -> Self {
+        let shared = Arc::new(Shared { storage, state: Mutex::default(), wake: Condvar::new() });
+        let own = shared.clone();
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || own.run()).ok();
+        Self { shared, thread }
+    }
+
+    /// Has the file synced within [`GROUP_DELAY`] and the time that syncing takes.
+    pub fn soon(&self) {
+        if self.thread.is_none() {
+            return self.shared.sync();
+        }
+        let mut state = self.shared.lock();
+        if !state.dirty {
+            state.dirty = true;
+            self.shared.wake.notify_all();
+        }
+    }
+
+    /// Syncs the file, and tells about failures since the last time.
+    pub fn now(&self) -> io::Result<()> {
+        self.shared.lock().dirty = false;
+        self.shared.sync();
+        match self.shared.lock().failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Syncing {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.wake.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It only ends by returning; if it panicked there is nothing left to wait for.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self) {
+        loop {
+            let waiting = self.lock();
+            let mut state = self
+                .wake
+                .wait_while(waiting, |state| !state.dirty && !state.stop)
+                .unwrap_or_else(PoisonError::into_inner);
+            if !state.stop {
+                let (after, _) = self
+                    .wake
+                    .wait_timeout_while(state, GROUP_DELAY, |state| !state.stop)
+                    .unwrap_or_else(PoisonError::into_inner);
+                state = after;
+            }
+            let (dirty, stop) = (std::mem::take(&mut state.dirty), state.stop);
+            drop(state);
+            if dirty {
+                self.sync();
+            }
+            if stop {
+                return;
+            }
+        }
+    }
+
+    fn sync(&self) {
+        if let Err(error) = self.storage.sync() {
+            self.lock().failure.get_or_insert(error);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

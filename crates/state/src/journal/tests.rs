@@ -1,0 +1,282 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
+use groma_value::Path;
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::StateErrorKind;
+use crate::model::State;
+use crate::object::{AttributesJson, Dependencies, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
+use crate::storage::faulty::Faulty;
+
+fn provider() -> ProviderConfig {
+    ProviderConfig::default_in_root(ProviderAddress::default_for("aws"))
+}
+
+fn address(text: &str) -> ResourceInstance {
+    text.parse().unwrap()
+}
+
+fn header() -> RunHeader {
+    RunHeader { lineage: "line".into(), serial: 4, from_nothing: false }
+}
+
+fn start(file: &Faulty) -> Journal {
+    Journal::start(PathBuf::from("journal"), Arc::new(file.clone()), 0, &header()).unwrap()
+}
+
+fn read(file: &Faulty) -> Recovered {
+    recover(&file.bytes()).unwrap().unwrap()
+}
+
+fn object(id: &str) -> ObjectRecord {
+    ObjectRecord::new(1, AttributesJson::new(format!("{{\"id\":\"{id}\"}}")))
+}
+
+fn dependencies(texts: &[&str]) -> Dependencies {
+    Dependencies::new(texts.iter().map(|text| Arc::new(text.parse().unwrap())))
+}
+
+fn begin(text: &str) -> Begin {
+    Begin {
+        address: address(text),
+        deposed: None,
+        operation: Operation::Create,
+        provider: provider(),
+        schema_version: 3,
+        planned_private: (*b"token").into(),
+        planned_state: (*b"state").into(),
+        config: (*b"config").into(),
+        dependencies: dependencies(&["a.b", "a.c"]),
+        create_before_destroy: true,
+    }
+}
+
+fn finish(journal: &Journal, text: &str, id: &str) {
+    journal.finished(&address(text), None, &provider(), None, Outcome::Present(Arc::new(object(id)))).unwrap();
+}
+
+/// What happened, as `address id` or `address gone`.
+fn told(events: &[Event]) -> Vec<String> {
+    let tell = |event: &Event| match event {
+        Event::Finished(finished) => match &finished.outcome {
+            Outcome::Present(object) => format!("{} {}", finished.place.0, object.id_json().unwrap_or_default()),
+            Outcome::Gone => format!("{} gone", finished.place.0),
+        },
+        Event::Moved(from, to) => format!("{from} -> {to}"),
+        Event::Outputs(outputs, _) => format!("{} outputs", outputs.len()),
+    };
+    events.iter().map(tell).collect()
+}
+
+#[test]
+fn what_is_noted_is_read_with_every_detail() {
+    let file = Faulty::default();
+    let journal = start(&file);
+    let mut full = object("i-1");
+    full.status = ObjectStatus::Tainted;
+    full.sensitive_attributes = vec![Path::root().attribute("a").position(3), Path::root().attribute("b")];
+    full.private = (*b"\x00private").into();
+    full.identity = Some(Arc::new(Identity { schema_version: 2, json: Some(AttributesJson::new("{\"n\":1}")) }));
+    full.dependencies = dependencies(&["module.a.x.y", "data.p.q"]);
+    full.create_before_destroy = true;
+    full.foreign = Some(Box::new(ForeignKeys { skip_destroy: true, provider: Some("p".into()), ..Default::default() }));
+    let key = DeposedKey::new("deadbeef").unwrap();
+    journal.begin(&begin("x.y[1]")).unwrap();
+    let outcome = Outcome::Present(Arc::new(full.clone()));
+    journal.finished(&address("x.z"), Some(&key), &provider(), Some(&object("before")), outcome.clone()).unwrap();
+    journal.moved(&address("x.m"), &address("module.k[\"a\"].x.m")).unwrap();
+    journal.outputs(&State::new("1.15.5")).unwrap();
+    let found = read(&file);
+    assert_eq!(found.header, header());
+    assert_eq!(found.in_flight, [begin("x.y[1]")]);
+    let [Event::Finished(finished), Event::Moved(..), Event::Outputs(..)] = &found.events[..] else {
+        panic!("{:?}", found.events)
+    };
+    assert_eq!(finished.place, (address("x.z"), Some(key)));
+    assert_eq!(finished.outcome, outcome);
+    assert_eq!(
+        finished.prior,
+        Some(Prior { fingerprint: object("before").fingerprint(), id: Some("\"before\"".into()) })
+    );
+    assert_eq!(finished.provider, provider());
+}
+
+#[test]
+fn lists_of_dependencies_are_written_once() {
+    let file = Faulty::default();
+    let journal = start(&file);
+    let list = dependencies(&["module.network.aws_subnet.private", "aws_vpc.main"]);
+    let mut sizes = Vec::new();
+    for number in 0..3 {
+        let mut object = object("i");
+        object.dependencies = list.clone();
+        let outcome = Outcome::Present(Arc::new(object));
+        journal.finished(&address(&format!("x.y[{number}]")), None, &provider(), None, outcome).unwrap();
+        sizes.push(file.bytes().len());
+    }
+    assert!(sizes[2] - sizes[1] < 60, "{sizes:?}");
+    for event in &read(&file).events {
+        let Event::Finished(finished) = event else { panic!("{event:?}") };
+        let Outcome::Present(object) = &finished.outcome else { panic!("{finished:?}") };
+        assert_eq!(object.dependencies, list);
+    }
+}
+
+#[test]
+fn a_call_is_in_flight_until_its_result_is_noted() {
+    let file = Faulty::default();
+    let journal = start(&file);
+    for text in ["x.a", "x.b", "x.c"] {
+        journal.begin(&begin(text)).unwrap();
+    }
+    finish(&journal, "x.b", "b");
+    journal.settled(&address("x.c"), None).unwrap();
+    let found = read(&file);
+    assert_eq!(found.in_flight.iter().map(|begin| begin.address.to_string()).collect::<Vec<_>>(), ["x.a"]);
+    assert_eq!(told(&found.events), ["x.b \"b\""]);
+}
+
+#[test]
+fn a_fold_forgets_what_happened_but_not_what_is_in_flight() {
+    let file = Faulty::default();
+    let journal = start(&file);
+    journal.begin(&begin("x.a")).unwrap();
+    finish(&journal, "x.b", "b");
+    journal.snapshot("line", 5, &[b"{", b"}"]).unwrap();
+    let found = read(&file);
+    assert_eq!(told(&found.events), ["x.b \"b\""]);
+    let snapshot = found.snapshot.as_ref().unwrap();
+    assert_eq!((&*snapshot.lineage, snapshot.serial, &*snapshot.bytes), ("line", 5, &b"{}"[..]));
+    finish(&journal, "x.c", "c");
+    assert_eq!(told(&read(&file).later), ["x.c \"c\""]);
+    journal.folded(&RunHeader { serial: 5, ..header() }).unwrap();
+    assert!(read(&file).is_folded());
+    finish(&journal, "x.d", "d");
+    let found = read(&file);
+    assert_eq!(found.header.serial, 5);
+    assert_eq!(told(&found.events), ["x.d \"d\""]);
+    assert_eq!(found.in_flight, [begin("x.a")]);
+}
+
+#[test]
+fn the_next_run_continues_after_a_torn_record() {
+    let file = Faulty::default();
+    let journal = start(&file);
+    finish(&journal, "x.a", "a");
+    let whole = file.bytes().len();
+    finish(&journal, "x.b", "b");
+    drop(journal);
+    file.0.lock().unwrap().bytes.truncate(whole + 5);
+    let found = read(&file);
+    assert_eq!((found.end, told(&found.events)), (whole as u64, vec!["x.a \"a\"".to_owned()]));
+    let journal = Journal::start(PathBuf::from("journal"), Arc::new(file.clone()), found.end, &header()).unwrap();
+    finish(&journal, "x.c", "c");
+    assert_eq!(told(&read(&file).events), ["x.c \"c\""]);
+}
+
+#[test]
+fn a_full_disk_stops_new_calls_and_loses_no_result_that_is_noted_later() {
+    let complete = Faulty::default();
+    let journal = start(&complete);
+    let before = complete.bytes().len();
+    journal.begin(&begin("x.a")).unwrap();
+    let needed = complete.bytes().len() - before;
+    for room in 0..needed {
+        let file = Faulty::default();
+        let journal = start(&file);
+        file.set_room(Some(room));
+        let error = journal.begin(&begin("x.a")).unwrap_err();
+        assert_eq!(error.kind, StateErrorKind::DiskFull);
+        assert!(error.detail.contains("Make room"), "{error}");
+        file.set_room(None);
+        finish(&journal, "x.b", "b");
+        journal.begin(&begin("x.c")).unwrap();
+        let found = read(&file);
+        assert_eq!(told(&found.events), ["x.b \"b\""]);
+        assert_eq!(found.in_flight, [begin("x.c")]);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_journal_of_this_version_is_refused() {
+    assert!(recover(b"").unwrap().is_none());
+    assert!(recover(&MAGIC[..5]).unwrap().is_none());
+    assert!(recover(MAGIC).unwrap().is_none());
+    assert_eq!(recover(b"groma journal 2\n").unwrap_err().summary, "Unknown journal");
+    assert_eq!(recover(b"something else entirely").unwrap_err().summary, "Unknown journal");
+    let mut unknown = MAGIC.to_vec();
+    frame::append(&mut unknown, |out| out.push(200));
+    assert!(recover(&unknown).unwrap_err().detail.contains("does not know"));
+}
+
+#[test]
+fn records_reach_the_disk_without_waiting_for_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+    let journal = Arc::new(Journal::start(path.clone(), Arc::new(file), 0, &header()).unwrap());
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let journal = journal.clone();
+            scope.spawn(move || (0..50).for_each(|number| finish(&journal, &format!("x.t{thread}[{number}]"), "i")));
+        }
+    });
+    // Written before each call returned: the file says so without any waiting.
+    assert_eq!(recover(&std::fs::read(&path).unwrap()).unwrap().unwrap().events.len(), 200);
+    journal.sync().unwrap();
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_process_was_killed_at_no_noted_result_is_lost(steps in prop::collection::vec((0..5_u8, 0..3_u8), 1..20)) {
+        let file = Faulty::default();
+        let journal = start(&file);
+        let mut marks = vec![(file.bytes().len(), Vec::new())];
+        for (number, (kind, place)) in steps.into_iter().enumerate() {
+            let text = format!("x.y[{place}]");
+            let mut events = marks.last().unwrap().1.clone();
+            match kind {
+                0 => journal.begin(&begin(&text)).unwrap(),
+                1 => {
+                    journal.finished(&address(&text), None, &provider(), None, Outcome::Gone).unwrap();
+                    events.push(format!("{text} gone"));
+                }
+                2 => {
+                    journal.moved(&address(&text), &address("x.z")).unwrap();
+                    events.push(format!("{text} -> x.z"));
+                }
+                _ => {
+                    finish(&journal, &text, &number.to_string());
+                    events.push(format!("{text} \"{number}\""));
+                }
+            }
+            marks.push((file.bytes().len(), events));
+        }
+        let bytes = file.bytes();
+        for cut in marks[0].0..=bytes.len() {
+            let found = recover(&bytes[..cut]).unwrap().unwrap();
+            let expected = &marks.iter().rfind(|(end, _)| *end <= cut).unwrap().1;
+            prop_assert_eq!(&told(&found.events), expected);
+        }
+    }
+
+    #[test]
+    fn damaged_journals_never_panic(at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        let file = Faulty::default();
+        let journal = start(&file);
+        journal.begin(&begin("x.a")).unwrap();
+        finish(&journal, "x.b", "b");
+        journal.snapshot("line", 5, &[b"{}"]).unwrap();
+        let mut bytes = file.bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = to;
+        let _ = recover(&bytes);
+        // The same inside a payload, with the right checksum.
+        let mut framed = MAGIC.to_vec();
+        frame::append(&mut framed, |out| out.extend_from_slice(&bytes[at..]));
+        let _ = recover(&framed);
+    }
+}
