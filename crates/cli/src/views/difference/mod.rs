@@ -18,7 +18,7 @@ pub use compare::compare_values;
 pub use pair::{Paths, Relevance};
 pub use quote::quoted;
 pub use schema::compare_objects;
-pub use write::{Manner, Writer};
+pub use write::{Manner, Writer, attribute_key};
 
 use groma_value::{Name, Value};
 

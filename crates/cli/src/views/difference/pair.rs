@@ -15,6 +15,11 @@ impl<'a> Paths<'a> {
         Self(paths.into_iter().collect())
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether one of them ends here.
     pub fn end_here(&self) -> bool {
         self.0.iter().any(|rest| rest.is_empty())

@@ -422,6 +422,11 @@ impl<'o> Writer<'o> {
         self.line_start(change, indent, manner);
     }
 
+    /// Writes the symbol of a line that is not indented, with the room for it.
+    pub fn symbol(&mut self, change: Change) {
+        self.line_start(change, 0, Manner::default());
+    }
+
     /// The indent and the symbol of a line.
     pub(super) fn line_start(&mut self, change: Change, indent: usize, manner: Manner) {
         self.indent(indent);
@@ -480,7 +485,7 @@ impl<'o> Writer<'o> {
 }
 
 /// The name as it stands before `=`: quoted unless it is an identifier.
-pub(crate) fn attribute_key(name: &str) -> String {
+pub fn attribute_key(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { quoted_key(name) }
 }
 

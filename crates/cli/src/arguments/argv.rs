@@ -1,0 +1,218 @@
+//! From the words on the command line to words that the parser understands.
+//!
+//! Flags have one dash and long names (`-out=plan`, `-var a=b`), the options before the command are few, and words from
+//! `TF_CLI_ARGS` and `TF_CLI_ARGS_<command>` stand right after the command.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::{ArgAction, Command};
+use groma_diagnostics::suggest;
+
+use super::problem::UsageError;
+use super::words::split_words;
+
+/// Environment variables, handed in.
+pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+
+/// What is to be parsed, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    /// `-chdir`.
+    pub directory: Option<PathBuf>,
+    /// Words for the parser, the name of the program first.
+    pub words: Vec<OsString>,
+}
+
+/// Commands that people know from Terraform and that do not exist here yet.
+const ABSENT: [&str; 19] = [
+    "fmt",
+    "force-unlock",
+    "get",
+    "graph",
+    "import",
+    "login",
+    "logout",
+    "metadata",
+    "modules",
+    "query",
+    "refresh",
+    "stacks",
+    "taint",
+    "test",
+    "untaint",
+    "workspace",
+    "env",
+    "rpcapi",
+    "cloud",
+];
+
+/// Prepares `arguments` (without the name of the program) for the parser of `command`.
+///
+/// # Errors
+///
+/// An option before the command is wrong, there is no such command, or a variable cannot be split into words.
+pub fn invocation(
+    arguments: Vec<OsString>,
+    command: &Command,
+    environment: Environment<'_>,
+) -> Result<Invocation, UsageError> {
+    let mut rest = arguments.into_iter().peekable();
+    let mut directory = None;
+    let mut words = vec![OsString::from(command.get_name())];
+    while let Some(option) = rest.next_if(|word| is_flag(word)) {
+        let text = option.to_string_lossy();
+        let bare = text.trim_start_matches('-');
+        match bare.split_once('=') {
+            Some(("chdir", path)) if !path.is_empty() => directory = Some(PathBuf::from(path)),
+            Some(("chdir", _)) | None if bare.starts_with("chdir") => {
+                return Err(UsageError::bare(
+                    "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example",
+                ));
+            }
+            None if matches!(bare, "version" | "v") => words.push("version".into()),
+            None if matches!(bare, "help" | "h") => words.push("--help".into()),
+            _ => return Err(UsageError::bare(format!("There is no option {option:?} before the command."))),
+        }
+    }
+    let mut current = command;
+    let mut names = Vec::new();
+    while let Some(name) = rest.next_if(|word| find(current, word).is_some() || (names.is_empty() && !is_flag(word))) {
+        let Some(found) = find(current, &name) else { return Err(unknown_command(&name, command)) };
+        current = found;
+        words.push(found.get_name().into());
+        names.push(found.get_name().to_owned());
+    }
+    let mut flags: Vec<OsString> = Vec::new();
+    if !names.is_empty() {
+        for variable in [format!("TF_CLI_ARGS_{}", names.join("_").replace('-', "_")), "TF_CLI_ARGS".to_owned()] {
+            let text = environment(&variable).unwrap_or_default();
+            let words = split_words(&text).map_err(|problem| {
+                UsageError::bare(format!("Cannot use the environment variable {variable}: {problem}."))
+            })?;
+            flags.extend(words.into_iter().map(OsString::from));
+        }
+    }
+    flags.extend(rest);
+    words.extend(with_two_dashes(flags, current));
+    Ok(Invocation { directory, words })
+}
+
+fn find<'c>(command: &'c Command, name: &OsStr) -> Option<&'c Command> {
+    command.get_subcommands().find(|sub| sub.get_name() == name)
+}
+
+fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
+    let name = name.to_string_lossy();
+    if ABSENT.contains(&&*name) {
+        return UsageError::bare(format!(
+            "This version of {} does not have the command {name:?} yet.",
+            command.get_name()
+        ));
+    }
+    let known: Vec<&str> = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(Command::get_name).collect();
+    let hint =
+        suggest(&name, known.iter().copied()).map(|known| format!(" Did you mean {known:?}?")).unwrap_or_default();
+    UsageError::bare(format!(
+        "There is no command named {name:?}.{hint}\n\nTo see all of the top-level commands, run:\n  {} -help",
+        command.get_name()
+    ))
+}
+
+fn is_flag(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.len() > 1 && bytes.first() == Some(&b'-')
+}
+
+/// Gives flags their second dash; values of flags stay as they are.
+fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString> {
+    let mut out = Vec::with_capacity(arguments.len());
+    let mut words = arguments.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            out.push(word);
+            out.extend(words);
+            break;
+        }
+        if !is_flag(&word) {
+            out.push(word);
+            continue;
+        }
+        let bytes = word.as_encoded_bytes();
+        let is_short_help = word == "-h" || word == "-help" || word == "--help";
+        let flag = if is_short_help {
+            OsString::from("--help")
+        } else if bytes.starts_with(b"--") {
+            word
+        } else {
+            let mut longer = OsString::from("-");
+            longer.push(&word);
+            longer
+        };
+        let name = flag.to_string_lossy().trim_start_matches('-').to_owned();
+        let takes_next = takes_value(command, &name);
+        if takes_next {
+            // The next word is the value whatever it looks like.
+            match words.next() {
+                Some(value) => {
+                    let mut joined = flag;
+                    joined.push("=");
+                    joined.push(value);
+                    out.push(joined);
+                }
+                None => out.push(flag),
+            }
+        } else {
+            out.push(flag);
+        }
+    }
+    out
+}
+
+fn takes_value(command: &Command, name: &str) -> bool {
+    let argument = command.get_arguments().find(|argument| argument.get_long() == Some(name));
+    argument.is_some_and(|argument| {
+        matches!(argument.get_action(), ArgAction::Set | ArgAction::Append) && !argument.is_require_equals_set()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::command;
+
+    fn rewritten(arguments: &[&str], variables: &[(&str, &str)]) -> Vec<String> {
+        let environment =
+            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        let arguments = arguments.iter().map(OsString::from).collect();
+        let invocation = invocation(arguments, &command("groma"), &environment).unwrap();
+        invocation.words.into_iter().skip(1).map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn one_dash_becomes_two_and_values_stay() {
+        assert_eq!(
+            rewritten(&["plan", "-var", "-x=1", "-refresh=false", "-out=a", "--json"], &[]),
+            ["plan", "--var=-x=1", "--refresh=false", "--out=a", "--json"]
+        );
+    }
+
+    #[test]
+    fn words_from_variables_come_first() {
+        let variables = [("TF_CLI_ARGS", "-no-color"), ("TF_CLI_ARGS_state_list", "-state 'a b'")];
+        assert_eq!(rewritten(&["state", "list", "x"], &variables), ["state", "list", "--state=a b", "--no-color", "x"]);
+    }
+
+    #[test]
+    fn a_typing_mistake_gets_a_suggestion() {
+        let problem = invocation(vec!["aply".into()], &command("groma"), &|_| None).unwrap_err();
+        assert!(problem.to_string().contains("Did you mean \"apply\"?"), "{problem}");
+    }
+
+    #[test]
+    fn chdir_needs_its_directory() {
+        assert!(invocation(vec!["-chdir".into(), "plan".into()], &command("groma"), &|_| None).is_err());
+        let good = invocation(vec!["-chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).unwrap();
+        assert_eq!(good.directory, Some(PathBuf::from("a/b")));
+    }
+}

@@ -1,0 +1,199 @@
+//! Parsing, and what can be wrong with what was typed.
+
+use std::ffi::OsString;
+use std::fmt::{self, Display, Formatter};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, FromArgMatches};
+use groma_diagnostics::Diagnostic;
+
+use super::argv::{Environment, invocation};
+use super::model::{Arguments, command};
+
+/// A mistake on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsageError {
+    /// A sentence that stands alone.
+    Bare(String),
+    /// A problem with the arguments of a command, shown as a diagnostic.
+    Diagnostic(Box<Diagnostic>),
+}
+
+impl UsageError {
+    /// A sentence that stands alone.
+    pub fn bare(text: impl Into<String>) -> Self {
+        Self::Bare(text.into())
+    }
+}
+
+impl Display for UsageError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bare(text) => f.write_str(text),
+            Self::Diagnostic(diagnostic) => write!(f, "{}: {}", diagnostic.summary, diagnostic.detail),
+        }
+    }
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub enum Parsed {
+    /// To run a command.
+    Run {
+        /// `-chdir`.
+        directory: Option<std::path::PathBuf>,
+        /// The command.
+        arguments: Box<Arguments>,
+    },
+    /// To print help because it was asked for.
+    Help(String),
+    /// To print help because nothing was asked for.
+    Usage(String),
+}
+
+/// Parses `arguments` (without the name of the program); texts speak of `program`.
+///
+/// # Errors
+///
+/// A mistake that the user must mend.
+pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'_>) -> Result<Parsed, UsageError> {
+    let mut parser = command(program);
+    parser.build();
+    let nothing_asked = arguments.is_empty();
+    let invocation = invocation(arguments, &parser, environment)?;
+    match parser.try_get_matches_from_mut(invocation.words.iter()) {
+        Ok(matches) => {
+            let arguments =
+                Arguments::from_arg_matches(&matches).map_err(|problem| UsageError::bare(problem.to_string()))?;
+            Ok(Parsed::Run { directory: invocation.directory, arguments: Box::new(arguments) })
+        }
+        Err(problem) => match problem.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let text = with_one_dash(&problem.render().to_string());
+                Ok(if nothing_asked { Parsed::Usage(text) } else { Parsed::Help(text) })
+            }
+            _ => Err(explain(&problem, program, &invocation.words, &parser)),
+        },
+    }
+}
+
+/// The help text with flags as they are typed here.
+fn with_one_dash(help: &str) -> String {
+    let spaced = help.replace("[=<BOOL>]", "");
+    spaced.replace(" --", " -").replace("-h, -help", "-help")
+}
+
+fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Command) -> UsageError {
+    let text = |kind| match problem.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => texts.first().cloned(),
+        _ => None,
+    };
+    let flag = text(ContextKind::InvalidArg).unwrap_or_default();
+    let name = flag.split([' ', '=', '[']).next().unwrap_or_default().trim_start_matches('-').to_owned();
+    let value = text(ContextKind::InvalidValue).unwrap_or_default();
+    let (summary, what) = match problem.kind() {
+        ErrorKind::UnknownArgument if flag.starts_with('-') => {
+            let known = text(ContextKind::SuggestedArg)
+                .map(|known| format!(" Did you mean -{}?", known.trim_start_matches('-')));
+            (FLAGS, format!("flag provided but not defined: -{name}.{}", known.unwrap_or_default()))
+        }
+        ErrorKind::UnknownArgument => {
+            ("Too many command line arguments", format!("There is no use for the argument {flag:?}."))
+        }
+        ErrorKind::InvalidValue if value.is_empty() => (FLAGS, format!("flag needs an argument: -{name}")),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            (FLAGS, format!("invalid value {value:?} for flag -{name}"))
+        }
+        ErrorKind::NoEquals => (FLAGS, format!("flag needs an argument: -{name}")),
+        ErrorKind::TooManyValues | ErrorKind::ArgumentConflict => {
+            (FLAGS, format!("the flag -{name} was given more than once"))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            ("Missing command line argument", format!("The argument {flag} is missing."))
+        }
+        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand => {
+            ("Unknown command", "There is no such command.".to_owned())
+        }
+        ErrorKind::InvalidUtf8 => (FLAGS, "an argument is not valid UTF-8".to_owned()),
+        _ => (FLAGS, problem.to_string()),
+    };
+    let path = command_path(program, words, parser);
+    let detail = format!("{what}\n\nFor more help on using this command, run:\n  {path} -help");
+    UsageError::Diagnostic(Box::new(Diagnostic::error(summary, detail)))
+}
+
+const FLAGS: &str = "Failed to parse command-line flags";
+
+/// The program and the command, as typed.
+fn command_path(program: &str, words: &[OsString], parser: &Command) -> String {
+    let mut path = program.to_owned();
+    let mut current = parser;
+    for word in words.iter().skip(1) {
+        let Some(next) = current.get_subcommands().find(|sub| sub.get_name() == word) else { break };
+        path.push(' ');
+        path.push_str(next.get_name());
+        current = next;
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Flag, Task};
+
+    fn parsed(words: &[&str]) -> Result<Parsed, UsageError> {
+        parse("groma", words.iter().map(OsString::from).collect(), &|_| None)
+    }
+
+    fn plan(words: &[&str]) -> crate::arguments::Plan {
+        match parsed(words) {
+            Ok(Parsed::Run { arguments, .. }) => match arguments.task {
+                Task::Plan(plan) => plan,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_as_people_type_them() {
+        let plan = plan(&[
+            "plan",
+            "-refresh=false",
+            "-target",
+            "a.b",
+            "-target=c.d",
+            "-var",
+            "x=1",
+            "-detailed-exitcode",
+            "-lock-timeout=5s",
+        ]);
+        assert_eq!(plan.planning.refresh, Some(Flag::Off));
+        assert_eq!(plan.planning.target, ["a.b", "c.d"]);
+        assert_eq!(plan.planning.variables.variables, ["x=1"]);
+        assert_eq!(plan.detailed_exitcode, Some(Flag::On));
+        assert_eq!(plan.planning.locking.lock_timeout.0.as_secs(), 5);
+    }
+
+    #[test]
+    fn mistakes_say_which_flag() {
+        let message = |words: &[&str]| parsed(words).unwrap_err().to_string();
+        assert!(message(&["plan", "-nosuch"]).contains("flag provided but not defined: -nosuch"));
+        assert!(message(&["plan", "-nosuch"]).contains("groma plan -help"));
+        assert!(message(&["plan", "-detailed-exitcod"]).contains("Did you mean -detailed-exitcode?"));
+        assert!(message(&["plan", "-var"]).contains("flag needs an argument: -var"));
+        assert!(message(&["plan", "-refresh=maybe"]).contains("invalid value \"maybe\" for flag -refresh"));
+        assert!(message(&["state", "show", "-nosuch"]).contains("groma state show -help"));
+    }
+
+    #[test]
+    fn help_shows_flags_with_one_dash() {
+        let Ok(Parsed::Help(text)) = parsed(&["plan", "-help"]) else { panic!() };
+        assert!(text.contains(" -detailed-exitcode"), "{text}");
+        assert!(!text.contains("--"), "{text}");
+        assert!(matches!(parsed(&[]), Ok(Parsed::Usage(_))));
+        assert!(matches!(parsed(&["-help"]), Ok(Parsed::Help(_))));
+    }
+}

@@ -1,0 +1,127 @@
+//! The comment above a planned change: what happens to which object, and why.
+
+use std::fmt::Write as _;
+
+use groma_address::{InstanceKey, Mode};
+use groma_engine::{Action, ActionReason, ResourceChange};
+
+use super::is_moved;
+use crate::terminal::{Palette, Tone};
+
+/// Where a change comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The plan makes it.
+    Planned,
+    /// Somebody else has made it.
+    Detected,
+}
+
+/// The three columns that stand for an action.
+pub(super) fn symbol(action: Action, palette: Palette) -> String {
+    let create = palette.paint(Tone::Green, "+");
+    let delete = palette.paint(Tone::Red, "-");
+    match action {
+        Action::NoOp => "   ".to_owned(),
+        Action::Create => format!("  {create}"),
+        Action::Read => format!(" {}", palette.paint(Tone::Cyan, "<=")),
+        Action::Update => format!("  {}", palette.paint(Tone::Yellow, "~")),
+        Action::Delete => format!("  {delete}"),
+        Action::DeleteThenCreate => format!("{delete}/{create}"),
+        Action::CreateThenDelete => format!("{create}/{delete}"),
+        Action::Forget => format!(" {}", palette.paint(Tone::Red, ".")),
+    }
+}
+
+/// Appends the comment lines.
+pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Palette, product: &str, out: &mut String) {
+    let name = match &change.deposed {
+        Some(key) => format!("{} (deposed object {key})", change.address),
+        None => change.address.to_string(),
+    };
+    let is_forgotten = change.action == Action::Forget;
+    let margin = if is_forgotten { " # " } else { "  # " };
+    let subject = palette.paint(Tone::Bold, format!("{margin}{name}"));
+    let replaced = palette.paint(Tone::BoldRed, "replaced");
+    let destroyed = palette.paint(Tone::BoldRed, "destroyed");
+    let _ = match (change.action, cause) {
+        (Action::Create, _) => write!(out, "{subject} will be created"),
+        (Action::Read, _) => write!(out, "{subject} will be read during apply"),
+        (Action::Update, Cause::Planned) => write!(out, "{subject} will be updated in-place"),
+        (Action::Update, Cause::Detected) => write!(out, "{subject} has changed"),
+        (Action::Delete, Cause::Planned) => write!(out, "{subject} will be {destroyed}"),
+        (Action::Delete, Cause::Detected) => write!(out, "{subject} has been deleted"),
+        (Action::Forget, _) => write!(out, "{subject} will no longer be managed by {product}, but will not be destroyed"),
+        (Action::DeleteThenCreate | Action::CreateThenDelete, _) => match change.reason {
+            Some(ActionReason::ReplaceBecauseTainted) => write!(out, "{subject} is tainted, so must be {replaced}"),
+            Some(ActionReason::ReplaceByRequest) => write!(out, "{subject} will be {replaced}, as requested"),
+            Some(ActionReason::ReplaceByTriggers) => {
+                write!(out, "{subject} will be {replaced} due to changes in replace_triggered_by")
+            }
+            _ => write!(out, "{subject} must be {replaced}"),
+        },
+        (Action::NoOp, _) => match &change.previous_address {
+            Some(previous) => {
+                let previous = palette.paint(Tone::Bold, format!("  # {previous}"));
+                write!(out, "{previous} has moved to {}", palette.paint(Tone::Bold, &name))
+            }
+            None => write!(out, "{subject} is unchanged"),
+        },
+    };
+    out.push('\n');
+    if let Some(reason) = reason(change) {
+        let _ = writeln!(out, "{margin}{reason}");
+    }
+    if change.deposed.is_some() && matches!(change.action, Action::Delete | Action::Forget) {
+        let _ = writeln!(out, "{margin}(left over from a partially-failed replacement of this instance)");
+    }
+    if change.action != Action::NoOp
+        && is_moved(change)
+        && let Some(previous) = &change.previous_address
+    {
+        let _ = writeln!(out, "{margin}(moved from {previous})");
+    }
+}
+
+/// Why the action was chosen, in brackets.
+fn reason(change: &ResourceChange) -> Option<String> {
+    let resource = &change.address.resource;
+    let text = match (change.action, change.reason) {
+        (Action::Forget, _) => "destroy = false is set in the configuration".to_owned(),
+        (_, Some(ActionReason::DeleteBecauseNoResourceConfig)) => {
+            format!("because {}.{} is not in configuration", resource.type_name, resource.name)
+        }
+        (_, Some(ActionReason::DeleteBecauseNoModule)) => {
+            format!("because {} is not in configuration", change.address.module)
+        }
+        (_, Some(ActionReason::DeleteBecauseNoMoveTarget)) => {
+            let previous = change.previous_address.as_ref().unwrap_or(&change.address);
+            format!("because {previous} was moved to {}, which is not in configuration", change.address)
+        }
+        (_, Some(ActionReason::DeleteBecauseWrongRepetition)) => match change.address.key {
+            InstanceKey::None => "because resource uses count or for_each".to_owned(),
+            InstanceKey::Int(_) => "because resource does not use count".to_owned(),
+            InstanceKey::String(_) => "because resource does not use for_each".to_owned(),
+        },
+        (_, Some(ActionReason::DeleteBecauseCountIndex)) => {
+            format!("because index {} is out of range for count", change.address.key)
+        }
+        (_, Some(ActionReason::DeleteBecauseEachKey)) => {
+            format!("because key {} is not in for_each map", change.address.key)
+        }
+        (_, Some(ActionReason::ReadBecauseConfigUnknown)) => "config refers to values not yet known".to_owned(),
+        (_, Some(ActionReason::ReadBecauseDependencyPending)) => {
+            "depends on a resource or a module with changes pending".to_owned()
+        }
+        (_, Some(ActionReason::ReadBecauseCheckNested)) => "config will be reloaded to verify a check block".to_owned(),
+        _ => return None,
+    };
+    Some(format!("({text})"))
+}
+
+/// The first line of the object itself, up to its braces.
+pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut String) {
+    let resource = &change.address.resource;
+    let keyword = if resource.mode == Mode::Managed { "resource" } else { "data" };
+    let _ = write!(out, "{} {keyword} \"{}\" \"{}\" ", symbol(change.action, palette), resource.type_name, resource.name);
+}

@@ -1,0 +1,76 @@
+//! The legend and the count of actions.
+
+use std::io::{self, Write};
+
+use groma_engine::{Action, ResourceChange};
+
+use super::heading::symbol;
+use crate::terminal::{Palette, Tone};
+
+/// How often each action is planned.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    create: usize,
+    update: usize,
+    delete: usize,
+    delete_then_create: usize,
+    create_then_delete: usize,
+    read: usize,
+    forget: usize,
+}
+
+impl Summary {
+    pub fn of(changes: &[&ResourceChange]) -> Self {
+        let mut summary = Self::default();
+        for change in changes {
+            match change.action {
+                Action::NoOp => {}
+                Action::Create => summary.create += 1,
+                Action::Read => summary.read += 1,
+                Action::Update => summary.update += 1,
+                Action::Delete => summary.delete += 1,
+                Action::DeleteThenCreate => summary.delete_then_create += 1,
+                Action::CreateThenDelete => summary.create_then_delete += 1,
+                Action::Forget => summary.forget += 1,
+            }
+        }
+        summary
+    }
+
+    /// Whether anything is done to any object.
+    pub fn has_actions(&self) -> bool {
+        let replaced = self.delete_then_create + self.create_then_delete;
+        self.create + self.update + self.delete + replaced + self.read + self.forget > 0
+    }
+
+    /// What the symbols of the planned actions mean.
+    pub fn write_legend(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
+        let lines = [
+            (self.create, Action::Create, "create"),
+            (self.update, Action::Update, "update in-place"),
+            (self.delete, Action::Delete, "destroy"),
+            (self.delete_then_create, Action::DeleteThenCreate, "destroy and then create replacement"),
+            (self.create_then_delete, Action::CreateThenDelete, "create replacement and then destroy"),
+            (self.read, Action::Read, "read (data resources)"),
+        ];
+        for (count, action, meaning) in lines {
+            if count > 0 {
+                writeln!(out, "{} {meaning}", symbol(action, palette))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The line that counts.
+    pub fn write_counts(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
+        let replaced = self.delete_then_create + self.create_then_delete;
+        writeln!(
+            out,
+            "\n{} {} to add, {} to change, {} to destroy.",
+            palette.paint(Tone::Bold, "Plan:"),
+            self.create + replaced,
+            self.update,
+            self.delete + replaced
+        )
+    }
+}
