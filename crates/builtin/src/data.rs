@@ -1,0 +1,216 @@
+//! `terraform_data`: a resource that keeps values and takes part in the lifecycle like any other.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use groma_provider::{
+    ApplyRequest, ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest,
+    ImportResponse, ImportTarget, ImportedResource, MoveRequest, MoveResponse, Name, NestedBlock, PlanRequest,
+    PlanResponse, ProviderDiagnostic, ProviderDiagnostics, Schema, UpgradeIdentityRequest, UpgradeIdentityResponse,
+    UpgradeRequest, UpgradeResponse,
+};
+use groma_value::{Kind, Path, Refinement, Type, Value, json};
+use uuid::Uuid;
+
+/// The name of the resource type.
+pub(crate) const TYPE_NAME: &str = "terraform_data";
+
+/// The attributes of an object, in the order of the schema.
+struct Object {
+    id: Value,
+    input: Value,
+    output: Value,
+    triggers_replace: Value,
+}
+
+impl Object {
+    /// The attributes of `value`; nothing for null.
+    fn of(value: &Value) -> Option<Self> {
+        let Kind::Object(object) = value.kind() else { return None };
+        let get = |name: &str| object.get(name).cloned().unwrap_or(Value::NULL);
+        Some(match object.values() {
+            [id, input, output, triggers_replace] => Self {
+                id: id.clone(),
+                input: input.clone(),
+                output: output.clone(),
+                triggers_replace: triggers_replace.clone(),
+            },
+            _ => Self {
+                id: get("id"),
+                input: get("input"),
+                output: get("output"),
+                triggers_replace: get("triggers_replace"),
+            },
+        })
+    }
+
+    fn into_value(self) -> Value {
+        schema().block.object(vec![self.id, self.input, self.output, self.triggers_replace])
+    }
+}
+
+/// The schema, as Terraform 1.15 prints it.
+pub(crate) fn schema() -> &'static Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        let block = Block::new(
+            [
+                ("id", Attribute::computed(Type::String)),
+                ("input", Attribute::optional(Type::Dynamic)),
+                ("output", Attribute::computed(Type::Dynamic)),
+                ("triggers_replace", Attribute::optional(Type::Dynamic)),
+            ],
+            std::iter::empty::<(Name, NestedBlock)>(),
+        );
+        let id = IdentityAttribute {
+            ty: Type::String,
+            import: IdentityImport::Required,
+            description: "The unique identifier for the data store.".into(),
+        };
+        let identity = IdentitySchema { version: 0, attributes: BTreeMap::from([("id".into(), id)]) };
+        Arc::new(Schema::new(block).identified_by(identity))
+    });
+    &SCHEMA
+}
+
+/// Computed attributes cannot be set.
+pub(crate) fn validate(config: &Value) -> ProviderDiagnostics {
+    let Some(object) = Object::of(config) else { return ProviderDiagnostics::new() };
+    let set = [("id", object.id), ("output", object.output)].into_iter().filter(|(_, value)| !value.is_null());
+    set.map(|(name, _)| {
+        ProviderDiagnostic::error(
+            format!("\"{name}\" attribute is read-only"),
+            "The value of this attribute is chosen when the object is created. Remove it from the configuration.",
+        )
+        .at(Path::root().attribute(name))
+    })
+    .collect()
+}
+
+pub(crate) fn plan(request: PlanRequest) -> PlanResponse {
+    let Some(mut planned) = Object::of(&request.proposed_new_state) else {
+        return PlanResponse::new(request.proposed_new_state, request.prior_private);
+    };
+    let mut replace = Vec::new();
+    match Object::of(&request.prior_state) {
+        None => {
+            planned.id = unknown_id();
+            planned.output = if planned.input.is_null() { planned.input.clone() } else { unknown_like(&planned.input) };
+        }
+        Some(prior) if prior.triggers_replace != planned.triggers_replace => {
+            replace.push(Path::root().attribute("triggers_replace"));
+            planned.id = unknown_id();
+            planned.output = if planned.input.is_null() { planned.input.clone() } else { unknown_like(&planned.input) };
+        }
+        Some(prior) if prior.input != planned.input => planned.output = unknown_like(&planned.input),
+        Some(_) => return PlanResponse::new(request.proposed_new_state, request.prior_private),
+    }
+    let response = PlanResponse::new(planned.into_value(), request.prior_private);
+    PlanResponse { requires_replace: replace, ..response }
+}
+
+fn unknown_id() -> Value {
+    static UNKNOWN: LazyLock<Value> = LazyLock::new(|| Value::refined(Type::String, Refinement::NOT_NULL));
+    UNKNOWN.clone()
+}
+
+fn unknown_like(input: &Value) -> Value {
+    Value::unknown(input.ty())
+}
+
+pub(crate) fn apply(request: ApplyRequest) -> ApplyResponse {
+    let Some(mut object) = Object::of(&request.planned_state) else {
+        return ApplyResponse::new(request.planned_state, request.planned_private);
+    };
+    if !object.output.is_known() {
+        object.output = object.input.clone();
+    }
+    if !object.id.is_known() {
+        object.id = Value::string(Uuid::new_v4().to_string());
+    }
+    ApplyResponse::new(object.into_value(), request.planned_private)
+}
+
+pub(crate) fn import(request: ImportRequest) -> ImportResponse {
+    let id = match &request.target {
+        ImportTarget::Id(id) => Value::string(id),
+        ImportTarget::Identity(identity) => identity.attribute("id").unwrap_or(Value::NULL),
+    };
+    let identity = matches!(request.target, ImportTarget::Identity(_)).then(|| identity_of(&id));
+    let object = Object { id, input: Value::NULL, output: Value::NULL, triggers_replace: Value::NULL };
+    let imported = ImportedResource {
+        type_name: request.type_name,
+        state: object.into_value(),
+        private: Arc::default(),
+        identity,
+    };
+    ImportResponse { imported: vec![imported], ..ImportResponse::default() }
+}
+
+fn identity_of(id: &Value) -> Value {
+    Value::object([("id", id.clone())])
+}
+
+pub(crate) fn upgrade(request: &UpgradeRequest) -> UpgradeResponse {
+    match json::from_json(request.raw_state.as_bytes(), schema().block.implied_type()) {
+        Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
+        Err(problem) => {
+            UpgradeResponse { upgraded_state: Value::NULL, diagnostics: unreadable(&problem.to_string()).into() }
+        }
+    }
+}
+
+pub(crate) fn upgrade_identity(request: &UpgradeIdentityRequest) -> UpgradeIdentityResponse {
+    let ty = schema().identity.as_ref().map_or(Type::Dynamic, |identity| identity.implied_type());
+    match json::from_json(request.raw_identity.as_bytes(), &ty) {
+        Ok(upgraded_identity) => UpgradeIdentityResponse { upgraded_identity, diagnostics: ProviderDiagnostics::new() },
+        Err(problem) => UpgradeIdentityResponse {
+            upgraded_identity: Value::NULL,
+            diagnostics: unreadable(&problem.to_string()).into(),
+        },
+    }
+}
+
+fn unreadable(problem: &str) -> ProviderDiagnostic {
+    ProviderDiagnostic::error(
+        "Unreadable stored object",
+        format!("The stored object is not one of {TYPE_NAME}: {problem}. Restore the state from a backup."),
+    )
+}
+
+/// Takes over objects of `null_resource`, whose triggers become `triggers_replace`.
+pub(crate) fn take_over(request: MoveRequest) -> MoveResponse {
+    let failed = |diagnostic: ProviderDiagnostic, private| MoveResponse {
+        target_state: Value::NULL,
+        target_private: private,
+        target_identity: None,
+        diagnostics: diagnostic.into(),
+    };
+    if &*request.source_type_name != "null_resource" {
+        let detail = format!(
+            "Only objects of null_resource can become {TYPE_NAME}, not those of {}. Use a removed block and an import \
+             block instead of the moved block.",
+            request.source_type_name
+        );
+        return failed(ProviderDiagnostic::error("Unsupported move", detail), request.source_private);
+    }
+    let source = Type::object([("id", Type::String), ("triggers", Type::map(Type::String))]);
+    let old = match json::from_json(request.source_state.as_bytes(), &source) {
+        Ok(old) => old,
+        Err(problem) => return failed(unreadable(&problem.to_string()), request.source_private),
+    };
+    let triggers = match old.attribute("triggers") {
+        Some(triggers) => match triggers.kind() {
+            Kind::Map(map) => Value::object(map.iter().map(|(name, value)| (name.clone(), value.clone()))),
+            _ => Value::NULL,
+        },
+        None => Value::NULL,
+    };
+    let id = old.attribute("id").unwrap_or(Value::NULL);
+    let object = Object { id, input: Value::NULL, output: Value::NULL, triggers_replace: triggers };
+    MoveResponse {
+        target_state: object.into_value(),
+        target_private: request.source_private,
+        target_identity: None,
+        diagnostics: ProviderDiagnostics::new(),
+    }
+}

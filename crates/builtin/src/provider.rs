@@ -1,0 +1,87 @@
+//! The provider itself: which of its types a call is about.
+
+use std::sync::Arc;
+
+use groma_provider::{
+    Answer, ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, MoveRequest, MoveResponse, PlanRequest,
+    PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse,
+    UpgradeRequest, UpgradeResponse, ValidateRequest,
+};
+
+use crate::{data, remote_state};
+
+/// The provider `terraform.io/builtin/terraform`. It has no configuration and no state of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terraform;
+
+impl Provider for Terraform {
+    fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
+        let capabilities = ServerCapabilities {
+            plan_destroy: true,
+            get_provider_schema_optional: true,
+            move_resource_state: true,
+            generate_resource_config: false,
+        };
+        Ok(ProviderSchema { config: Arc::new(Schema::default()), meta: None, capabilities })
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TypeNames {
+            resources: vec![data::TYPE_NAME.into()],
+            data_sources: vec![remote_state::TYPE_NAME.into()],
+            ..TypeNames::default()
+        }
+    }
+
+    fn resource_schema(&self, type_name: &str) -> SchemaLookup {
+        Ok((type_name == data::TYPE_NAME).then(|| data::schema().clone()))
+    }
+
+    fn data_schema(&self, type_name: &str) -> SchemaLookup {
+        Ok((type_name == remote_state::TYPE_NAME).then(|| remote_state::schema().clone()))
+    }
+
+    fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(data::validate(&request.config))
+    }
+
+    fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
+        Answer::ready(data::upgrade(&request))
+    }
+
+    fn upgrade_identity(&self, request: UpgradeIdentityRequest) -> Answer<'_, UpgradeIdentityResponse> {
+        Answer::ready(data::upgrade_identity(&request))
+    }
+
+    fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
+        // There is nothing outside: the stored object is the object.
+        Answer::ready(ReadResponse {
+            new_state: request.current_state,
+            private: request.private,
+            deferred: None,
+            new_identity: request.current_identity,
+            diagnostics: ProviderDiagnostics::new(),
+        })
+    }
+
+    fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
+        Answer::ready(data::plan(request))
+    }
+
+    fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
+        Answer::ready(data::apply(request))
+    }
+
+    fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
+        Answer::ready(data::import(request))
+    }
+
+    fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
+        Answer::ready(data::take_over(request))
+    }
+
+    fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
+        Answer::ready(remote_state::read(request))
+    }
+}
