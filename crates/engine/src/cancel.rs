@@ -1,0 +1,80 @@
+//! Stopping a run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::sync::Notify;
+
+/// How urgently a run was asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// Nobody asked.
+    No,
+    /// Start nothing new; finish and record what is under way.
+    Gracefully,
+    /// Wait for nothing; record what is known.
+    Now,
+}
+
+/// Shared between whoever hears the interrupt and the walk.
+#[derive(Clone, Debug, Default)]
+pub struct Cancellation {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    requests: AtomicU8,
+    changed: Notify,
+}
+
+impl Cancellation {
+    /// One that nobody has asked for yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks once more: the first request is graceful, the second means now.
+    pub fn request(&self) -> Stop {
+        let before = self.inner.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1).min(2)));
+        self.inner.changed.notify_waiters();
+        if before == Ok(0) { Stop::Gracefully } else { Stop::Now }
+    }
+
+    /// What was asked so far.
+    pub fn state(&self) -> Stop {
+        match self.inner.requests.load(Ordering::SeqCst) {
+            0 => Stop::No,
+            1 => Stop::Gracefully,
+            _ => Stop::Now,
+        }
+    }
+
+    /// Waits until at least `stop` was asked for.
+    pub async fn at_least(&self, stop: Stop) {
+        loop {
+            let changed = self.inner.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.state() >= stop {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_request_is_graceful_and_the_second_means_now() {
+        let cancellation = Cancellation::new();
+        assert_eq!(cancellation.state(), Stop::No);
+        assert_eq!(cancellation.request(), Stop::Gracefully);
+        assert_eq!(cancellation.request(), Stop::Now);
+        assert_eq!(cancellation.request(), Stop::Now);
+        assert_eq!(cancellation.state(), Stop::Now);
+    }
+}

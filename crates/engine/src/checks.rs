@@ -1,0 +1,159 @@
+//! Conditions: validation rules, preconditions, postconditions, check blocks (PL-27), and their results.
+
+use groma_config::Condition;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_lang::{Scope, evaluate};
+use groma_state::{CheckResult, CheckStatus, CheckedObject};
+use groma_value::{Kind, Type, Value, convert};
+use indexmap::IndexMap;
+
+/// What can have conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Checkable {
+    /// A resource instance.
+    Resource,
+    /// An output value.
+    Output,
+    /// A check block.
+    Check,
+    /// An input variable.
+    Variable,
+}
+
+impl Checkable {
+    /// The word that state files use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Resource => "resource",
+            Self::Output => "output",
+            Self::Check => "check",
+            Self::Variable => "var",
+        }
+    }
+}
+
+/// How a condition came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Pass,
+    /// It does not; what its author says about that.
+    Fail(String),
+    /// It could not be evaluated; the reason was reported.
+    Error,
+    /// It stands on values that are not known yet.
+    Unknown,
+}
+
+/// Evaluates a condition. Problems with the expression itself are reported; that it does not hold is not.
+pub fn judge(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
+    let mut problems = Diagnostics::new();
+    let value = evaluate(&rule.condition, scope, &mut problems);
+    let failed = problems.has_errors();
+    diagnostics.append(problems);
+    if failed {
+        return Verdict::Error;
+    }
+    let truth = match convert::convert(&value, &Type::Bool) {
+        Ok(truth) => truth,
+        Err(problem) => {
+            let detail = format!("The condition must be true or false: {}.", problem.message);
+            diagnostics.push(Diagnostic::error("Invalid condition result", detail).at(rule.condition.span));
+            return Verdict::Error;
+        }
+    };
+    match truth.kind() {
+        Kind::Unknown(_) => Verdict::Unknown,
+        Kind::Bool(true) => Verdict::Pass,
+        Kind::Bool(false) => Verdict::Fail(message(rule, scope, diagnostics)),
+        _ => {
+            let detail = "The condition must be true or false, but it is null.";
+            diagnostics.push(Diagnostic::error("Invalid condition result", detail).at(rule.condition.span));
+            Verdict::Error
+        }
+    }
+}
+
+fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> String {
+    let mut problems = Diagnostics::new();
+    let value = evaluate(&rule.error_message, scope, &mut problems);
+    diagnostics.append(problems);
+    let text = convert::convert(&value, &Type::String).unwrap_or(Value::DYNAMIC);
+    if text.deep_marks().is_sensitive() {
+        return "The error message included a sensitive value, so it will not be displayed.".to_owned();
+    }
+    match text.as_str() {
+        Some(text) => text.trim().to_owned(),
+        None => "The condition does not hold. Its error message cannot be shown, because it is not known yet.".to_owned(),
+    }
+}
+
+/// Results of conditions, gathered during a run.
+#[derive(Debug, Default)]
+pub struct Checks {
+    results: IndexMap<(Checkable, String), IndexMap<String, CheckedObject>>,
+}
+
+impl Checks {
+    /// No result yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes that a block has conditions although no instance of it was met yet.
+    pub fn declare(&mut self, kind: Checkable, config_address: String) {
+        self.results.entry((kind, config_address)).or_default();
+    }
+
+    /// Notes the outcome of one condition of an instance.
+    pub fn report(&mut self, kind: Checkable, config_address: String, object: String, verdict: &Verdict) {
+        let objects = self.results.entry((kind, config_address)).or_default();
+        let fresh = CheckedObject { object_addr: object.clone(), status: CheckStatus::Pass, failure_messages: Vec::new() };
+        let known = objects.entry(object).or_insert(fresh);
+        let (status, text) = match verdict {
+            Verdict::Pass => (CheckStatus::Pass, None),
+            Verdict::Fail(text) => (CheckStatus::Fail, Some(text.clone())),
+            Verdict::Error => (CheckStatus::Error, None),
+            Verdict::Unknown => (CheckStatus::Unknown, None),
+        };
+        known.status = worse(known.status, status);
+        known.failure_messages.extend(text);
+    }
+
+    /// Forgets what is known of an instance, before its conditions are evaluated again.
+    pub fn reset(&mut self, kind: Checkable, config_address: &str, object: &str) {
+        if let Some(objects) = self.results.get_mut(&(kind, config_address.to_owned())) {
+            objects.shift_remove(object);
+        }
+    }
+
+    /// All results, by kind and address.
+    pub fn results(&self) -> Vec<CheckResult> {
+        let mut results: Vec<CheckResult> = self
+            .results
+            .iter()
+            .map(|((kind, address), objects)| {
+                let objects: Vec<CheckedObject> = objects.values().cloned().collect();
+                let status = objects.iter().map(|object| object.status).reduce(worse).unwrap_or(CheckStatus::Unknown);
+                CheckResult {
+                    object_kind: kind.word().to_owned(),
+                    config_addr: address.clone(),
+                    status,
+                    objects: Some(objects),
+                }
+            })
+            .collect();
+        results.sort_by(|one, other| (&one.object_kind, &one.config_addr).cmp(&(&other.object_kind, &other.config_addr)));
+        results
+    }
+}
+
+fn worse(one: CheckStatus, other: CheckStatus) -> CheckStatus {
+    let rank = |status| match status {
+        CheckStatus::Pass => 0,
+        CheckStatus::Unknown => 1,
+        CheckStatus::Fail => 2,
+        CheckStatus::Error => 3,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}

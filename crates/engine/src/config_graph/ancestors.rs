@@ -1,0 +1,137 @@
+//! What a resource stands on: the resources that it refers to, directly or through anything else.
+
+use std::sync::Arc;
+
+use groma_address::ConfigResource;
+use groma_state::{Dependencies, text_order};
+
+use super::cycle::Flat;
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
+
+/// For each node the resources that it depends on, as sets that are shared wherever they are equal.
+///
+/// Built when a record is to be written: a plan does not need it.
+#[derive(Debug)]
+pub struct Ancestors {
+    /// The number of the first node of each module.
+    first: Vec<u32>,
+    /// Sets by node, each in the order of state files.
+    sets: Vec<Dependencies>,
+}
+
+impl Ancestors {
+    /// Works them out for all nodes.
+    pub fn new(graph: &ConfigGraph) -> Self {
+        let flat = Flat::new(graph);
+        let ranks = Ranks::new(graph, &flat);
+        let empty: Arc<[u32]> = Arc::from([]);
+        let mut by_node: Vec<Arc<[u32]>> = vec![Arc::clone(&empty); flat.len()];
+        let mut merged: Vec<u32> = Vec::new();
+        for number in flat.order() {
+            let mut sources: Vec<Arc<[u32]>> = Vec::new();
+            let mut own: Vec<u32> = Vec::new();
+            flat.for_each_requirement(number, &mut |required| {
+                if let Some(rank) = ranks.of(required) {
+                    own.push(rank);
+                }
+                let set = &by_node[required as usize];
+                if !set.is_empty() && !sources.iter().any(|known| Arc::ptr_eq(known, set)) {
+                    sources.push(Arc::clone(set));
+                }
+            });
+            by_node[number as usize] = match (sources.as_slice(), own.is_empty()) {
+                ([], true) => Arc::clone(&empty),
+                ([only], true) => Arc::clone(only),
+                _ => {
+                    merged.clear();
+                    merged.extend(own);
+                    sources.iter().for_each(|set| merged.extend_from_slice(set));
+                    merged.sort_unstable();
+                    merged.dedup();
+                    Arc::from(merged.as_slice())
+                }
+            };
+        }
+        let sets = by_node.into_iter().enumerate().map(|(number, set)| {
+            // Only the sets of resources are asked for.
+            match ranks.of(narrow(number)) {
+                Some(_) => Dependencies::in_order(set.iter().map(|rank| ranks.address(*rank)).collect()),
+                None => Dependencies::default(),
+            }
+        });
+        let sets = sets.collect();
+        let first = (0..graph.len()).map(|at| flat.number(ModuleIndex(narrow(at)), NodeIndex(0))).collect();
+        Self { first, sets }
+    }
+
+    /// The resources that the resource at `node` depends on.
+    pub fn of(&self, module: ModuleIndex, node: NodeIndex) -> Dependencies {
+        let number = self.first.get(module.at()).map(|first| (first + node.0) as usize);
+        number.and_then(|number| self.sets.get(number)).cloned().unwrap_or_default()
+    }
+}
+
+/// Resources by their place in the order of addresses, so that sets of numbers are sorted as their addresses are.
+struct Ranks {
+    by_node: Vec<u32>,
+    addresses: Vec<Arc<ConfigResource>>,
+}
+
+impl Ranks {
+    fn new(graph: &ConfigGraph, flat: &Flat<'_>) -> Self {
+        let mut resources: Vec<(ConfigResource, u32)> = Vec::new();
+        for (index, module) in graph.modules() {
+            for (at, node) in module.nodes.iter().enumerate() {
+                if let NodeKind::Resource(position) = node.kind
+                    && let Some(address) = graph.resource_address(index, position)
+                {
+                    resources.push((address, flat.number(index, NodeIndex(narrow(at)))));
+                }
+            }
+        }
+        resources.sort_by(|(one, _), (other, _)| text_order(one, other));
+        let mut by_node = vec![u32::MAX; flat.len()];
+        for (rank, (_, number)) in resources.iter().enumerate() {
+            by_node[*number as usize] = narrow(rank);
+        }
+        Self { by_node, addresses: resources.into_iter().map(|(address, _)| Arc::new(address)).collect() }
+    }
+
+    fn of(&self, number: u32) -> Option<u32> {
+        self.by_node.get(number as usize).copied().filter(|rank| *rank != u32::MAX)
+    }
+
+    fn address(&self, rank: u32) -> Arc<ConfigResource> {
+        Arc::clone(&self.addresses[rank as usize])
+    }
+}
+
+/// Resources whose replacement must create first because something that depends on them does (PL-11).
+///
+/// Only literal `create_before_destroy = true` spreads: other expressions are not known before the walk.
+pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
+    let flat = Flat::new(graph);
+    let mut forced = vec![false; flat.len()];
+    for number in flat.order().into_iter().rev() {
+        let (index, node) = flat.node(number);
+        let module = graph.module(index);
+        let own = match module.node(node).kind {
+            NodeKind::Resource(at) => module.config.resources.get_index(at as usize).is_some_and(|(_, resource)| {
+                let wish = resource.lifecycle.create_before_destroy.as_ref();
+                wish.is_some_and(|wish| matches!(wish.kind, groma_hcl::ExpressionKind::Bool(true)))
+            }),
+            _ => false,
+        };
+        if own || forced[number as usize] {
+            forced[number as usize] = true;
+            flat.for_each_requirement(number, &mut |required| forced[required as usize] = true);
+        }
+    }
+    graph
+        .modules()
+        .map(|(index, module)| {
+            let first = flat.number(index, NodeIndex(0)) as usize;
+            forced[first..first + module.nodes.len()].to_vec()
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Finding cycles: a configuration in which two things wait for each other can never be planned.
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+
+/// All nodes of all modules in one numbering, with the edges that expansion implies.
+pub(super) struct Flat<'a> {
+    graph: &'a ConfigGraph,
+    /// The number of the first node of each module.
+    first: Vec<u32>,
+    total: usize,
+}
+
+impl<'a> Flat<'a> {
+    pub(super) fn new(graph: &'a ConfigGraph) -> Self {
+        let mut total = 0;
+        let first = graph
+            .modules
+            .iter()
+            .map(|module| {
+                let first = narrow(total);
+                total += module.nodes.len();
+                first
+            })
+            .collect();
+        Self { graph, first, total }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.total
+    }
+
+    pub(super) fn number(&self, module: ModuleIndex, node: NodeIndex) -> u32 {
+        self.first[module.at()] + node.0
+    }
+
+    pub(super) fn node(&self, number: u32) -> (ModuleIndex, NodeIndex) {
+        let module = self.first.partition_point(|first| *first <= number) - 1;
+        // Modules without nodes share their number with the next one, which comes later.
+        (ModuleIndex(narrow(module)), NodeIndex(number - self.first[module]))
+    }
+
+    /// Calls `visit` with each node that `number` waits for.
+    pub(super) fn for_each_requirement(&self, number: u32, visit: &mut dyn FnMut(u32)) {
+        let (index, node) = self.node(number);
+        let module = self.graph.module(index);
+        for requirement in &module.node(node).requires {
+            match (requirement.place, module.caller) {
+                (Place::Here(node), _) => visit(self.number(index, node)),
+                (Place::Caller(node), Some(caller)) => visit(self.number(caller.module, node)),
+                (Place::Above(module, node), _) => visit(self.number(module, node)),
+                (Place::Caller(_), None) => {}
+            }
+        }
+        if let Some(caller) = module.caller {
+            let call = self.graph.module(caller.module).call(caller.call as usize);
+            visit(self.number(caller.module, call));
+        }
+        match module.node(node).kind {
+            NodeKind::CallOutput { call, output } => {
+                if let Some(child) = module.children[call as usize] {
+                    visit(self.number(child, self.graph.module(child).output(output as usize)));
+                }
+            }
+            NodeKind::CallEnd(call) => {
+                if let Some(child) = module.children[call as usize] {
+                    let first = self.first[child.at()];
+                    (first..first + narrow(self.graph.module(child).nodes.len())).for_each(visit);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// All nodes, each after what it waits for; nodes in a cycle and behind one are missing.
+    pub(super) fn order(&self) -> Vec<u32> {
+        let mut waiting = vec![0_u32; self.total];
+        let mut heads = vec![u32::MAX; self.total];
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        for number in 0..narrow(self.total) {
+            self.for_each_requirement(number, &mut |required| {
+                waiting[number as usize] += 1;
+                edges.push((number, heads[required as usize]));
+                heads[required as usize] = narrow(edges.len() - 1);
+            });
+        }
+        let mut order: Vec<u32> = (0..narrow(self.total)).filter(|number| waiting[*number as usize] == 0).collect();
+        let mut next = 0;
+        while let Some(done) = order.get(next).copied() {
+            next += 1;
+            let mut edge = heads[done as usize];
+            while let Some((dependent, following)) = edges.get(edge as usize).copied() {
+                waiting[dependent as usize] -= 1;
+                if waiting[dependent as usize] == 0 {
+                    order.push(dependent);
+                }
+                edge = following;
+            }
+        }
+        order
+    }
+}
+
+pub(super) fn check(graph: &ConfigGraph) -> Diagnostics {
+    let flat = Flat::new(graph);
+    let order = flat.order();
+    if order.len() == flat.len() {
+        return Diagnostics::new();
+    }
+    let mut done = vec![false; flat.len()];
+    for number in order {
+        done[number as usize] = true;
+    }
+    let members = one_cycle(&flat, &done);
+    let mut names: Vec<String> = members.iter().filter_map(|number| describe(graph, flat.node(*number))).collect();
+    names.sort();
+    names.dedup();
+    let span = members.iter().find_map(|number| {
+        let (module, node) = flat.node(*number);
+        graph.module(module).node(node).requires.first().map(|found| found.span)
+    });
+    let summary = format!("Cycle: {}", names.join(", "));
+    let detail = "These refer to each other in a circle, so none of them can be worked out first. Break the circle by \
+                  removing one of the references.";
+    Diagnostics::from(Diagnostic::error(summary, detail).at(span.unwrap_or_default()))
+}
+
+/// Follows requirements that are not done until one comes up again: what lies between is a cycle.
+fn one_cycle(flat: &Flat<'_>, done: &[bool]) -> Vec<u32> {
+    let Some(start) = done.iter().position(|done| !done) else { return Vec::new() };
+    let mut seen_at = vec![usize::MAX; flat.len()];
+    let mut path = Vec::new();
+    let mut current = narrow(start);
+    while seen_at[current as usize] == usize::MAX {
+        seen_at[current as usize] = path.len();
+        path.push(current);
+        let mut next = None;
+        flat.for_each_requirement(current, &mut |required| {
+            if !done[required as usize] {
+                next.get_or_insert(required);
+            }
+        });
+        // A node that is not done waits for another that is not.
+        let Some(next) = next else { return path };
+        current = next;
+    }
+    path.split_off(seen_at[current as usize])
+}
+
+fn describe(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Option<String> {
+    let module = graph.module(index);
+    let config = &module.config;
+    let name = match module.node(node).kind {
+        NodeKind::Variable(at) => format!("var.{} (expand)", config.variables.get_index(at as usize)?.0),
+        NodeKind::Validation(at) => format!("var.{} (validation)", config.variables.get_index(at as usize)?.0),
+        NodeKind::Local(at) => format!("local.{} (expand)", config.locals.get_index(at as usize)?.0),
+        NodeKind::Output(at) => format!("output.{} (expand)", config.outputs.get_index(at as usize)?.0),
+        NodeKind::Call(at) => format!("module.{} (expand)", config.calls.get_index(at as usize)?.0),
+        NodeKind::CallEnd(at) => format!("module.{} (close)", config.calls.get_index(at as usize)?.0),
+        NodeKind::CallOutput { .. } => return None,
+        NodeKind::Provider(at) => format!("provider.{}", config.providers.get_index(at as usize)?.0),
+        NodeKind::Resource(at) => config.resources.get_index(at as usize)?.0.to_string(),
+        NodeKind::Check(at) => format!("check.{}", config.checks.get_index(at as usize)?.0),
+    };
+    Some(if module.path().is_root() { name } else { format!("{}.{name}", module.path()) })
+}

@@ -1,0 +1,267 @@
+//! The configuration graph: what the author wrote, with references resolved to node numbers.
+//!
+//! One [`StaticModule`] for each module path; in it one node for each named thing. The graph knows neither instances nor
+//! state nor providers. Everything that concerns instances stamps these nodes out: see [`crate::world`].
+
+mod ancestors;
+mod build;
+mod cycle;
+mod references;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{ConfigResource, InstanceKey, ModulePath};
+use groma_config::Module;
+use groma_diagnostics::Span;
+
+pub use ancestors::{Ancestors, forced_create_before_destroy};
+pub use build::build;
+pub(crate) use build::mentions_others;
+pub use references::{body_references, expression_references, traversal_references};
+
+/// A module of the configuration, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModuleIndex(pub u32);
+
+/// A node of a module, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeIndex(pub u32);
+
+impl ModuleIndex {
+    /// For indexing.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl NodeIndex {
+    /// For indexing.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a node stands for. The numbers are positions in the maps of [`Module`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// An input variable.
+    Variable(u32),
+    /// Validation rules of a variable that look at other objects too.
+    Validation(u32),
+    /// A local value.
+    Local(u32),
+    /// An output value.
+    Output(u32),
+    /// The expansion of a module call into instances; everything inside waits for it.
+    Call(u32),
+    /// One output of a module call, done when it is done in all instances.
+    CallOutput {
+        /// The call.
+        call: u32,
+        /// The output of the child module.
+        output: u32,
+    },
+    /// The end of a module call: everything in all instances is done.
+    CallEnd(u32),
+    /// A provider configuration.
+    Provider(u32),
+    /// A resource with all its instances.
+    Resource(u32),
+    /// The assertions of a check block.
+    Check(u32),
+}
+
+/// Where a requirement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In the same module instance.
+    Here(NodeIndex),
+    /// In the module instance that calls this one: what an input variable's argument refers to.
+    Caller(NodeIndex),
+    /// In the only instance of a module further up: a provider configuration.
+    Above(ModuleIndex, NodeIndex),
+}
+
+/// Something that a node needs done first.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// What.
+    pub place: Place,
+    /// The only instance of it that matters, where every mention names the same one literally.
+    pub key: Option<InstanceKey>,
+    /// Where it is mentioned first.
+    pub span: Span,
+}
+
+/// Something that waits for a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dependent {
+    /// In the same module instance.
+    Here(NodeIndex),
+    /// A variable in every instance of a child module.
+    Input {
+        /// The call.
+        call: u32,
+        /// The variable's node in the child.
+        node: NodeIndex,
+    },
+    /// A resource in every instance of a module further down: a user of a provider configuration.
+    Below(ModuleIndex, NodeIndex),
+}
+
+/// A node with its edges.
+#[derive(Clone, Debug)]
+pub struct StaticNode {
+    /// What it stands for.
+    pub kind: NodeKind,
+    /// What must be done first; each place once.
+    pub requires: Vec<Requirement>,
+    /// What waits for it; the other direction of the same edges.
+    pub dependents: Vec<Dependent>,
+}
+
+/// Where a module is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// The calling module.
+    pub module: ModuleIndex,
+    /// The call in it.
+    pub call: u32,
+}
+
+/// One module of the configuration.
+#[derive(Clone, Debug)]
+pub struct StaticModule {
+    /// Its blocks.
+    pub config: Arc<Module>,
+    /// Who calls it; nobody calls the root module.
+    pub caller: Option<Caller>,
+    /// The child module of each call; none where it could not be loaded.
+    pub children: Vec<Option<ModuleIndex>>,
+    /// Its nodes.
+    pub nodes: Vec<StaticNode>,
+    layout: Layout,
+}
+
+/// Where the nodes of each kind begin.
+#[derive(Clone, Debug, Default)]
+struct Layout {
+    locals: u32,
+    outputs: u32,
+    calls: u32,
+    ends: u32,
+    providers: u32,
+    resources: u32,
+    checks: u32,
+    call_outputs: Vec<u32>,
+}
+
+impl StaticModule {
+    /// Its path.
+    pub fn path(&self) -> &ModulePath {
+        &self.config.path
+    }
+
+    /// The node `index`.
+    pub fn node(&self, index: NodeIndex) -> &StaticNode {
+        &self.nodes[index.at()]
+    }
+
+    /// The node of an input variable.
+    pub fn variable(&self, position: usize) -> NodeIndex {
+        NodeIndex(narrow(position))
+    }
+
+    /// The node of a local value.
+    pub fn local(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.locals + narrow(position))
+    }
+
+    /// The node of an output value.
+    pub fn output(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.outputs + narrow(position))
+    }
+
+    /// The node of a module call's expansion.
+    pub fn call(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.calls + narrow(position))
+    }
+
+    /// The node of a module call's end.
+    pub fn call_end(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.ends + narrow(position))
+    }
+
+    /// The node of an output of a module call.
+    pub fn call_output(&self, call: usize, output: usize) -> Option<NodeIndex> {
+        Some(NodeIndex(self.layout.call_outputs.get(call)? + narrow(output)))
+    }
+
+    /// The node of a provider configuration.
+    pub fn provider(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.providers + narrow(position))
+    }
+
+    /// The node of a resource.
+    pub fn resource(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.resources + narrow(position))
+    }
+
+    /// The node of a check block.
+    pub fn check(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.checks + narrow(position))
+    }
+}
+
+/// All modules of a configuration.
+#[derive(Clone, Debug)]
+pub struct ConfigGraph {
+    modules: Vec<StaticModule>,
+    by_path: HashMap<ModulePath, ModuleIndex>,
+}
+
+impl ConfigGraph {
+    /// The root module.
+    pub const ROOT: ModuleIndex = ModuleIndex(0);
+
+    /// The module `index`.
+    pub fn module(&self, index: ModuleIndex) -> &StaticModule {
+        &self.modules[index.at()]
+    }
+
+    /// All modules; callers before the modules they call.
+    pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &StaticModule)> {
+        self.modules.iter().enumerate().map(|(at, module)| (ModuleIndex(narrow(at)), module))
+    }
+
+    /// How many modules there are.
+    pub fn len(&self) -> usize {
+        self.modules.len()
+    }
+
+    /// The module at `path`.
+    pub fn find(&self, path: &ModulePath) -> Option<ModuleIndex> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The module and the node of a resource.
+    pub fn find_resource(&self, resource: &ConfigResource) -> Option<(ModuleIndex, NodeIndex)> {
+        let index = self.find(&resource.module)?;
+        let module = self.module(index);
+        let position = module.config.resources.get_index_of(&resource.resource)?;
+        Some((index, module.resource(position)))
+    }
+
+    /// The address of a resource node.
+    pub fn resource_address(&self, module: ModuleIndex, resource: u32) -> Option<ConfigResource> {
+        let module = self.module(module);
+        let (address, _) = module.config.resources.get_index(resource as usize)?;
+        Some(address.in_module(module.path().clone()))
+    }
+}
+
+pub(crate) fn narrow(number: usize) -> u32 {
+    // More than four thousand million blocks do not fit the address space of the source texts either.
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,335 @@
+//! Evaluating variables, locals, outputs and checks into the world: the same when planning and when applying.
+
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_config::{Condition, Output, Variable};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
+use groma_hcl::Expression;
+use groma_lang::{FunctionContext, Scope, evaluate, observing};
+use groma_state::CheckStatus;
+use groma_value::{Kind, Marks, Value, convert};
+use indexmap::IndexMap;
+
+use crate::checks::{Checkable, Checks, Verdict, judge};
+use crate::config_graph::{NodeKind, mentions_others};
+use crate::options::Input;
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, ModuleId, Repetition, World};
+
+/// What evaluation needs besides the world, and what it finds.
+pub struct Evaluation {
+    /// What functions need.
+    pub functions: Arc<FunctionContext>,
+    /// Values of the root module's variables.
+    pub inputs: IndexMap<Name, Input>,
+    /// Results of conditions.
+    pub checks: Checks,
+    /// What went wrong.
+    pub diagnostics: Diagnostics,
+}
+
+impl Evaluation {
+    /// Evaluates `expression` in `scope`; none after an error, which is noted.
+    pub fn value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
+        let mut problems = Diagnostics::new();
+        let value = evaluate(expression, scope, &mut problems);
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// An input variable of a module instance.
+    pub fn variable(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        let given = match world.module(module).caller {
+            None => Some(match self.inputs.get(name) {
+                Some(input) => (Some(input.value.clone()), if input.span.is_none() { variable.span } else { input.span }),
+                None => (None, variable.span),
+            }),
+            Some(caller) => self.argument(world, caller, module, name, variable.span),
+        };
+        let Some((given, span)) = given else { return Outcome::Failed };
+        let Some(value) = self.conform(variable, given, span) else { return Outcome::Failed };
+        world.module_mut(module).variables[at as usize] = Some(value);
+        let own: Vec<&Condition> = variable.validations.iter().filter(|rule| !mentions_others(rule, name)).collect();
+        self.validate(world, module, variable, &own, span)
+    }
+
+    /// The validation rules of a variable that look at other objects too.
+    pub fn validation(&mut self, world: &World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        let rules: Vec<&Condition> = variable.validations.iter().filter(|rule| mentions_others(rule, name)).collect();
+        self.validate(world, module, variable, &rules, variable.span)
+    }
+
+    /// The value of a module call's argument, and where it is written; none after an error.
+    fn argument(
+        &mut self,
+        world: &World,
+        caller: ModuleId,
+        module: ModuleId,
+        name: &Name,
+        otherwise: Span,
+    ) -> Option<(Option<Value>, Span)> {
+        let place = world.static_module(module).caller?;
+        let calling = &world.static_module(caller).config;
+        let (_, call) = calling.calls.get_index(place.call as usize)?;
+        let (arguments, _) = call.body.attributes();
+        let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) else {
+            return Some((None, otherwise));
+        };
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, caller, &functions).repeated(&world.module(module).repetition);
+        Some((Some(self.value(&argument.expression, &scope)?), argument.expression.span))
+    }
+
+    /// A given value as the variable wants it: converted, with defaults and marks.
+    fn conform(&mut self, variable: &Variable, given: Option<Value>, span: Span) -> Option<Value> {
+        let mut value = match given {
+            Some(value) => value,
+            None => variable.default.clone()?,
+        };
+        if value.is_null() && !variable.nullable {
+            value = match &variable.default {
+                Some(default) => default.clone(),
+                None => {
+                    let detail = format!(
+                        "The variable \"{}\" must not be null: it is declared with nullable = false. Give a value, or leave the \
+                         argument out if there is a default.",
+                        variable.name
+                    );
+                    self.diagnostics.push(Diagnostic::error("Required variable not set", detail).at(span));
+                    return None;
+                }
+            };
+        }
+        if let Some(defaults) = variable.constraint.defaults.as_ref().filter(|_| !value.is_null()) {
+            value = defaults.apply(&value);
+        }
+        match convert::convert(&value, &variable.constraint.ty) {
+            Ok(converted) => value = converted,
+            Err(problem) => {
+                let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
+                let detail = format!(
+                    "The given value is not suitable for {} declared in its module: {place}{}.",
+                    format_args!("var.{}", variable.name),
+                    problem.message
+                );
+                self.diagnostics.push(Diagnostic::error("Invalid value for input variable", detail).at(span));
+                return None;
+            }
+        }
+        if variable.sensitive {
+            value = value.with_marks(&Marks::SENSITIVE);
+        }
+        if variable.ephemeral {
+            value = value.with_marks(&Marks::EPHEMERAL);
+        }
+        Some(value)
+    }
+
+    fn validate(&mut self, world: &World, module: ModuleId, variable: &Variable, rules: &[&Condition], span: Span) -> Outcome {
+        if rules.is_empty() {
+            return Outcome::Done;
+        }
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions);
+        let mut outcome = Outcome::Done;
+        for rule in rules {
+            let verdict = judge(rule, &scope, &mut self.diagnostics);
+            if let Verdict::Fail(message) = &verdict {
+                let at = world_position(self, rule.condition.span);
+                let detail = format!("{message}\n\nThis was checked by the validation rule at {at}.");
+                let problem = Diagnostic::error("Invalid value for variable", detail).at(span);
+                self.diagnostics.push(observing(problem, &rule.condition, &scope));
+            }
+            if matches!(verdict, Verdict::Fail(_) | Verdict::Error) {
+                outcome = Outcome::Failed;
+            }
+            let (config, object) = names(world, module, &format!("var.{}", variable.name));
+            self.checks.report(Checkable::Variable, config, object, &verdict);
+        }
+        outcome
+    }
+
+    /// A local value of a module instance.
+    pub fn local(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((_, local)) = config.locals.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.functions);
+        match self.value(&local.expression, &InstanceScope::new(world, module, &functions)) {
+            Some(value) => {
+                world.module_mut(module).locals[at as usize] = Some(value);
+                Outcome::Done
+            }
+            None => Outcome::Failed,
+        }
+    }
+
+    /// An output value of a module instance.
+    pub fn output(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, output)) = config.outputs.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions);
+        let (config_address, object) = names(world, module, &format!("output.{name}"));
+        for rule in &output.preconditions {
+            let verdict = judge(rule, &scope, &mut self.diagnostics);
+            self.checks.report(Checkable::Output, config_address.clone(), object.clone(), &verdict);
+            match verdict {
+                Verdict::Fail(message) => {
+                    let problem = Diagnostic::error("Module output value precondition failed", message).at(rule.condition.span);
+                    self.diagnostics.push(observing(problem, &rule.condition, &scope));
+                    return Outcome::Failed;
+                }
+                Verdict::Error => return Outcome::Failed,
+                Verdict::Pass | Verdict::Unknown => {}
+            }
+        }
+        let Some(value) = self.value(&output.expression, &scope) else { return Outcome::Failed };
+        let Some(value) = self.publish(output, value, world.module(module).caller.is_none()) else { return Outcome::Failed };
+        world.module_mut(module).outputs[at as usize] = Some(value);
+        Outcome::Done
+    }
+
+    /// An output's value as those outside see it; none when it must not be seen there.
+    fn publish(&mut self, output: &Output, value: Value, is_root: bool) -> Option<Value> {
+        let mut value = value;
+        if let Some(constraint) = &output.constraint {
+            value = match convert::convert(&value, &constraint.ty) {
+                Ok(converted) => converted,
+                Err(problem) => {
+                    let detail = format!("The value does not have the type of the output \"{}\": {}.", output.name, problem.message);
+                    self.diagnostics.push(Diagnostic::error("Invalid output value", detail).at(output.expression.span));
+                    return None;
+                }
+            };
+        }
+        let marks = value.deep_marks();
+        if is_root && !output.sensitive && marks.is_sensitive() {
+            let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, \
+                          any root module output containing sensitive data must be explicitly marked as sensitive, to confirm \
+                          your intent.\n\nIf you do intend to export this data, annotate the output value as sensitive by adding \
+                          the following argument:\n    sensitive = true";
+            self.diagnostics.push(Diagnostic::error("Output refers to sensitive values", detail).at(output.span));
+            return None;
+        }
+        if !output.ephemeral && marks.is_ephemeral() {
+            let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
+                          derived from an ephemeral value.";
+            self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
+            return None;
+        }
+        if output.sensitive {
+            value = value.with_marks(&Marks::SENSITIVE);
+        }
+        if output.ephemeral {
+            value = value.with_marks(&Marks::EPHEMERAL);
+        }
+        if let Some(message) = output.deprecated.as_ref().filter(|_| !is_root) {
+            value = value.with_marks(&Marks::deprecated(message.clone()));
+        }
+        Some(value)
+    }
+
+    /// The assertions of a check block: a failure is only a warning.
+    pub fn check(&mut self, world: &World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions);
+        let (config_address, object) = names(world, module, &format!("check.{name}"));
+        self.checks.reset(Checkable::Check, &config_address, &object);
+        for rule in &check.assertions {
+            let mut problems = Diagnostics::new();
+            let verdict = judge(rule, &scope, &mut problems);
+            for problem in problems.iter_mut() {
+                problem.severity = Severity::Warning;
+            }
+            self.diagnostics.append(problems);
+            if let Verdict::Fail(message) = &verdict {
+                let problem = Diagnostic::warning("Check block assertion failed", message.clone()).at(rule.condition.span);
+                self.diagnostics.push(observing(problem, &rule.condition, &scope));
+            }
+            self.checks.report(Checkable::Check, config_address.clone(), object.clone(), &verdict);
+        }
+        Outcome::Done
+    }
+
+    /// Preconditions or postconditions of a resource instance. Gives the worst of their results.
+    pub fn conditions(&mut self, rules: &[Condition], summary: &str, object: &CheckedInstance, scope: &dyn Scope) -> CheckStatus {
+        let mut worst = CheckStatus::Pass;
+        for rule in rules {
+            let verdict = judge(rule, scope, &mut self.diagnostics);
+            self.checks.report(Checkable::Resource, object.config.clone(), object.instance.clone(), &verdict);
+            match verdict {
+                Verdict::Fail(message) => {
+                    let problem = Diagnostic::error(summary, message).at(rule.condition.span);
+                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(object.instance.clone()));
+                    worst = CheckStatus::Fail;
+                }
+                Verdict::Error => worst = CheckStatus::Error,
+                Verdict::Unknown if worst == CheckStatus::Pass => worst = CheckStatus::Unknown,
+                Verdict::Unknown | Verdict::Pass => {}
+            }
+        }
+        worst
+    }
+
+    /// What `count.index` and `each` are for a truth of an instance: an expression that must be true or false and known.
+    pub fn truth(&mut self, expression: Option<&Expression>, scope: &dyn Scope) -> Option<bool> {
+        let expression = expression?;
+        let value = self.value(expression, scope)?;
+        let truth = convert::convert(&value.unmark().0, &groma_value::Type::Bool).ok()?;
+        match truth.kind() {
+            Kind::Bool(truth) => Some(truth),
+            Kind::Null => None,
+            _ => {
+                let detail = "This lifecycle argument must be known when the plan is made, but it stands on something that is not \
+                              known before apply.";
+                let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
+                self.diagnostics.push(observing(problem, expression, scope));
+                None
+            }
+        }
+    }
+}
+
+/// An instance whose conditions are evaluated, by its addresses.
+#[derive(Clone, Debug)]
+pub struct CheckedInstance {
+    /// The resource as written.
+    pub config: String,
+    /// The instance.
+    pub instance: String,
+}
+
+fn world_position(evaluation: &Evaluation, span: Span) -> String {
+    match evaluation.functions.sources.locate(span) {
+        Some(place) => {
+            format!("{}:{},{}-{}", place.file.name(), place.start.line, place.start.column, place.end.column)
+        }
+        None => "an unknown place".to_owned(),
+    }
+}
+
+/// The address of something in a module, as written and of the instance.
+fn names(world: &World, module: ModuleId, name: &str) -> (String, String) {
+    let path = world.static_module(module).path();
+    let address = &world.module(module).address;
+    let within = |module: String| if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") };
+    (within(path.to_string()), within(address.to_string()))
+}
+
+/// What `count` and `each` mean for one instance of a resource.
+pub fn repetition_of(world: &World, module: ModuleId, resource: u32, position: usize) -> Repetition {
+    world.module(module).resources[resource as usize].expansion.repetition(position)
+}
+
+/// Whether a node is evaluated here rather than by planning or applying.
+pub fn is_value(kind: NodeKind) -> bool {
+    matches!(kind, NodeKind::Variable(_) | NodeKind::Validation(_) | NodeKind::Local(_) | NodeKind::Output(_) | NodeKind::Check(_))
+}

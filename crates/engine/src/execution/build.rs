@@ -1,0 +1,389 @@
+//! Ordering the actions of a plan.
+
+use std::collections::{HashMap, HashSet};
+
+use groma_address::{ConfigResource, InstanceKey};
+use groma_state::Dependencies;
+
+use super::{ExecutionGraph, Step};
+use crate::config_graph::{Dependent, NodeIndex, NodeKind, Place, narrow};
+use crate::plan::{Action, ResourceChange};
+use crate::walk::Visit;
+use crate::world::{Expansion, ModuleId, World};
+
+/// What the order is made from.
+pub struct Inputs<'a> {
+    /// The instances.
+    pub world: &'a World,
+    /// The nodes in the order in which planning ended them.
+    pub order: &'a [Visit],
+    /// The changes.
+    pub changes: &'a [ResourceChange],
+    /// What the object of each change depended on when it was last written (PL-12).
+    pub dependencies: &'a dyn Fn(usize) -> Dependencies,
+    /// Changes without an action whose conditions could not be told.
+    pub undecided: &'a [u32],
+}
+
+/// Builds the execution graph.
+pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
+    let mut builder = Builder::new(inputs);
+    for visit in inputs.order {
+        builder.place(*visit);
+    }
+    builder.deletions();
+    builder.finish()
+}
+
+const NONE: u32 = u32::MAX;
+
+struct Builder<'a> {
+    inputs: &'a Inputs<'a>,
+    steps: Vec<Step>,
+    /// (required, dependent)
+    edges: Vec<(u32, u32)>,
+    /// The step that stands for the end of each node, by module instance and node.
+    ends: Vec<Vec<u32>>,
+    /// The step that makes the object of a change.
+    makes: HashMap<u32, u32>,
+    /// The change of each instance in the configuration that has an action or something to decide.
+    live: HashMap<(ModuleId, u32), Vec<(InstanceKey, u32)>>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(inputs: &'a Inputs<'a>) -> Self {
+        let world = inputs.world;
+        let ends = world.modules().map(|(id, _)| vec![NONE; world.static_module(id).nodes.len()]).collect();
+        let mut live: HashMap<_, Vec<_>> = HashMap::new();
+        let mut note = |at: usize, change: &ResourceChange| {
+            if let Some((module, resource, _)) = world.locate(&change.address) {
+                live.entry((module, resource)).or_default().push((change.address.key.clone(), narrow(at)));
+            }
+        };
+        for (at, change) in inputs.changes.iter().enumerate() {
+            let makes = matches!(change.action, Action::Create | Action::Update | Action::Read) || change.action.is_replace();
+            if change.deposed.is_none() && makes {
+                note(at, change);
+            }
+        }
+        for at in inputs.undecided {
+            if let Some(change) = inputs.changes.get(*at as usize) {
+                note(*at as usize, change);
+            }
+        }
+        // Sorted by key, for looking instances up.
+        live.values_mut().for_each(|changes| changes.sort_unstable());
+        Self { inputs, steps: Vec::new(), edges: Vec::new(), ends, makes: HashMap::new(), live }
+    }
+
+    fn step(&mut self, step: Step, requires: &[u32]) -> u32 {
+        let number = narrow(self.steps.len());
+        self.steps.push(step);
+        self.edges.extend(requires.iter().map(|required| (*required, number)));
+        number
+    }
+
+    /// One step that stands for all of `steps`; none for none.
+    fn join(&mut self, steps: &[u32]) -> u32 {
+        match steps {
+            [] => NONE,
+            [only] => *only,
+            _ => self.step(Step::Join, steps),
+        }
+    }
+
+    fn place(&mut self, visit: Visit) {
+        let world = self.inputs.world;
+        let module = world.static_module(visit.module);
+        let node = module.node(visit.node);
+        let id = visit.module.0;
+        let mut requires = self.requirements(visit);
+        let end = match node.kind {
+            NodeKind::Variable(at) => self.step(Step::Variable(id, at), &requires),
+            NodeKind::Validation(at) => self.step(Step::Validation(id, at), &requires),
+            NodeKind::Local(at) => self.step(Step::Local(id, at), &requires),
+            NodeKind::Output(at) => self.step(Step::Output(id, at), &requires),
+            NodeKind::Check(at) => self.step(Step::Check(id, at), &requires),
+            NodeKind::Call(at) => match world.module(visit.module).calls[at as usize].expansion {
+                Expansion::ForEach(_) => self.step(Step::ExpandCall(id, at), &requires),
+                _ => self.join(&requires),
+            },
+            NodeKind::CallOutput { call, output } => {
+                for child in &world.module(visit.module).calls[call as usize].instances {
+                    let output = world.static_module(*child).output(output as usize);
+                    requires.push(self.ends[child.at()][output.at()]);
+                }
+                requires.retain(|step| *step != NONE);
+                self.join(&requires)
+            }
+            NodeKind::CallEnd(call) => {
+                for child in &world.module(visit.module).calls[call as usize].instances {
+                    requires.extend(self.ends[child.at()].iter().copied().filter(|step| *step != NONE));
+                }
+                self.join(&requires)
+            }
+            NodeKind::Provider(at) => self.step(Step::Provider(id, at), &requires),
+            NodeKind::Resource(at) => self.resource(visit.module, at, &requires),
+        };
+        self.ends[visit.module.at()][visit.node.at()] = end;
+    }
+
+    fn requirements(&self, visit: Visit) -> Vec<u32> {
+        let world = self.inputs.world;
+        let module = world.static_module(visit.module);
+        let data = world.module(visit.module);
+        let mut found = Vec::new();
+        for requirement in &module.node(visit.node).requires {
+            let step = match requirement.place {
+                Place::Here(node) => match (&requirement.key, module.node(node).kind) {
+                    (Some(key), NodeKind::Resource(resource)) => self.instance(visit.module, resource, key),
+                    _ => self.ends[visit.module.at()][node.at()],
+                },
+                Place::Caller(node) => match (data.caller, &requirement.key) {
+                    (Some(caller), Some(key)) => match world.static_module(caller).node(node).kind {
+                        NodeKind::Resource(resource) => self.instance(caller, resource, key),
+                        _ => self.ends[caller.at()][node.at()],
+                    },
+                    (Some(caller), None) => self.ends[caller.at()][node.at()],
+                    (None, _) => NONE,
+                },
+                Place::Above(above, node) => {
+                    world.instances_of(above).first().map_or(NONE, |id| self.ends[id.at()][node.at()])
+                }
+            };
+            found.push(step);
+        }
+        if let (Some(caller), Some(place)) = (data.caller, module.caller) {
+            let call = world.static_module(caller).call(place.call as usize);
+            found.push(self.ends[caller.at()][call.at()]);
+        }
+        found.retain(|step| *step != NONE);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The step that makes one instance of a resource, if something is done to it.
+    fn instance(&self, module: ModuleId, resource: u32, key: &InstanceKey) -> u32 {
+        let changes = self.live.get(&(module, resource)).map_or(&[][..], Vec::as_slice);
+        let change = changes.binary_search_by(|(known, _)| known.cmp(key)).ok().and_then(|at| changes.get(at));
+        change.and_then(|(_, change)| self.makes.get(change)).copied().unwrap_or(NONE)
+    }
+
+    fn resource(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
+        let Some(changes) = self.live.get(&(module, resource)).cloned() else { return NONE };
+        let repeats = matches!(self.inputs.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));
+        // Through one step, where many instances wait for many others.
+        let start = match (repeats, requires.len() > 1 && changes.len() > 1) {
+            (true, _) => Some(self.step(Step::ExpandResource(module.0, resource), requires)),
+            (false, true) => Some(self.step(Step::Join, requires)),
+            (false, false) => None,
+        };
+        let first = start.as_ref().map_or(requires, std::slice::from_ref).to_vec();
+        let mut made = Vec::with_capacity(changes.len());
+        for (_, change) in changes {
+            let step = match self.inputs.changes[change as usize].action {
+                Action::Create | Action::DeleteThenCreate | Action::CreateThenDelete => Step::Create(change),
+                Action::Update => Step::Update(change),
+                Action::Read => Step::Read(change),
+                Action::NoOp | Action::Delete | Action::Forget => Step::Conditions(change),
+            };
+            let step = self.step(step, &first);
+            self.makes.insert(change, step);
+            made.push(step);
+        }
+        self.join(&made)
+    }
+
+    /// Deletions run in the reverse of dependency order (PL-12), the first half of a replacement before the second
+    /// (PL-09) or after it and after all that stands on it (PL-10).
+    fn deletions(&mut self) {
+        let changes = self.inputs.changes;
+        let mut deletes: Vec<(u32, u32)> = Vec::new();
+        let mut by_resource: HashMap<ConfigResource, Vec<u32>> = HashMap::new();
+        for (at, change) in changes.iter().enumerate() {
+            let at = narrow(at);
+            let step = match change.action {
+                Action::Forget => Step::Forget(at),
+                Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete => Step::Delete(at),
+                _ => continue,
+            };
+            let provider = self.provider_step(change);
+            let step = self.step(step, provider.as_slice());
+            deletes.push((at, step));
+            by_resource.entry(change.address.config_resource()).or_default().push(step);
+            if let Some(make) = self.makes.get(&at).copied() {
+                match change.action {
+                    Action::CreateThenDelete => self.edges.push((make, step)),
+                    _ => self.edges.push((step, make)),
+                }
+            }
+        }
+        self.reverse_order(&deletes, &by_resource);
+        self.after_dependents(&deletes);
+        self.updates_before_orphans(&deletes, &by_resource);
+    }
+
+    fn provider_step(&self, change: &ResourceChange) -> Option<u32> {
+        let world = self.inputs.world;
+        let module = world.graph().find(&change.provider.module)?;
+        let id = *world.instances_of(module).first()?;
+        let config = &world.graph().module(module).config;
+        let position = config.providers.keys().position(|local| {
+            local.alias == change.provider.alias && config.provider_address(&local.name) == change.provider.provider
+        })?;
+        let node = world.graph().module(module).provider(position);
+        Some(self.ends[id.at()][node.at()]).filter(|step| *step != NONE)
+    }
+
+    fn reverse_order(&mut self, deletes: &[(u32, u32)], by_resource: &HashMap<ConfigResource, Vec<u32>>) {
+        let mut gates: HashMap<&ConfigResource, u32> = HashMap::new();
+        for (change, step) in deletes {
+            let own = self.inputs.changes[*change as usize].address.config_resource();
+            for dependency in (self.inputs.dependencies)(*change as usize).iter() {
+                let Some((resource, targets)) = by_resource.get_key_value(&**dependency) else { continue };
+                if *resource == own {
+                    continue;
+                }
+                match targets.as_slice() {
+                    [only] => self.edges.push((*step, *only)),
+                    many => {
+                        let gate = *gates.entry(resource).or_insert_with(|| {
+                            let gate = narrow(self.steps.len());
+                            self.steps.push(Step::Join);
+                            self.edges.extend(many.iter().map(|target| (gate, *target)));
+                            gate
+                        });
+                        self.edges.push((*step, gate));
+                    }
+                }
+            }
+        }
+    }
+
+    /// An object that was replaced by one created before goes when all that stood on it stand on the new one.
+    fn after_dependents(&mut self, deletes: &[(u32, u32)]) {
+        let mut by_resource: HashMap<(ModuleId, u32), Vec<u32>> = HashMap::new();
+        for (change, step) in deletes {
+            let change = &self.inputs.changes[*change as usize];
+            if change.action == Action::CreateThenDelete
+                && let Some((module, resource, _)) = self.inputs.world.locate(&change.address)
+            {
+                by_resource.entry((module, resource)).or_default().push(*step);
+            }
+        }
+        for ((module, resource), steps) in by_resource {
+            let node = self.inputs.world.static_module(module).resource(resource as usize);
+            let users = self.users(Visit { module, node });
+            let gate = self.join(&users);
+            if gate != NONE {
+                self.edges.extend(steps.iter().map(|step| (gate, *step)));
+            }
+        }
+    }
+
+    /// The ends of the resources that depend on a node, directly or through values.
+    fn users(&self, from: Visit) -> Vec<u32> {
+        let world = self.inputs.world;
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![from];
+        while let Some(visit) = open.pop() {
+            for next in dependents(world, visit) {
+                if !seen.insert(next) {
+                    continue;
+                }
+                let node = world.static_module(next.module).node(next.node);
+                let end = self.ends[next.module.at()][next.node.at()];
+                match node.kind {
+                    NodeKind::Resource(_) if end != NONE => found.push(end),
+                    _ => open.push(next),
+                }
+            }
+        }
+        found
+    }
+
+    /// What used to stand on an object that goes for good is changed first, where that makes no circle: an object is
+    /// seldom free to go while another still uses it.
+    fn updates_before_orphans(&mut self, deletes: &[(u32, u32)], by_resource: &HashMap<ConfigResource, Vec<u32>>) {
+        let changes = self.inputs.changes;
+        let replaced: HashSet<ConfigResource> = changes
+            .iter()
+            .filter(|change| change.action == Action::DeleteThenCreate)
+            .map(|change| change.address.config_resource())
+            .collect();
+        let mut orphans: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
+        for (change, step) in deletes {
+            let plain = changes[*change as usize].action == Action::Delete && changes[*change as usize].deposed.is_none();
+            let free = || (self.inputs.dependencies)(*change as usize).iter().all(|found| !replaced.contains(&**found));
+            let own = changes[*change as usize].address.config_resource();
+            if plain && free() && let Some((resource, _)) = by_resource.get_key_value(&own)
+                && self.inputs.world.graph().find_resource(resource).is_none()
+            {
+                orphans.entry(resource).or_default().push(*step);
+            }
+        }
+        if orphans.is_empty() {
+            return;
+        }
+        for (at, change) in changes.iter().enumerate() {
+            let at = narrow(at);
+            if change.action != Action::Update {
+                continue;
+            }
+            let Some(make) = self.makes.get(&at).copied() else { continue };
+            for dependency in (self.inputs.dependencies)(at as usize).iter() {
+                for step in orphans.get(&**dependency).into_iter().flatten() {
+                    self.edges.push((make, *step));
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> ExecutionGraph {
+        self.edges.sort_unstable();
+        self.edges.dedup();
+        let mut starts = vec![0_u32; self.steps.len() + 1];
+        for (required, _) in &self.edges {
+            starts[*required as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let dependents = self.edges.into_iter().map(|(_, dependent)| dependent).collect();
+        ExecutionGraph { steps: self.steps, starts, dependents }
+    }
+}
+
+/// The nodes that wait for `visit`, in all instances.
+fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
+    let module = world.static_module(visit.module);
+    let node = module.node(visit.node);
+    let mut found = Vec::new();
+    for dependent in &node.dependents {
+        match *dependent {
+            Dependent::Here(node) => found.push(Visit { module: visit.module, node }),
+            Dependent::Input { call, node } => {
+                let instances = &world.module(visit.module).calls[call as usize].instances;
+                found.extend(instances.iter().map(|id| Visit { module: *id, node }));
+            }
+            Dependent::Below(module, node) => {
+                found.extend(world.instances_of(module).iter().map(|id| Visit { module: *id, node }));
+            }
+        }
+    }
+    if let (NodeKind::Output(output), Some(caller), Some(place)) =
+        (node.kind, world.module(visit.module).caller, module.caller)
+        && let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize)
+    {
+        found.push(Visit { module: caller, node });
+    }
+    if let NodeKind::Call(call) = node.kind {
+        for id in &world.module(visit.module).calls[call as usize].instances {
+            let nodes = narrow(world.static_module(*id).nodes.len());
+            found.extend((0..nodes).map(|node| Visit { module: *id, node: NodeIndex(node) }));
+        }
+    }
+    found
+}

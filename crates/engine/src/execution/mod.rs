@@ -1,0 +1,75 @@
+//! The execution graph: the actions of a plan with their order. Apply walks it and adds nothing to it (LC-06).
+
+mod build;
+
+pub use build::{Inputs, build};
+
+use serde::{Deserialize, Serialize};
+
+/// A step of an apply. Module instances, blocks and changes are meant by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Step {
+    /// The value of an input variable.
+    Variable(u32, u32),
+    /// Validation rules of a variable that look at other objects.
+    Validation(u32, u32),
+    /// A local value.
+    Local(u32, u32),
+    /// An output value.
+    Output(u32, u32),
+    /// The assertions of a check block.
+    Check(u32, u32),
+    /// What `each.value` is in the instances of a module call.
+    ExpandCall(u32, u32),
+    /// What `each.value` is in the instances of a resource.
+    ExpandResource(u32, u32),
+    /// A provider configuration.
+    Provider(u32, u32),
+    /// Conditions of an instance that nothing changes, which could not be told when planning.
+    Conditions(u32),
+    /// The object of a change comes into being.
+    Create(u32),
+    /// The object of a change changes in place.
+    Update(u32),
+    /// The object of a change goes.
+    Delete(u32),
+    /// The data resource of a change is read.
+    Read(u32),
+    /// The object of a change is no longer managed.
+    Forget(u32),
+    /// Nothing: many steps wait for many others through it.
+    Join,
+}
+
+/// Steps, and which of them wait for which.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutionGraph {
+    steps: Vec<Step>,
+    /// Where the dependents of each step begin in `dependents`; one more at the end.
+    starts: Vec<u32>,
+    dependents: Vec<u32>,
+}
+
+impl ExecutionGraph {
+    /// All steps.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The steps that wait for `step`.
+    pub fn dependents(&self, step: usize) -> &[u32] {
+        let range = self.starts.get(step).zip(self.starts.get(step + 1));
+        range.and_then(|(from, to)| self.dependents.get(*from as usize..*to as usize)).unwrap_or_default()
+    }
+
+    /// For each step, how many others it waits for.
+    pub fn waiting(&self) -> Vec<u32> {
+        let mut waiting = vec![0; self.steps.len()];
+        for dependent in &self.dependents {
+            if let Some(count) = waiting.get_mut(*dependent as usize) {
+                *count += 1;
+            }
+        }
+        waiting
+    }
+}

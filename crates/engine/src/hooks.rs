@@ -1,0 +1,87 @@
+//! Progress, told to whoever shows it.
+
+use std::time::Duration;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::Diagnostics;
+use groma_state::DeposedKey;
+use groma_value::Value;
+
+use crate::plan::Action;
+
+/// An object that something happens to.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The instance.
+    pub address: ResourceInstance,
+    /// Set when the object is a deposed one.
+    pub deposed: Option<DeposedKey>,
+    /// The name and value of the attribute that people know the object by (`id`, else `name`), if known and not sensitive.
+    pub identifier: Option<(&'static str, String)>,
+}
+
+/// One step of an apply: a replacement is two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// A new object.
+    Create,
+    /// A change in place.
+    Update,
+    /// An end.
+    Delete,
+    /// A data resource is read.
+    Read,
+}
+
+impl Operation {
+    /// The action of a plan that this operation alone would be.
+    pub fn action(self) -> Action {
+        match self {
+            Self::Create => Action::Create,
+            Self::Update => Action::Update,
+            Self::Delete => Action::Delete,
+            Self::Read => Action::Read,
+        }
+    }
+}
+
+/// Called on the thread that walks; must be quick, because nothing else goes on meanwhile.
+pub trait Hooks: Send + Sync {
+    /// The object is about to be read.
+    fn refresh_start(&self, _subject: &Subject) {}
+    /// The object was read.
+    fn refresh_complete(&self, _subject: &Subject) {}
+    /// A data resource is about to be read while planning.
+    fn read_start(&self, _address: &ResourceInstance) {}
+    /// A data resource was read while planning.
+    fn read_complete(&self, _address: &ResourceInstance, _value: &Value) {}
+    /// An operation begins.
+    fn apply_start(&self, _subject: &Subject, _operation: Operation) {}
+    /// An operation ended well; `value` is the new object, null after a deletion.
+    fn apply_complete(&self, _subject: &Subject, _operation: Operation, _value: &Value, _elapsed: Duration) {}
+    /// An operation failed.
+    fn apply_errored(&self, _subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {}
+}
+
+/// Tells nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Hooks for Silent {}
+
+impl Subject {
+    /// An object with its current value.
+    pub fn of(address: &ResourceInstance, deposed: Option<DeposedKey>, value: &Value) -> Self {
+        Self { address: address.clone(), deposed, identifier: identifier(value) }
+    }
+}
+
+/// The attribute that people know an object by.
+fn identifier(value: &Value) -> Option<(&'static str, String)> {
+    let object = value.as_object()?;
+    ["id", "name"].into_iter().find_map(|name| {
+        let attribute = object.get(name)?;
+        let text = attribute.as_str().filter(|text| !text.is_empty())?;
+        (!attribute.has_marks()).then(|| (name, text.to_owned()))
+    })
+}

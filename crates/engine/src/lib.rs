@@ -1,0 +1,30 @@
+//! The engine: from a configuration and a state to a plan, and from a plan to changed infrastructure.
+//!
+//! It knows no terminal, no environment and no home folder: a [`Session`] hands it what it needs, [`Hooks`] tell about
+//! progress, and what it finds comes back as values and diagnostics. How it works inside is told in ARCHITECTURE.md.
+
+mod cancel;
+mod checks;
+mod config_graph;
+mod evaluation;
+mod execution;
+pub mod hooks;
+mod moves;
+mod options;
+pub mod plan;
+mod planning;
+mod providers;
+mod record;
+mod repetition;
+mod session;
+mod templates;
+mod validate;
+mod walk;
+mod world;
+
+pub use cancel::{Cancellation, Stop};
+pub use execution::{ExecutionGraph, Step};
+pub use hooks::Hooks;
+pub use options::{Input, PlanOptions, Refresh};
+pub use plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+pub use session::{ProviderSource, Session};

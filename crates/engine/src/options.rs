@@ -1,0 +1,42 @@
+//! What a person asks of a plan.
+
+use groma_address::{Name, ResourceInstance, Target};
+use groma_diagnostics::Span;
+use groma_value::Value;
+use indexmap::IndexMap;
+
+use crate::plan::Mode;
+
+/// Whether objects are read before they are planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    /// Each is read.
+    #[default]
+    Read,
+    /// What the state says is taken for true (PL-63).
+    Trust,
+}
+
+/// The value of an input variable of the root module.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The value as given, converted or not.
+    pub value: Value,
+    /// Where it was given.
+    pub span: Span,
+}
+
+/// The options of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// What kind of plan.
+    pub mode: Mode,
+    /// Whether objects are read first.
+    pub refresh: Refresh,
+    /// Instances to replace although nothing else says so (PL-60).
+    pub replace: Vec<ResourceInstance>,
+    /// What to look at, with what it depends on; everything when empty (PL-64).
+    pub targets: Vec<Target>,
+    /// Values given for the root module's variables; those with a default may be missing.
+    pub inputs: IndexMap<Name, Input>,
+}

@@ -1,0 +1,321 @@
+//! The conversation with a provider that plans one managed object.
+//!
+//! A conversation owns what it needs and changes nothing but its own result, so that many can go on at once.
+
+use std::sync::Arc;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_provider::{
+    BodyDecoder, Checked, ClientCapabilities, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, StoredState, Subject,
+};
+use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
+use groma_value::{Path, Type, Value};
+
+use super::ignore::{Ignore, ignore_changes};
+use crate::hooks::{self, Hooks};
+use crate::plan::{Action, ActionReason};
+use crate::record::{Object, remember_marks};
+
+/// What is to be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// What it takes to make the object match its configuration.
+    Change,
+    /// What it takes to delete it, and why it is to go.
+    Delete(Option<ActionReason>),
+    /// What it is like now; no more.
+    Look,
+}
+
+/// One object to plan.
+pub struct Conversation {
+    /// The instance.
+    pub address: ResourceInstance,
+    /// Set for a deposed object of the instance.
+    pub deposed: Option<DeposedKey>,
+    /// The provider, configured.
+    pub provider: Arc<Checked>,
+    /// The schema of the resource type.
+    pub schema: Arc<Schema>,
+    /// The block, where there is one.
+    pub body: Option<Arc<BodyDecoder>>,
+    /// The block's header.
+    pub span: Span,
+    /// What is to be found out.
+    pub purpose: Purpose,
+    /// The configuration; null without one.
+    pub config: Value,
+    /// The object as recorded, if there is one.
+    pub record: Option<Arc<ObjectRecord>>,
+    /// Whether it is read first.
+    pub refresh: crate::options::Refresh,
+    /// Which changes are left alone.
+    pub ignore: Ignore,
+    /// Why it must be replaced, if something other than its attributes says so.
+    pub forced: Option<ActionReason>,
+    /// Whether a replacement creates first.
+    pub create_before_destroy: bool,
+    /// Where destroying it is forbidden (PL-24).
+    pub prevent_destroy: Option<Span>,
+    /// Who is told about progress.
+    pub hooks: Arc<dyn Hooks>,
+}
+
+/// What a conversation found out.
+pub struct Conversed {
+    /// The object as the last run left it, in today's shape; null if there was none.
+    pub previous: Value,
+    /// The object now, if it is there.
+    pub prior: Option<Object>,
+    /// The change; none after an error, and where none was asked for.
+    pub draft: Option<Draft>,
+    /// What went wrong, and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// A change before it gets its place in the plan.
+pub struct Draft {
+    /// What happens.
+    pub action: Action,
+    /// Why.
+    pub reason: Option<ActionReason>,
+    /// The object before.
+    pub before: Value,
+    /// The object after.
+    pub after: Value,
+    /// What forced a replacement.
+    pub replace_paths: Vec<Path>,
+    /// The provider's bytes for apply.
+    pub private: Private,
+}
+
+impl Conversation {
+    fn subject(&self) -> Subject<'_> {
+        Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
+    }
+
+    fn null(&self) -> Value {
+        self.schema.block.null_value()
+    }
+
+    /// Holds it.
+    pub async fn hold(self) -> Conversed {
+        let mut diagnostics = Diagnostics::new();
+        let mut found = Conversed { previous: self.null(), prior: None, draft: None, diagnostics: Diagnostics::new() };
+        if let Some(record) = self.record.clone() {
+            match self.recall(&record, &mut diagnostics).await {
+                Some(object) => {
+                    found.previous = object.value.clone();
+                    found.prior = self.refresh(object, &mut diagnostics).await;
+                }
+                None => return Conversed { diagnostics, ..found },
+            }
+        }
+        if !diagnostics.has_errors() {
+            found.draft = match self.purpose {
+                Purpose::Look => None,
+                Purpose::Delete(reason) => self.deletion(found.prior.as_ref(), reason, &mut diagnostics).await,
+                Purpose::Change => self.change(found.prior.as_ref(), &mut diagnostics).await,
+            };
+        }
+        Conversed { diagnostics, ..found }
+    }
+
+    /// The recorded object in today's shape (LC-19).
+    async fn recall(&self, record: &ObjectRecord, diagnostics: &mut Diagnostics) -> Option<Object> {
+        recall(&self.provider, &self.subject(), record, diagnostics).await
+    }
+
+    /// The object as it is now (LC-21); none when it is gone.
+    async fn refresh(&self, object: Object, diagnostics: &mut Diagnostics) -> Option<Object> {
+        if self.refresh == crate::options::Refresh::Trust {
+            return Some(object);
+        }
+        let subject = hooks::Subject::of(&self.address, self.deposed.clone(), &object.value);
+        self.hooks.refresh_start(&subject);
+        let input = ReadInput {
+            current: object.value.clone(),
+            private: Arc::clone(&object.private),
+            identity: object.identity.clone(),
+            meta: no_meta(),
+            capabilities: capabilities(),
+        };
+        let (read, problems) = self.provider.read(&self.subject(), input).await;
+        diagnostics.append(problems);
+        let Some(read) = read else { return Some(object) };
+        if read.state.is_null() {
+            self.hooks.refresh_complete(&subject);
+            return None;
+        }
+        let record_marks = self.record.as_ref().map_or(read.state.clone(), |record| remember_marks(read.state.clone(), record));
+        self.hooks.refresh_complete(&hooks::Subject::of(&self.address, self.deposed.clone(), &record_marks));
+        // A provider that returns the same object has not drifted; sharing it makes comparing it free.
+        let value = if record_marks == object.value { object.value } else { record_marks };
+        Some(Object { value, private: read.private, identity: read.identity.or(object.identity) })
+    }
+
+    async fn deletion(
+        &self,
+        prior: Option<&Object>,
+        reason: Option<ActionReason>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Draft> {
+        // Nothing is left to delete when the object went by itself.
+        let prior = prior?;
+        if let Some(span) = self.prevent_destroy {
+            diagnostics.push(self.forbidden(span));
+            return None;
+        }
+        let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, diagnostics).await?;
+        Some(Draft {
+            action: Action::Delete,
+            reason,
+            before: prior.value.clone(),
+            after: self.null(),
+            replace_paths: Vec::new(),
+            private: planned.private,
+        })
+    }
+
+    async fn change(&self, prior: Option<&Object>, diagnostics: &mut Diagnostics) -> Option<Draft> {
+        let problems = self.provider.validate(&self.subject(), &self.config).await;
+        let invalid = problems.has_errors();
+        diagnostics.append(problems);
+        if invalid {
+            return None;
+        }
+        let Some(prior) = prior else { return self.creation(diagnostics).await };
+        if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
+            return self.replacement(prior, prior.private.clone(), ActionReason::ReplaceBecauseTainted, Vec::new(), diagnostics).await;
+        }
+        let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
+        let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, diagnostics).await?;
+        if planned.legacy_type_system {
+            planned.state = ignore_changes(&self.schema.block, &self.ignore, &prior.value, planned.state);
+        }
+        if !planned.requires_replace.is_empty() {
+            let reason = ActionReason::ReplaceBecauseCannotUpdate;
+            return self.replacement(prior, planned.private, reason, planned.requires_replace, diagnostics).await;
+        }
+        if let Some(reason) = self.forced {
+            return self.replacement(prior, planned.private, reason, Vec::new(), diagnostics).await;
+        }
+        // The marks are compared too: that something became sensitive must be recorded.
+        let action = if planned.state == prior.value { Action::NoOp } else { Action::Update };
+        let after = if action == Action::NoOp { prior.value.clone() } else { planned.state };
+        Some(Draft {
+            action,
+            reason: None,
+            before: prior.value.clone(),
+            after,
+            replace_paths: Vec::new(),
+            private: planned.private,
+        })
+    }
+
+    async fn creation(&self, diagnostics: &mut Diagnostics) -> Option<Draft> {
+        let nothing = Object { value: self.null(), private: Arc::default(), identity: None };
+        let planned = self.ask(PlanPurpose::Change, self.null(), self.config.clone(), &nothing, diagnostics).await?;
+        Some(Draft {
+            action: Action::Create,
+            reason: None,
+            before: self.null(),
+            after: planned.state,
+            replace_paths: Vec::new(),
+            private: planned.private,
+        })
+    }
+
+    /// A replacement is planned anew as a create against nothing (PL-40).
+    async fn replacement(
+        &self,
+        prior: &Object,
+        private: Private,
+        reason: ActionReason,
+        replace_paths: Vec<Path>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Draft> {
+        if let Some(span) = self.prevent_destroy {
+            diagnostics.push(self.forbidden(span));
+            return None;
+        }
+        let nothing = Object { value: self.null(), private, identity: None };
+        let planned =
+            self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, diagnostics).await?;
+        let action = if self.create_before_destroy { Action::CreateThenDelete } else { Action::DeleteThenCreate };
+        Some(Draft {
+            action,
+            reason: Some(reason),
+            before: prior.value.clone(),
+            after: planned.state,
+            replace_paths,
+            private: planned.private,
+        })
+    }
+
+    async fn ask(
+        &self,
+        purpose: PlanPurpose,
+        prior: Value,
+        config: Value,
+        kept: &Object,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Planned> {
+        let input = PlanInput {
+            purpose,
+            prior,
+            config,
+            private: Arc::clone(&kept.private),
+            identity: kept.identity.clone(),
+            meta: no_meta(),
+            capabilities: capabilities(),
+        };
+        let (planned, problems) = self.provider.plan(&self.subject(), input).await;
+        diagnostics.append(problems);
+        planned
+    }
+
+    fn forbidden(&self, span: Span) -> Diagnostic {
+        let detail = format!(
+            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this \
+             error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using \
+             the -target option.",
+            self.address
+        );
+        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.address.to_string())
+    }
+}
+
+/// A recorded object in today's shape, with the marks that the record remembers (LC-19).
+pub async fn recall(
+    provider: &Checked,
+    subject: &Subject<'_>,
+    record: &ObjectRecord,
+    diagnostics: &mut Diagnostics,
+) -> Option<Object> {
+    let stored = StoredState { version: record.schema_version, json: record.attributes.as_str().into() };
+    let (value, problems) = provider.upgrade(subject, stored).await;
+    diagnostics.append(problems);
+    let value = remember_marks(value?, record);
+    let mut identity = None;
+    if let Some(stored) = &record.identity
+        && let Some(text) = &stored.json
+    {
+        let stored = StoredState { version: stored.schema_version, json: text.as_str().into() };
+        let (upgraded, problems) = provider.upgrade_identity(subject, stored).await;
+        diagnostics.append(problems);
+        identity = upgraded;
+    }
+    Some(Object { value, private: Arc::clone(&record.private), identity })
+}
+
+/// What this engine can handle of a provider's answers.
+pub fn capabilities() -> ClientCapabilities {
+    ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true }
+}
+
+/// No `provider_meta` values.
+pub fn no_meta() -> Value {
+    Value::null(Type::Dynamic)
+}

@@ -1,0 +1,302 @@
+//! Data resources are read while planning where that is possible (PL-06), and ephemeral ones are opened.
+
+use std::sync::Arc;
+
+use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_diagnostics::{Diagnostics, Span};
+use groma_lang::{Reference, parse_reference};
+use groma_provider::{BodyDecoder, Checked, DataInput, Item, Schema, Subject, Use};
+use groma_state::CheckStatus;
+use groma_value::{Kind, Marks, Value};
+
+use super::converse::{capabilities, no_meta};
+use super::managed::{checked_instance, ephemeral_misuse, unrecordable};
+use super::planner::{Event, Instance, Planner};
+use crate::config_graph::body_references;
+use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::record::{self, Circumstances, Object};
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, ModuleId};
+
+/// A data source to read, or an ephemeral resource to open.
+pub(crate) struct DataTalk {
+    pub(crate) address: ResourceInstance,
+    pub(crate) provider: Arc<Checked>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) body: Arc<BodyDecoder>,
+    pub(crate) span: Span,
+    pub(crate) config: Value,
+}
+
+/// What came of it.
+pub(crate) struct DataRead {
+    pub(crate) address: ResourceInstance,
+    pub(crate) value: Option<Value>,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+impl DataTalk {
+    /// Checks the configuration, then reads or opens.
+    pub(crate) async fn hold(self) -> DataRead {
+        let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
+        let mut diagnostics = self.provider.validate(&subject, &self.config).await;
+        let mut value = None;
+        if !diagnostics.has_errors() {
+            let input = DataInput { config: self.config.clone(), meta: no_meta(), capabilities: capabilities() };
+            value = match self.address.resource.mode {
+                ResourceMode::Ephemeral => {
+                    let (opened, problems) = self.provider.open_ephemeral(&subject, input).await;
+                    diagnostics.append(problems);
+                    opened.map(|opened| opened.result.with_marks(&Marks::EPHEMERAL))
+                }
+                ResourceMode::Data | ResourceMode::Managed => {
+                    let (read, problems) = self.provider.read_data(&subject, input).await;
+                    diagnostics.append(problems);
+                    read.map(|read| read.state)
+                }
+            };
+        }
+        DataRead { address: self.address, value, diagnostics }
+    }
+}
+
+impl Planner<'_> {
+    pub(super) async fn start_data(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
+        if self.options.mode == Mode::Destroy {
+            return self.settle_recorded(instance, &address, &template).await;
+        }
+        let Some(config) = self.data_config(instance, &address, &template) else {
+            return self.end_instance(instance, Outcome::Failed);
+        };
+        let Some(provider) = self.configured(&template, instance) else { return };
+        let reason = if !config.is_wholly_known() {
+            Some(ActionReason::ReadBecauseConfigUnknown)
+        } else {
+            self.dependency_pending(instance).then_some(ActionReason::ReadBecauseDependencyPending)
+        };
+        if let Some(reason) = reason {
+            return self.defer_read(instance, address, &template, config, reason);
+        }
+        let talk = DataTalk {
+            address,
+            provider,
+            schema: Arc::clone(&template.schema),
+            body: Arc::clone(&template.body),
+            span: self.header(instance),
+            config,
+        };
+        self.session.hooks.read_start(&talk.address);
+        self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
+    }
+
+    pub(super) async fn start_ephemeral(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
+        let Some(config) = self.data_config(instance, &address, &template) else {
+            return self.end_instance(instance, Outcome::Failed);
+        };
+        let Some(provider) = self.configured(&template, instance) else { return };
+        if !config.is_wholly_known() {
+            let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
+            self.settle(instance, unknown);
+            return self.end_instance(instance, Outcome::Done);
+        }
+        let span = self.header(instance);
+        let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
+        let talk = DataTalk { address, provider, schema, body, span, config };
+        self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
+    }
+
+    fn settle(&mut self, instance: Instance, value: Value) {
+        let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
+        data.settle(instance.position, value);
+    }
+
+    fn data_config(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Option<Value> {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let (_, resource) = config.resources.get_index(instance.resource as usize)?;
+        let repetition = self.repetition(instance);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        if !resource.lifecycle.preconditions.is_empty() {
+            let names = checked_instance(address);
+            let rules = &resource.lifecycle.preconditions;
+            let status = self.evaluation.conditions(rules, "Resource precondition failed", &names, &scope);
+            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
+                return None;
+            }
+        }
+        let (value, mut problems) = template.body.evaluate(&scope);
+        for problem in problems.iter_mut() {
+            problem.address.get_or_insert_with(|| address.to_string());
+        }
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed {
+            return None;
+        }
+        if address.resource.mode == ResourceMode::Data
+            && let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, address)
+        {
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        }
+        Some(value)
+    }
+
+    /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
+    /// that of a module around it, and managed resources that its configuration mentions directly.
+    fn dependency_pending(&self, instance: Instance) -> bool {
+        let module = instance.module;
+        let config = &self.world.static_module(module).config;
+        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
+        let direct = body_references(&resource.body).into_iter().any(|found| match found.target {
+            Reference::Resource(address) if address.mode == ResourceMode::Managed => self.is_pending(module, &address),
+            _ => false,
+        });
+        direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
+    }
+
+    fn call_pending(&self, mut module: ModuleId) -> bool {
+        while let (Some(caller), Some(place)) = (self.world.module(module).caller, self.world.static_module(module).caller) {
+            let config = &self.world.static_module(caller).config;
+            if let Some((_, call)) = config.calls.get_index(place.call as usize)
+                && self.any_pending(caller, &call.depends_on)
+            {
+                return true;
+            }
+            module = caller;
+        }
+        false
+    }
+
+    fn any_pending(&self, module: ModuleId, names: &[Arc<groma_hcl::Traversal>]) -> bool {
+        names.iter().filter_map(|name| parse_reference(name).ok()).any(|found| match found.target {
+            Reference::Resource(address) => self.is_pending(module, &address),
+            Reference::Module(name) => {
+                let position = self.world.static_module(module).config.calls.get_index_of(&name);
+                position.is_some_and(|at| {
+                    let instances = &self.world.module(module).calls[at].instances;
+                    instances.iter().any(|id| self.module_pending(*id))
+                })
+            }
+            _ => false,
+        })
+    }
+
+    fn is_pending(&self, module: ModuleId, address: &groma_address::Resource) -> bool {
+        let number = self.resource_number(module, address);
+        number.is_some_and(|at| self.world.module(module).resources[at as usize].pending)
+    }
+
+    fn module_pending(&self, module: ModuleId) -> bool {
+        let mut open = vec![module];
+        while let Some(id) = open.pop() {
+            let data = self.world.module(id);
+            if data.resources.iter().any(|resource| resource.pending) {
+                return true;
+            }
+            open.extend(data.calls.iter().flat_map(|call| call.instances.iter().copied()));
+        }
+        false
+    }
+
+    fn defer_read(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        template: &Template,
+        config: Value,
+        reason: ActionReason,
+    ) {
+        let before = template.schema.block.null_value();
+        let after = computed_unknown(&template.schema, &config);
+        self.settle(instance, after.clone());
+        self.world.module_mut(instance.module).resources[instance.resource as usize].pending = true;
+        self.change_of.insert(instance, self.changes.len());
+        self.changes.push(ResourceChange {
+            address,
+            previous_address: None,
+            deposed: None,
+            provider: (*template.provider).clone(),
+            schema: Arc::clone(&template.schema),
+            action: Action::Read,
+            reason: Some(reason),
+            before,
+            after,
+            replace_paths: Vec::new(),
+            planned_private: Arc::default(),
+            create_before_destroy: false,
+        });
+        self.end_instance(instance, Outcome::Done);
+    }
+
+    pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
+        self.evaluation.diagnostics.append(read.diagnostics);
+        let Some(value) = read.value else { return self.end_instance(instance, Outcome::Failed) };
+        self.settle(instance, value.clone());
+        let mut outcome = Outcome::Done;
+        if read.address.resource.mode == ResourceMode::Data {
+            self.session.hooks.read_complete(&read.address, &value);
+            self.record_data(instance, &read.address, &value);
+        }
+        if matches!(self.postconditions(instance, &read.address, &value), CheckStatus::Fail | CheckStatus::Error) {
+            outcome = Outcome::Failed;
+        }
+        self.end_instance(instance, outcome);
+    }
+
+    fn record_data(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) {
+        let Some(template) = self.template(instance.module, instance.resource) else { return };
+        let object = Object { value: value.clone(), private: Arc::default(), identity: None };
+        match record::encode(&template.schema, &object, Circumstances::default()) {
+            Ok(record) => {
+                self.state.insert(address, None, &template.provider, Arc::new(record));
+            }
+            Err(problem) => self.evaluation.diagnostics.push(unrecordable(address, &problem.to_string())),
+        }
+    }
+
+    /// While everything is destroyed, data resources are what the last run found.
+    async fn settle_recorded(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) {
+        if let Some(record) = self.state.object(address, None).cloned() {
+            let ty = template.schema.block.implied_type();
+            if let Ok(value) = groma_value::json::from_json(record.attributes.as_bytes(), ty) {
+                self.settle(instance, record::remember_marks(value, &record));
+            }
+            self.state.remove(address, None);
+        }
+        self.end_instance(instance, Outcome::Done);
+    }
+}
+
+/// What a data resource will be once it is read: its configuration, and unknown where the provider fills in.
+pub(crate) fn computed_unknown(schema: &Schema, config: &Value) -> Value {
+    fill(&schema.block, config)
+}
+
+fn fill(block: &groma_provider::Block, config: &Value) -> Value {
+    let Some(object) = config.as_object() else { return config.clone() };
+    let values = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
+        Item::Attribute(attribute) if value.is_null() && matches!(attribute.usage(), Use::Computed | Use::OptionalComputed) => {
+            Value::unknown(attribute.ty())
+        }
+        Item::Attribute(_) | Item::Block(_) => match slot.item.nested() {
+            Some((_, inner)) => fill_nested(inner, value),
+            None => value.clone(),
+        },
+    });
+    Value::object_shaped(block.shape(), values.collect()).with_marks(config.marks())
+}
+
+fn fill_nested(block: &groma_provider::Block, value: &Value) -> Value {
+    let ty = || block.implied_type().clone();
+    let filled = match value.kind() {
+        Kind::Object(_) => return fill(block, value),
+        Kind::List(elements) => Value::list(ty(), elements.iter().map(|element| fill(block, element)).collect()),
+        Kind::Set(elements) => Value::set(ty(), elements.iter().map(|element| fill(block, element)).collect()),
+        Kind::Tuple(elements) => Value::tuple(elements.iter().map(|element| fill(block, element)).collect()),
+        Kind::Map(map) => Value::map(ty(), map.iter().map(|(key, element)| (key.clone(), fill(block, element)))),
+        _ => return value.clone(),
+    };
+    filled.with_marks(value.marks())
+}

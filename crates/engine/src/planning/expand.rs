@@ -1,0 +1,113 @@
+//! Module calls and resources become instances.
+
+use std::sync::Arc;
+
+use super::planner::Planner;
+use crate::config_graph::narrow;
+use crate::plan::Mode;
+use crate::repetition::{Arguments, expand};
+use crate::walk::{Outcome, Visit};
+use crate::world::{Expansion, InstanceScope, ModuleId};
+
+impl Planner<'_> {
+    pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
+        let config = Arc::clone(&self.world.static_module(visit.module).config);
+        let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
+        let arguments =
+            Arguments { count: call.count.as_ref(), for_each: call.for_each.as_ref(), enabled: call.enabled.as_ref() };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, visit.module, &functions);
+        let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
+            return self.end(visit, Outcome::Failed);
+        };
+        let instances = self.world.expand_call(visit.module, at, expansion);
+        self.walk.expanded(&self.world, visit.module, at, &instances);
+        self.end(visit, Outcome::Done);
+    }
+
+    pub(super) fn expand_resource(&mut self, visit: Visit, at: u32) {
+        let config = Arc::clone(&self.world.static_module(visit.module).config);
+        let Some((_, resource)) = config.resources.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
+        if self.template(visit.module, at).is_none() {
+            return self.end(visit, Outcome::Failed);
+        }
+        let lifecycle = &resource.lifecycle;
+        let arguments = Arguments {
+            count: resource.count.as_ref(),
+            for_each: resource.for_each.as_ref(),
+            enabled: lifecycle.enabled.as_ref(),
+        };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, visit.module, &functions);
+        let expansion = match self.options.mode {
+            // What is to be destroyed is what the state has, whatever the configuration says now.
+            Mode::Destroy => self.recorded_expansion(visit.module, at),
+            Mode::Normal | Mode::RefreshOnly => match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
+                Some(expansion) => expansion,
+                None => return self.end(visit, Outcome::Failed),
+            },
+        };
+        self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
+        let positions = self.planned_positions(visit, at);
+        self.begin_instances(visit.module, at, positions);
+    }
+
+    /// The instances to plan: all, unless targets were chosen.
+    fn planned_positions(&self, visit: Visit, at: u32) -> Vec<usize> {
+        let data = &self.world.module(visit.module).resources[at as usize];
+        let all = 0..data.expansion.len();
+        match &self.included {
+            None => all.collect(),
+            Some(included) => {
+                let index = self.world.module(visit.module).of;
+                let chosen = |position: &usize| {
+                    let address = self.world.instance_address(visit.module, at, *position);
+                    included.instance(index, visit.node, &address)
+                };
+                all.filter(chosen).collect()
+            }
+        }
+    }
+
+    /// The instances that the state has, in the shape of an expansion.
+    fn recorded_expansion(&self, module: ModuleId, at: u32) -> Expansion {
+        use groma_address::InstanceKey;
+        let data = self.world.module(module);
+        let config = &self.world.static_module(module).config;
+        let Some((address, resource)) = config.resources.get_index(at as usize) else { return Expansion::Absent };
+        let absolute = address.absolute(data.address.clone());
+        let Some(entry) = self.state.resource(&absolute) else {
+            return match (&resource.count, &resource.for_each) {
+                (Some(_), _) => Expansion::Count(0),
+                (None, Some(_)) => Expansion::ForEach(Arc::from([])),
+                (None, None) => Expansion::Absent,
+            };
+        };
+        let mut elements = Vec::new();
+        let mut highest = None;
+        for (key, _) in entry.instances() {
+            match key {
+                InstanceKey::None => return Expansion::Single,
+                InstanceKey::Int(index) => highest = highest.max(Some(*index)),
+                InstanceKey::String(key) => elements.push((key.clone(), groma_value::Value::DYNAMIC)),
+            }
+        }
+        match highest {
+            Some(highest) => Expansion::Count(highest + 1),
+            None => Expansion::ForEach(elements.into()),
+        }
+    }
+
+    /// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).
+    pub(super) fn creates_before_destroy(&self, module: ModuleId, at: u32, own: Option<bool>) -> bool {
+        let index = self.world.module(module).of;
+        let node = self.world.static_module(module).resource(at as usize);
+        let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
+        own.unwrap_or(false) || forced.copied().unwrap_or(false)
+    }
+
+    /// The number of the resource at `address` in a module instance.
+    pub(super) fn resource_number(&self, module: ModuleId, address: &groma_address::Resource) -> Option<u32> {
+        self.world.static_module(module).config.resources.get_index_of(address).map(narrow)
+    }
+}

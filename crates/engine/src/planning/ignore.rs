@@ -1,0 +1,128 @@
+//! `ignore_changes`: the prior value stands in for the configured one before the provider plans (PL-20).
+
+use groma_hcl::{LiteralKey, Step, Traversal};
+use groma_provider::{Block, Item, Use};
+use groma_value::{Kind, Number, Path, PathStep, Value};
+
+/// What is left alone in one instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Ignore {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Everything.
+    All,
+    /// What is at these paths.
+    Paths(Vec<Path>),
+}
+
+/// The path that a traversal relative to a resource means.
+pub fn relative_path(traversal: &Traversal) -> Path {
+    let mut path = Path::root().attribute(traversal.root.name.clone());
+    for step in &traversal.steps {
+        path.push(match step {
+            Step::Attribute { name, .. } => PathStep::Attribute(name.clone()),
+            Step::Index { key: LiteralKey::String(key), .. } => PathStep::Index(Value::string(key)),
+            Step::Index { key: LiteralKey::Number(digits), .. } => {
+                PathStep::Index(Number::parse(digits).map_or(Value::DYNAMIC, Value::number))
+            }
+        });
+    }
+    path
+}
+
+/// The configuration with the prior object's values where changes are ignored.
+pub fn ignore_changes(block: &Block, ignore: &Ignore, prior: &Value, config: Value) -> Value {
+    if prior.is_null() || config.is_null() {
+        return config;
+    }
+    match ignore {
+        Ignore::Nothing => config,
+        Ignore::All => configurable(block, prior),
+        Ignore::Paths(paths) => paths.iter().fold(config, |config, path| keep(&config, prior, path.steps())),
+    }
+}
+
+/// The part of an object that a configuration could have said.
+fn configurable(block: &Block, prior: &Value) -> Value {
+    let Some(object) = prior.as_object() else { return prior.clone() };
+    let values = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
+        Item::Attribute(attribute) if attribute.usage() == Use::Computed => Value::null(attribute.ty()),
+        Item::Attribute(_) | Item::Block(_) => match slot.item.nested() {
+            Some((_, inner)) => each_object(inner, value),
+            None => value.clone(),
+        },
+    });
+    Value::object_shaped(block.shape(), values.collect()).with_marks(prior.marks())
+}
+
+fn each_object(block: &Block, value: &Value) -> Value {
+    let marks = value.marks().clone();
+    let same = match value.kind() {
+        Kind::Object(_) => configurable(block, value),
+        Kind::List(elements) => {
+            Value::list(block.implied_type().clone(), elements.iter().map(|element| configurable(block, element)).collect())
+        }
+        Kind::Set(elements) => {
+            Value::set(block.implied_type().clone(), elements.iter().map(|element| configurable(block, element)).collect())
+        }
+        Kind::Tuple(elements) => Value::tuple(elements.iter().map(|element| configurable(block, element)).collect()),
+        Kind::Map(map) => Value::map(
+            block.implied_type().clone(),
+            map.iter().map(|(key, element)| (key.clone(), configurable(block, element))),
+        ),
+        _ => return value.clone(),
+    };
+    same.with_marks(&marks)
+}
+
+/// `config` with what `prior` has at `steps`. Where one of them does not lead there, nothing changes.
+fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
+    let Some((step, rest)) = steps.split_first() else { return prior.clone() };
+    let marks = config.marks().union(prior.marks());
+    match (step, config.kind(), prior.kind()) {
+        (PathStep::Attribute(name), Kind::Object(ours), Kind::Object(theirs)) => {
+            let Some(at) = ours.shape().position(name) else { return config.clone() };
+            let (Some(mine), Some(known)) = (ours.values().get(at), theirs.get(name)) else { return config.clone() };
+            let mut values = ours.values().to_vec();
+            values[at] = keep(mine, known, rest);
+            Value::object_shaped(ours.shape(), values).with_marks(config.marks())
+        }
+        (PathStep::Index(key), Kind::List(ours), Kind::List(theirs)) => {
+            let at = key.as_number().and_then(Number::to_u64).and_then(|at| usize::try_from(at).ok());
+            let Some((at, mine, known)) = at.and_then(|at| Some((at, ours.get(at)?, theirs.get(at)?))) else {
+                return config.clone();
+            };
+            let mut values = ours.to_vec();
+            values[at] = keep(mine, known, rest);
+            let groma_value::Type::List(element) = config.ty() else { return config.clone() };
+            Value::list_of(element, values).with_marks(config.marks())
+        }
+        (PathStep::Index(key), Kind::Map(_) | Kind::Null, Kind::Map(_) | Kind::Null) => {
+            let Some(key) = key.as_str() else { return config.clone() };
+            keep_entry(config, prior, key, rest).with_marks(&marks)
+        }
+        _ => config.clone(),
+    }
+}
+
+/// An entry of a map is kept with its absence too.
+fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Value {
+    let (ours, theirs) = (config.as_map(), prior.as_map());
+    let groma_value::Type::Map(element) = config.ty() else { return config.clone() };
+    let mut entries: Vec<(groma_value::Name, Value)> = match &ours {
+        Some(map) => map.iter().filter(|(name, _)| ***name != *key).map(|(name, value)| (name.clone(), value.clone())).collect(),
+        None => Vec::new(),
+    };
+    let mine = ours.and_then(|map| map.get(key).cloned());
+    let known = theirs.and_then(|map| map.get(key).cloned());
+    match (known, mine) {
+        (Some(known), Some(mine)) => entries.push((key.into(), keep(&mine, &known, rest))),
+        (Some(known), None) => entries.push((key.into(), known)),
+        (None, _) => {}
+    }
+    if entries.is_empty() && config.is_null() {
+        return config.clone();
+    }
+    Value::map_of(element, entries)
+}

@@ -1,0 +1,422 @@
+//! Planning the instances of managed resources.
+
+use std::sync::Arc;
+
+use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_config::IgnoreChanges;
+use groma_diagnostics::{Diagnostic, Span};
+use groma_provider::{BodyDecoder, Schema};
+use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
+use groma_value::{Kind, Path, Value};
+
+use super::converse::{Conversation, Conversed, Draft, Purpose};
+use super::ignore::{Ignore, relative_path};
+use super::planner::{Event, Instance, ManagedEvent, ManagedSubject, Planner};
+use crate::evaluation::{CheckedInstance, Evaluation, repetition_of};
+use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::record::{self, Circumstances, Object};
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, Repetition};
+
+/// What evaluating an instance's block gave.
+struct Evaluated {
+    config: Value,
+    ignore: Ignore,
+    create_before_destroy: bool,
+    prevent_destroy: Option<Span>,
+    undecided: bool,
+}
+
+impl Planner<'_> {
+    pub(super) async fn start_instance(&mut self, instance: Instance) {
+        let address = self.world.instance_address(instance.module, instance.resource, instance.position);
+        let Some(template) = self.template(instance.module, instance.resource) else {
+            return self.end_instance(instance, Outcome::Failed);
+        };
+        match address.resource.mode {
+            ResourceMode::Managed => self.start_managed(instance, address, template).await,
+            ResourceMode::Data => self.start_data(instance, address, template).await,
+            ResourceMode::Ephemeral => self.start_ephemeral(instance, address, template).await,
+        }
+    }
+
+    async fn start_managed(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
+        let record = self.state.object(&address, None).cloned();
+        let Some(provider) = self.configured(&template, instance) else { return };
+        let (purpose, evaluated) = match self.options.mode {
+            Mode::Normal => match self.evaluate_instance(instance, &address, &template) {
+                Some(evaluated) => (Purpose::Change, evaluated),
+                None => return self.end_instance(instance, Outcome::Failed),
+            },
+            Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
+            Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
+        };
+        let deposed: Vec<(DeposedKey, Arc<ObjectRecord>)> = self
+            .state
+            .get(&address)
+            .map(|record| record.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
+            .unwrap_or_default();
+        for (key, record) in deposed {
+            let subject = ManagedSubject {
+                instance: None,
+                address: address.clone(),
+                deposed: Some(key.clone()),
+                provider: (*template.provider).clone(),
+                schema: Arc::clone(&template.schema),
+                create_before_destroy: false,
+                undecided: false,
+            };
+            let talk = Conversation {
+                address: address.clone(),
+                deposed: Some(key),
+                provider: Arc::clone(&provider),
+                schema: Arc::clone(&template.schema),
+                body: None,
+                span: self.header(instance),
+                purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
+                config: template.schema.block.null_value(),
+                record: Some(record),
+                refresh: self.options.refresh,
+                ignore: Ignore::Nothing,
+                forced: None,
+                create_before_destroy: false,
+                prevent_destroy: None,
+                hooks: Arc::clone(&self.session.hooks),
+            };
+            self.talk(hold(subject, talk)).await;
+        }
+        if record.is_none() && purpose != Purpose::Change {
+            return self.end_instance(instance, Outcome::Done);
+        }
+        let forced = if self.options.replace.contains(&address) {
+            Some(ActionReason::ReplaceByRequest)
+        } else {
+            self.triggered(instance).then_some(ActionReason::ReplaceByTriggers)
+        };
+        let subject = ManagedSubject {
+            instance: Some(instance),
+            address: address.clone(),
+            deposed: None,
+            provider: (*template.provider).clone(),
+            schema: Arc::clone(&template.schema),
+            create_before_destroy: evaluated.create_before_destroy,
+            undecided: evaluated.undecided,
+        };
+        let talk = Conversation {
+            address,
+            deposed: None,
+            provider,
+            schema: Arc::clone(&template.schema),
+            body: Some(Arc::clone(&template.body)),
+            span: self.header(instance),
+            purpose,
+            config: evaluated.config,
+            record,
+            refresh: self.options.refresh,
+            ignore: evaluated.ignore,
+            forced,
+            create_before_destroy: evaluated.create_before_destroy,
+            prevent_destroy: evaluated.prevent_destroy,
+            hooks: Arc::clone(&self.session.hooks),
+        };
+        self.talk(hold(subject, talk)).await;
+    }
+
+    /// The provider of an instance; the instance ends here when there is none.
+    pub(super) fn configured(&mut self, template: &Template, instance: Instance) -> Option<Arc<groma_provider::Checked>> {
+        if let Some(provider) = self.providers.configured(&template.provider) {
+            return Some(Arc::clone(provider));
+        }
+        // Why it could not be configured has been said.
+        if !self.evaluation.diagnostics.has_errors() {
+            self.evaluation.diagnostics.push(not_present(&template.provider.to_string(), self.header(instance)));
+        }
+        self.end_instance(instance, Outcome::Failed);
+        None
+    }
+
+    pub(super) fn header(&self, instance: Instance) -> Span {
+        let config = &self.world.static_module(instance.module).config;
+        config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource.header_span).unwrap_or_default()
+    }
+
+    /// The lifecycle of an instance whose configuration plays no part.
+    fn unevaluated(&mut self, instance: Instance, template: &Template) -> Evaluated {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions);
+        let lifecycle = config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
+        let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
+        let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
+        Evaluated {
+            config: template.schema.block.null_value(),
+            ignore: Ignore::Nothing,
+            create_before_destroy: false,
+            prevent_destroy: prevented.then(|| self.header(instance)),
+            undecided: false,
+        }
+    }
+
+    fn evaluate_instance(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: &Template,
+    ) -> Option<Evaluated> {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let (_, resource) = config.resources.get_index(instance.resource as usize)?;
+        let lifecycle = Arc::clone(&resource.lifecycle);
+        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        let mut undecided = false;
+        if !lifecycle.preconditions.is_empty() {
+            let names = checked_instance(address);
+            let status =
+                self.evaluation.conditions(&lifecycle.preconditions, "Resource precondition failed", &names, &scope);
+            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
+                return None;
+            }
+            undecided = status == CheckStatus::Unknown;
+        }
+        let (value, mut problems) = template.body.evaluate(&scope);
+        for problem in problems.iter_mut() {
+            problem.address.get_or_insert_with(|| address.to_string());
+        }
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed {
+            return None;
+        }
+        if let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, address) {
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        }
+        let own = self.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
+        let prevent = self.evaluation.truth(lifecycle.prevent_destroy.as_ref(), &scope).unwrap_or(false);
+        let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
+        Some(Evaluated {
+            config: value,
+            ignore,
+            create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
+            prevent_destroy: prevent.then_some(resource.header_span),
+            undecided,
+        })
+    }
+
+    /// Takes in what a conversation about a managed object found out.
+    pub(super) fn managed(&mut self, event: ManagedEvent) {
+        let ManagedEvent { subject, conversed } = event;
+        let Conversed { previous, prior, draft, diagnostics } = conversed;
+        let failed = diagnostics.has_errors();
+        self.evaluation.diagnostics.append(diagnostics);
+        if !failed {
+            self.note_drift(&subject, &previous, prior.as_ref());
+            self.note_prior(&subject, &previous, prior.as_ref());
+        }
+        let mut outcome = if failed { Outcome::Failed } else { Outcome::Done };
+        let value = match (&draft, &prior) {
+            (Some(draft), _) if subject.instance.is_some() && draft.action != Action::Delete => Some(draft.after.clone()),
+            // While everything is looked at or destroyed, what there is now is what others see.
+            (_, Some(prior)) => Some(prior.value.clone()),
+            _ => None,
+        };
+        if let (Some(instance), Some(value)) = (subject.instance, &value) {
+            let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
+            data.settle(instance.position, value.clone());
+            let acts = draft.as_ref().is_some_and(|draft| draft.action != Action::NoOp);
+            data.pending |= acts;
+        }
+        let mut undecided = subject.undecided;
+        if let (Some(instance), Some(value), Some(_), Outcome::Done) = (subject.instance, &value, &draft, outcome)
+            && self.options.mode == Mode::Normal
+        {
+            let status = self.postconditions(instance, &subject.address, value);
+            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
+                outcome = Outcome::Failed;
+            }
+            undecided |= status == CheckStatus::Unknown;
+        }
+        if let Some(draft) = draft {
+            if undecided && draft.action == Action::NoOp {
+                self.undecided.push(subject.address.clone());
+            }
+            self.note_change(&subject, draft);
+        }
+        if let Some(instance) = subject.instance {
+            self.end_instance(instance, outcome);
+        }
+    }
+
+    fn note_change(&mut self, subject: &ManagedSubject, draft: Draft) {
+        if let Some(instance) = subject.instance {
+            self.change_of.insert(instance, self.changes.len());
+        }
+        let previous_address = match subject.deposed {
+            None => self.moves.previous.get(&subject.address).cloned(),
+            Some(_) => None,
+        };
+        self.changes.push(ResourceChange {
+            address: subject.address.clone(),
+            previous_address,
+            deposed: subject.deposed.clone(),
+            provider: subject.provider.clone(),
+            schema: Arc::clone(&subject.schema),
+            action: draft.action,
+            reason: draft.reason,
+            before: draft.before,
+            after: draft.after,
+            replace_paths: draft.replace_paths,
+            planned_private: draft.private,
+            create_before_destroy: subject.create_before_destroy,
+        });
+    }
+
+    /// What changed outside since the last run (LC-22).
+    fn note_drift(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
+        let null = subject.schema.block.null_value();
+        let now = prior.map_or(&null, |object| &object.value);
+        let moved = subject.deposed.is_none() && self.moves.previous.contains_key(&subject.address);
+        if previous.is_null() || (previous == now && !moved) {
+            return;
+        }
+        let action = match prior {
+            None => Action::Delete,
+            Some(_) if previous == now => Action::NoOp,
+            Some(_) => Action::Update,
+        };
+        self.drift.push(ResourceChange {
+            address: subject.address.clone(),
+            previous_address: self.moves.previous.get(&subject.address).filter(|_| moved).cloned(),
+            deposed: subject.deposed.clone(),
+            provider: subject.provider.clone(),
+            schema: Arc::clone(&subject.schema),
+            action,
+            reason: None,
+            before: previous.clone(),
+            after: now.clone(),
+            replace_paths: Vec::new(),
+            planned_private: Arc::default(),
+            create_before_destroy: false,
+        });
+    }
+
+    /// The state is brought to what was read, so that apply starts from there.
+    fn note_prior(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
+        let Some(record) = self.state.object(&subject.address, subject.deposed.as_ref()).cloned() else { return };
+        let Some(prior) = prior else {
+            self.state.remove(&subject.address, subject.deposed.as_ref());
+            return;
+        };
+        let same = *previous == prior.value
+            && record.schema_version == subject.schema.version
+            && record.private == prior.private
+            && (prior.identity.is_none() || record.identity.is_some());
+        if same {
+            return;
+        }
+        let circumstances = Circumstances {
+            status: record.status,
+            dependencies: record.dependencies.clone(),
+            create_before_destroy: record.create_before_destroy,
+        };
+        match record::encode(&subject.schema, prior, circumstances) {
+            Ok(record) => {
+                self.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));
+            }
+            Err(problem) => self.evaluation.diagnostics.push(unrecordable(&subject.address, &problem.to_string())),
+        }
+    }
+
+    pub(super) fn postconditions(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) -> CheckStatus {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return CheckStatus::Pass };
+        if resource.lifecycle.postconditions.is_empty() {
+            return CheckStatus::Pass;
+        }
+        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition).with_self(value);
+        let names = checked_instance(address);
+        self.evaluation.conditions(&resource.lifecycle.postconditions, "Resource postcondition failed", &names, &scope)
+    }
+
+    /// What `count` and `each` mean for an instance.
+    pub(super) fn repetition(&self, instance: Instance) -> Repetition {
+        repetition_of(&self.world, instance.module, instance.resource, instance.position)
+    }
+}
+
+/// What `ignore_changes` names for one instance.
+pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope: &InstanceScope<'_>) -> Ignore {
+    match ignore {
+        IgnoreChanges::None => Ignore::Nothing,
+        IgnoreChanges::All => Ignore::All,
+        IgnoreChanges::Paths(paths) => Ignore::Paths(paths.iter().map(|path| relative_path(path)).collect()),
+        IgnoreChanges::Expression(expression) => match evaluation.value(expression, scope) {
+            Some(value) => named_paths(&value),
+            None => Ignore::Nothing,
+        },
+    }
+}
+
+pub(super) async fn hold(subject: ManagedSubject, talk: Conversation) -> Event {
+    let conversed = talk.hold().await;
+    Event::Managed(Box::new(ManagedEvent { subject, conversed }))
+}
+
+/// The names of an instance in the results of conditions.
+pub(crate) fn checked_instance(address: &ResourceInstance) -> CheckedInstance {
+    CheckedInstance { config: address.config_resource().to_string(), instance: address.to_string() }
+}
+
+/// Ephemeral values may only go where nothing keeps them (LC-29).
+pub(crate) fn ephemeral_misuse(
+    schema: &Schema,
+    body: &BodyDecoder,
+    value: &Value,
+    address: &ResourceInstance,
+) -> Option<Diagnostic> {
+    if !value.has_marks() {
+        return None;
+    }
+    let (_, marks) = value.unmark_deep();
+    let kept = |path: &Path| !schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
+    let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
+    let detail = "Ephemeral values are not valid for this argument, because it is not write-only: its value would be kept in the \
+                  plan and in the state.";
+    Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(body.span_of(path)).about(address.to_string()))
+}
+
+/// Paths that an expression names: strings such as `tags["x"]`, or `all`.
+fn named_paths(value: &Value) -> Ignore {
+    let (value, _) = value.unmark_deep();
+    let one = |text: &str| {
+        let sources = groma_diagnostics::Sources::new();
+        let file = sources.add("ignore_changes", text)?;
+        let (traversal, problems) = groma_hcl::parse_traversal(&file);
+        traversal.filter(|_| !problems.has_errors()).map(|traversal| relative_path(&traversal))
+    };
+    match value.kind() {
+        Kind::String(text) if **text == *"all" => Ignore::All,
+        Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+            Ignore::Paths(items.iter().filter_map(|item| one(item.as_str()?)).collect())
+        }
+        _ => Ignore::Nothing,
+    }
+}
+
+pub(super) fn not_present(provider: &str, span: Span) -> Diagnostic {
+    let detail = format!(
+        "To work with this resource, its original provider configuration at {provider} is required, but it has been removed. This \
+         occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add \
+         the provider configuration to destroy the objects, after which you can remove the provider configuration again."
+    );
+    Diagnostic::error("Provider configuration not present", detail).at(span)
+}
+
+pub(crate) fn unrecordable(address: &ResourceInstance, problem: &str) -> Diagnostic {
+    let detail = format!("The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it.");
+    Diagnostic::error("Failed to record an object", detail).about(address.to_string())
+}

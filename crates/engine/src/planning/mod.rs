@@ -1,0 +1,86 @@
+//! Making a plan.
+
+mod converse;
+pub(crate) mod data;
+mod expand;
+mod finish;
+mod ignore;
+pub(crate) mod managed;
+mod orphans;
+mod planner;
+mod relevant;
+mod targets;
+mod triggers;
+
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostics;
+use groma_state::State;
+
+pub(crate) use converse::{capabilities, no_meta, recall};
+pub(crate) use ignore::{Ignore, ignore_changes, relative_path};
+
+use crate::config_graph;
+use crate::moves;
+use crate::options::PlanOptions;
+use crate::plan::Plan;
+use crate::providers::Providers;
+use crate::session::Session;
+use crate::templates::Templates;
+use crate::validate::validate;
+use crate::world::World;
+use planner::{Parts, Planner};
+
+/// Everything about a configuration that plan and apply share.
+pub(crate) struct Prepared {
+    pub(crate) graph: Arc<config_graph::ConfigGraph>,
+    pub(crate) templates: Templates,
+}
+
+/// Builds the configuration graph and prepares every block.
+pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared, Diagnostics) {
+    let (graph, mut diagnostics) = config_graph::build(&session.configuration);
+    let (templates, problems) = Templates::prepare(session, &graph, providers);
+    diagnostics.append(problems);
+    (Prepared { graph: Arc::new(graph), templates }, diagnostics)
+}
+
+/// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
+pub(crate) async fn plan(
+    session: &Session,
+    providers: &mut Providers,
+    state: State,
+    options: &PlanOptions,
+) -> (Option<Plan>, Diagnostics) {
+    let (prepared, mut diagnostics) = prepare(session, providers);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    diagnostics.append(validate(session, &prepared.graph, &prepared.templates, providers).await);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    // What was only a warning here will be found again with values.
+    let mut state = state;
+    let (moves, problems) = moves::apply(&prepared.graph, &mut state);
+    if problems.has_errors() {
+        diagnostics.append(problems);
+        return (None, diagnostics);
+    }
+    let mut evaluation = session.evaluation(options.inputs.clone());
+    evaluation.diagnostics.append(problems);
+    let parts = Parts {
+        session,
+        options,
+        templates: &prepared.templates,
+        providers,
+        world: World::new(Arc::clone(&prepared.graph), session.surroundings()),
+        state,
+        moves,
+        evaluation,
+    };
+    let mut planner = Planner::new(parts);
+    planner.run().await;
+    let (plan, problems) = planner.finish();
+    (Some(plan), problems)
+}

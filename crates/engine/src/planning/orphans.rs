@@ -1,0 +1,185 @@
+//! Objects that the state has and the configuration does not: they go (PL-03).
+
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
+use groma_config::RemovedFrom;
+use groma_diagnostics::Span;
+use groma_state::DeposedKey;
+
+use super::converse::{Conversation, Purpose};
+use super::ignore::Ignore;
+use super::managed::{hold, not_present};
+use super::planner::{ManagedSubject, Planner, Task};
+use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::world::Expansion;
+
+/// Where an address of the state stands in the configuration.
+enum Standing {
+    /// It has an instance there, which was planned.
+    Configured,
+    /// What decides about it could not be worked out.
+    Undetermined,
+    /// It has none, and why.
+    Gone(ActionReason),
+}
+
+impl Planner<'_> {
+    /// Queues every object of the state that the walk did not come by.
+    pub(super) fn collect_orphans(&mut self) {
+        let mut found = Vec::new();
+        let mut forgotten_data = Vec::new();
+        for view in self.state.iter() {
+            let address = view.address();
+            let chosen = self.included.as_ref().is_none_or(|included| included.chosen(&address));
+            if !chosen || !matches!(self.standing(&address), Standing::Gone(_)) {
+                continue;
+            }
+            if address.resource.mode != ResourceMode::Managed {
+                forgotten_data.push(address);
+                continue;
+            }
+            if view.record.current.is_some() {
+                found.push((address.clone(), None));
+            }
+            found.extend(view.record.deposed.keys().map(|key| (address.clone(), Some(key.clone()))));
+        }
+        for address in forgotten_data {
+            self.state.remove_instance(&address);
+        }
+        for (address, deposed) in found {
+            self.queue(Task::Orphan(address, deposed));
+        }
+    }
+
+    fn standing(&self, address: &ResourceInstance) -> Standing {
+        let mut module = crate::world::ModuleId::ROOT;
+        for step in address.module.steps() {
+            let config = &self.world.static_module(module).config;
+            let Some(at) = config.calls.get_index_of(&step.name) else {
+                return Standing::Gone(ActionReason::DeleteBecauseNoModule);
+            };
+            let call = &self.world.module(module).calls[at];
+            if call.expansion == Expansion::Pending {
+                return Standing::Undetermined;
+            }
+            match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
+                Some(id) => module = *id,
+                None => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
+            }
+        }
+        let Some(number) = self.resource_number(module, &address.resource) else {
+            let moved = self.moves.previous.contains_key(address);
+            return Standing::Gone(match moved {
+                true => ActionReason::DeleteBecauseNoMoveTarget,
+                false => ActionReason::DeleteBecauseNoResourceConfig,
+            });
+        };
+        let expansion = &self.world.module(module).resources[number as usize].expansion;
+        if expansion.position(&address.key).is_some() {
+            return Standing::Configured;
+        }
+        match (expansion, &address.key) {
+            (Expansion::Pending, _) => Standing::Undetermined,
+            (Expansion::Count(_), InstanceKey::Int(_)) => Standing::Gone(ActionReason::DeleteBecauseCountIndex),
+            (Expansion::ForEach(_), InstanceKey::String(_)) => Standing::Gone(ActionReason::DeleteBecauseEachKey),
+            _ => Standing::Gone(ActionReason::DeleteBecauseWrongRepetition),
+        }
+    }
+
+    pub(super) async fn start_orphan(&mut self, address: ResourceInstance, deposed: Option<DeposedKey>) {
+        let Some(record) = self.state.object(&address, deposed.as_ref()).cloned() else { return };
+        let Some(config) = self.state.provider(&address).cloned() else { return };
+        let Some(provider) = self.providers.configured(&config).cloned() else {
+            let problem = not_present(&config.to_string(), Span::NONE).about(address.to_string());
+            self.evaluation.diagnostics.push(problem);
+            return;
+        };
+        let schema = match self.providers.schema(&config.provider, &address.resource, Span::NONE) {
+            Ok(schema) => schema,
+            Err(problems) => return self.evaluation.diagnostics.append(problems),
+        };
+        let reason = match (self.standing(&address), self.options.mode, &deposed) {
+            (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
+            _ => None,
+        };
+        let forget = self.is_forgotten(&address);
+        let purpose = match self.options.mode {
+            Mode::RefreshOnly => Purpose::Look,
+            Mode::Normal if forget => Purpose::Look,
+            Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
+        };
+        let subject = ManagedSubject {
+            instance: None,
+            address: address.clone(),
+            deposed: deposed.clone(),
+            provider: config.clone(),
+            schema: Arc::clone(&schema),
+            create_before_destroy: record.create_before_destroy,
+            undecided: false,
+        };
+        let talk = Conversation {
+            address: address.clone(),
+            deposed: deposed.clone(),
+            provider,
+            schema: Arc::clone(&schema),
+            body: None,
+            span: Span::NONE,
+            purpose,
+            config: schema.block.null_value(),
+            record: Some(record),
+            refresh: self.options.refresh,
+            ignore: Ignore::Nothing,
+            forced: None,
+            create_before_destroy: false,
+            prevent_destroy: None,
+            hooks: Arc::clone(&self.session.hooks),
+        };
+        if forget && self.options.mode == Mode::Normal {
+            return self.forget(subject, talk).await;
+        }
+        self.talk(hold(subject, talk)).await;
+    }
+
+    /// Whether a `removed` block says that the object stays (PL-25).
+    fn is_forgotten(&self, address: &ResourceInstance) -> bool {
+        let written = address.config_resource();
+        self.graph.modules().any(|(_, module)| {
+            module.config.removed.iter().any(|removed| {
+                let names = |path: &groma_address::ModulePath| {
+                    let steps = module.path().steps().iter().chain(path.steps()).cloned();
+                    groma_address::ModulePath::from_names(steps)
+                };
+                !removed.destroy
+                    && match &removed.from {
+                        RemovedFrom::Module(path) => names(path).contains(&written.module),
+                        RemovedFrom::Resource(resource) => {
+                            names(&resource.module) == written.module && resource.resource == written.resource
+                        }
+                    }
+            })
+        })
+    }
+
+    async fn forget(&mut self, subject: ManagedSubject, talk: Conversation) {
+        let conversed = talk.hold().await;
+        let failed = conversed.diagnostics.has_errors();
+        self.evaluation.diagnostics.append(conversed.diagnostics);
+        let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
+        let null = subject.schema.block.null_value();
+        self.changes.push(ResourceChange {
+            previous_address: self.moves.previous.get(&subject.address).cloned(),
+            address: subject.address,
+            deposed: subject.deposed,
+            provider: subject.provider,
+            schema: subject.schema,
+            action: Action::Forget,
+            reason: None,
+            before: prior.value,
+            after: null,
+            replace_paths: Vec::new(),
+            planned_private: Arc::default(),
+            create_before_destroy: false,
+        });
+    }
+}

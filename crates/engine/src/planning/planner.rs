@@ -1,0 +1,366 @@
+//! The walk that plans: visits nodes, starts conversations, takes their results in.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_provider::{BodyDecoder, Checked, ConfigureRequest};
+use groma_state::{DeposedKey, State};
+use groma_value::Value;
+
+use super::converse::{Conversed, capabilities};
+use super::data::DataRead;
+use super::targets::Included;
+use crate::cancel::Stop;
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
+use crate::evaluation::Evaluation;
+use crate::moves::Moves;
+use crate::options::PlanOptions;
+use crate::plan::ResourceChange;
+use crate::providers::Providers;
+use crate::session::Session;
+use crate::templates::{Template, Templates};
+use crate::walk::{Outcome, Visit, Walk};
+use crate::world::{ModuleId, World};
+
+/// An instance of a resource in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Instance {
+    pub(super) module: ModuleId,
+    pub(super) resource: u32,
+    pub(super) position: usize,
+}
+
+/// Something that can be started as soon as fewer conversations go on.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// An instance of a resource in the configuration.
+    Instance(Instance),
+    /// An object that the configuration does not have.
+    Orphan(ResourceInstance, Option<DeposedKey>),
+}
+
+/// A conversation that came to its end.
+pub(super) enum Event {
+    Managed(Box<ManagedEvent>),
+    Data(Instance, Box<DataRead>),
+    Provider(Box<ProviderEvent>),
+}
+
+pub(super) struct ManagedEvent {
+    pub(super) subject: ManagedSubject,
+    pub(super) conversed: Conversed,
+}
+
+/// What a conversation about a managed object was about.
+pub(super) struct ManagedSubject {
+    pub(super) instance: Option<Instance>,
+    pub(super) address: ResourceInstance,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) provider: ProviderConfig,
+    pub(super) schema: Arc<groma_provider::Schema>,
+    pub(super) create_before_destroy: bool,
+    pub(super) undecided: bool,
+}
+
+pub(super) struct ProviderEvent {
+    visit: Option<Visit>,
+    config: ProviderConfig,
+    provider: Arc<Checked>,
+    value: Value,
+    diagnostics: Diagnostics,
+}
+
+type Conversation = Pin<Box<dyn Future<Output = Event> + Send>>;
+
+/// The instances of a resource that are still to be planned.
+#[derive(Debug)]
+struct Open {
+    left: usize,
+    outcome: Outcome,
+}
+
+/// Everything that planning knows.
+pub(super) struct Planner<'a> {
+    pub(super) session: &'a Session,
+    pub(super) options: &'a PlanOptions,
+    pub(super) graph: Arc<ConfigGraph>,
+    pub(super) templates: &'a Templates,
+    pub(super) providers: &'a mut Providers,
+    pub(super) world: World,
+    pub(super) walk: Walk,
+    pub(super) state: State,
+    pub(super) moves: Moves,
+    pub(super) evaluation: Evaluation,
+    pub(super) included: Option<Included>,
+    pub(super) forced_create_before_destroy: Vec<Vec<bool>>,
+    pub(super) used: HashSet<ProviderConfig>,
+    pub(super) changes: Vec<ResourceChange>,
+    pub(super) change_of: HashMap<Instance, usize>,
+    pub(super) drift: Vec<ResourceChange>,
+    /// Instances that nothing changes but whose conditions could not be told.
+    pub(super) undecided: Vec<ResourceInstance>,
+    tasks: VecDeque<Task>,
+    open: HashMap<(ModuleId, u32), Open>,
+    talks: FuturesUnordered<Conversation>,
+}
+
+/// What a planner is made from.
+pub(super) struct Parts<'a> {
+    pub(super) session: &'a Session,
+    pub(super) options: &'a PlanOptions,
+    pub(super) templates: &'a Templates,
+    pub(super) providers: &'a mut Providers,
+    pub(super) world: World,
+    pub(super) state: State,
+    pub(super) moves: Moves,
+    pub(super) evaluation: Evaluation,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(parts: Parts<'a>) -> Self {
+        let graph = Arc::clone(parts.world.graph());
+        let mut used: HashSet<ProviderConfig> =
+            parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
+        used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
+        Self {
+            walk: Walk::new(&parts.world),
+            included: Included::new(&graph, &parts.options.targets),
+            forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
+            graph,
+            used,
+            session: parts.session,
+            options: parts.options,
+            templates: parts.templates,
+            providers: parts.providers,
+            world: parts.world,
+            state: parts.state,
+            moves: parts.moves,
+            evaluation: parts.evaluation,
+            changes: Vec::new(),
+            change_of: HashMap::new(),
+            drift: Vec::new(),
+            undecided: Vec::new(),
+            tasks: VecDeque::new(),
+            open: HashMap::new(),
+            talks: FuturesUnordered::new(),
+        }
+    }
+
+    /// Walks until nothing is left, or until it is told to stop.
+    pub(super) async fn run(&mut self) {
+        self.configure_implied().await;
+        self.drain().await;
+        if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
+            self.collect_orphans();
+            self.drain().await;
+        }
+        if self.stopped() {
+            let detail = "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";
+            self.evaluation.diagnostics.push(Diagnostic::error("Operation canceled", detail));
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.session.cancellation.state() != Stop::No
+    }
+
+    async fn drain(&mut self) {
+        let cancellation = self.session.cancellation.clone();
+        loop {
+            while self.talks.len() < self.session.parallelism && !self.stopped() {
+                if let Some(task) = self.tasks.pop_front() {
+                    self.start(task).await;
+                } else if let Some((visit, outcome)) = self.walk.next() {
+                    self.visit(visit, outcome).await;
+                } else {
+                    break;
+                }
+            }
+            if self.talks.is_empty() {
+                return;
+            }
+            tokio::select! {
+                event = self.talks.next() => if let Some(event) = event { self.take(event) },
+                () = cancellation.at_least(Stop::Now) => return,
+                () = cancellation.at_least(Stop::Gracefully), if !self.stopped() => self.providers.stop(),
+            }
+        }
+    }
+
+    /// Starts a conversation; one that ends at once is taken in at once, without any bookkeeping.
+    pub(super) async fn talk(&mut self, talk: impl Future<Output = Event> + Send + 'static) {
+        let mut talk: Conversation = Box::pin(talk);
+        match futures_util::poll!(talk.as_mut()) {
+            Poll::Ready(event) => self.take(event),
+            Poll::Pending => self.talks.push(talk),
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Managed(event) => self.managed(*event),
+            Event::Data(instance, read) => self.data_read(instance, *read),
+            Event::Provider(event) => self.provider_configured(*event),
+        }
+    }
+
+    async fn start(&mut self, task: Task) {
+        match task {
+            Task::Instance(instance) => self.start_instance(instance).await,
+            Task::Orphan(address, deposed) => self.start_orphan(address, deposed).await,
+        }
+    }
+
+    pub(super) fn queue(&mut self, task: Task) {
+        self.tasks.push_back(task);
+    }
+
+    async fn visit(&mut self, visit: Visit, outcome: Outcome) {
+        let index = self.world.module(visit.module).of;
+        let left_out = self.included.as_ref().is_some_and(|included| !included.node(index, visit.node));
+        if outcome == Outcome::Failed || left_out {
+            return self.end(visit, outcome);
+        }
+        let id = visit.module;
+        let outcome = match self.graph.module(index).node(visit.node).kind {
+            NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
+            NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
+            NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
+            NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
+            NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
+            NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
+            NodeKind::Call(at) => return self.expand_call(visit, at),
+            NodeKind::Provider(at) => return self.configure_block(visit, at).await,
+            NodeKind::Resource(at) => return self.expand_resource(visit, at),
+        };
+        self.end(visit, outcome);
+    }
+
+    pub(super) fn end(&mut self, visit: Visit, outcome: Outcome) {
+        self.walk.end(&self.world, visit, outcome);
+    }
+
+    /// The instances of a resource are queued; its node ends with the last of them.
+    pub(super) fn begin_instances(&mut self, module: ModuleId, resource: u32, positions: Vec<usize>) {
+        if positions.is_empty() {
+            return self.end(self.resource_visit(module, resource), Outcome::Done);
+        }
+        self.open.insert((module, resource), Open { left: positions.len(), outcome: Outcome::Done });
+        for position in positions {
+            self.queue(Task::Instance(Instance { module, resource, position }));
+        }
+    }
+
+    /// One instance of a resource is through.
+    pub(super) fn end_instance(&mut self, instance: Instance, outcome: Outcome) {
+        let key = (instance.module, instance.resource);
+        let Some(open) = self.open.get_mut(&key) else { return };
+        open.left -= 1;
+        if outcome == Outcome::Failed {
+            open.outcome = outcome;
+        }
+        if open.left == 0 {
+            let outcome = open.outcome;
+            self.open.remove(&key);
+            self.end(self.resource_visit(instance.module, instance.resource), outcome);
+        }
+    }
+
+    fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {
+        Visit { module, node: self.world.static_module(module).resource(resource as usize) }
+    }
+
+    pub(super) fn template(&self, module: ModuleId, resource: u32) -> Option<Arc<Template>> {
+        self.templates.resource(self.world.module(module).of, resource).cloned()
+    }
+
+    /// Provider configurations that no block writes: the root module's default ones, which are empty.
+    async fn configure_implied(&mut self) {
+        let written: HashSet<&ProviderConfig> = self.templates.provider_blocks().map(|(_, _, block)| &block.config).collect();
+        let implied = self.used.iter().filter(|config| !written.contains(config) && config.alias.is_none() && config.module.is_root());
+        let mut implied: Vec<ProviderConfig> = implied.cloned().collect();
+        implied.sort();
+        for config in implied {
+            let provider = match self.providers.for_configuration(&config) {
+                Ok(provider) => provider,
+                Err(problem) => {
+                    self.evaluation.diagnostics.push(problem);
+                    continue;
+                }
+            };
+            let schema = match provider.schema() {
+                Ok(schema) => Arc::clone(&schema.config),
+                Err(problems) => {
+                    self.evaluation.diagnostics.append(problems);
+                    continue;
+                }
+            };
+            let (body, problems) = BodyDecoder::new(&groma_hcl::Body::new(Vec::new(), Vec::new(), groma_diagnostics::Span::NONE), &schema.block);
+            self.evaluation.diagnostics.append(problems);
+            let value = schema.block.empty_value().clone();
+            self.talk(configure(None, config, provider, Arc::new(body), value, self.session.terraform_version.clone())).await;
+        }
+    }
+
+    async fn configure_block(&mut self, visit: Visit, at: u32) {
+        let index: ModuleIndex = self.world.module(visit.module).of;
+        let Some(block) = self.templates.provider(index, at).cloned() else { return self.end(visit, Outcome::Failed) };
+        if !self.used.contains(&block.config) {
+            return self.end(visit, Outcome::Done);
+        }
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = crate::world::InstanceScope::new(&self.world, visit.module, &functions);
+        let (value, problems) = block.body.evaluate(&scope);
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed {
+            return self.end(visit, Outcome::Failed);
+        }
+        match self.providers.for_configuration(&block.config) {
+            Ok(provider) => {
+                let version = self.session.terraform_version.clone();
+                let config = block.config.clone();
+                self.talk(configure(Some(visit), config, provider, Arc::clone(&block.body), value, version)).await;
+            }
+            Err(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                self.end(visit, Outcome::Failed);
+            }
+        }
+    }
+
+    fn provider_configured(&mut self, event: ProviderEvent) {
+        let failed = event.diagnostics.has_errors();
+        self.evaluation.diagnostics.append(event.diagnostics);
+        if !failed {
+            self.providers.took(event.config, event.provider, event.value);
+        }
+        if let Some(visit) = event.visit {
+            self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
+        }
+    }
+}
+
+/// Checks a provider's configuration and gives it to the provider.
+async fn configure(
+    visit: Option<Visit>,
+    config: ProviderConfig,
+    provider: Arc<Checked>,
+    body: Arc<BodyDecoder>,
+    value: Value,
+    terraform_version: String,
+) -> Event {
+    let span = groma_diagnostics::Span::NONE;
+    let mut diagnostics = provider.validate_provider_config(&value, Some(&body), span).await;
+    if !diagnostics.has_errors() {
+        let request = ConfigureRequest { terraform_version, config: value.clone(), client_capabilities: capabilities() };
+        diagnostics.append(provider.configure(request, Some(&body), span).await);
+    }
+    Event::Provider(Box::new(ProviderEvent { visit, config, provider, value, diagnostics }))
+}

@@ -1,0 +1,134 @@
+//! `-target`: the chosen addresses with what they depend on (PL-64).
+
+use std::collections::HashSet;
+
+use groma_address::{ResourceInstance, Target};
+
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+
+/// What a plan for chosen targets looks at.
+#[derive(Debug)]
+pub struct Included {
+    targets: Vec<Target>,
+    nodes: HashSet<(ModuleIndex, NodeIndex)>,
+    /// Resources that something chosen depends on: all their instances count.
+    required: HashSet<(ModuleIndex, NodeIndex)>,
+}
+
+impl Included {
+    /// Works it out; none when everything is looked at.
+    pub fn new(graph: &ConfigGraph, targets: &[Target]) -> Option<Self> {
+        if targets.is_empty() {
+            return None;
+        }
+        let mut included = Self { targets: targets.to_vec(), nodes: HashSet::new(), required: HashSet::new() };
+        let mut open = Vec::new();
+        for (index, module) in graph.modules() {
+            for (at, node) in module.nodes.iter().enumerate() {
+                if let NodeKind::Resource(position) = node.kind
+                    && let Some(address) = graph.resource_address(index, position)
+                    && targets.iter().any(|target| covers(target, &address))
+                {
+                    open.push((index, NodeIndex(narrow(at))));
+                }
+            }
+        }
+        included.close(graph, open);
+        included.add_outputs(graph);
+        Some(included)
+    }
+
+    fn close(&mut self, graph: &ConfigGraph, mut open: Vec<(ModuleIndex, NodeIndex)>) {
+        while let Some((index, node)) = open.pop() {
+            if !self.nodes.insert((index, node)) {
+                continue;
+            }
+            for next in requirements(graph, index, node) {
+                if matches!(graph.module(next.0).node(next.1).kind, NodeKind::Resource(_)) {
+                    self.required.insert(next);
+                }
+                open.push(next);
+            }
+        }
+    }
+
+    /// An output is worked out when all resources that it stands on are.
+    fn add_outputs(&mut self, graph: &ConfigGraph) {
+        let root = graph.module(ConfigGraph::ROOT);
+        for at in 0..root.config.outputs.len() {
+            let mut seen = HashSet::new();
+            let mut open = vec![(ConfigGraph::ROOT, root.output(at))];
+            let mut resources = 0;
+            let mut missing = 0;
+            while let Some((index, node)) = open.pop() {
+                if !seen.insert((index, node)) {
+                    continue;
+                }
+                if matches!(graph.module(index).node(node).kind, NodeKind::Resource(_)) {
+                    resources += 1;
+                    missing += usize::from(!self.nodes.contains(&(index, node)));
+                    continue;
+                }
+                open.extend(requirements(graph, index, node));
+            }
+            if resources > 0 && missing == 0 {
+                self.nodes.extend(seen);
+            }
+        }
+    }
+
+    /// Whether a node is looked at.
+    pub fn node(&self, module: ModuleIndex, node: NodeIndex) -> bool {
+        self.nodes.contains(&(module, node))
+    }
+
+    /// Whether an instance of a resource in the configuration is planned.
+    pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
+        self.required.contains(&(module, node)) || self.chosen(address)
+    }
+
+    /// Whether a target names an instance, itself or with what is around it.
+    pub fn chosen(&self, address: &ResourceInstance) -> bool {
+        self.targets.iter().any(|target| target.contains(address))
+    }
+}
+
+/// Whether a target has to do with a resource as written.
+fn covers(target: &Target, address: &groma_address::ConfigResource) -> bool {
+    match target {
+        Target::Module(module) => module.path().contains(&address.module),
+        Target::Resource(resource) => resource.config_resource() == *address,
+        Target::Instance(instance) => instance.config_resource() == *address,
+    }
+}
+
+/// What a node waits for, expansion included.
+fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
+    let module = graph.module(index);
+    let mut found: Vec<(ModuleIndex, NodeIndex)> = Vec::new();
+    for requirement in &module.node(node).requires {
+        match (requirement.place, module.caller) {
+            (Place::Here(node), _) => found.push((index, node)),
+            (Place::Caller(node), Some(caller)) => found.push((caller.module, node)),
+            (Place::Above(module, node), _) => found.push((module, node)),
+            (Place::Caller(_), None) => {}
+        }
+    }
+    if let Some(caller) = module.caller {
+        found.push((caller.module, graph.module(caller.module).call(caller.call as usize)));
+    }
+    match module.node(node).kind {
+        NodeKind::CallOutput { call, output } => {
+            if let Some(child) = module.children[call as usize] {
+                found.push((child, graph.module(child).output(output as usize)));
+            }
+        }
+        NodeKind::CallEnd(call) => {
+            if let Some(child) = module.children[call as usize] {
+                found.extend((0..narrow(graph.module(child).nodes.len())).map(|node| (child, NodeIndex(node))));
+            }
+        }
+        _ => {}
+    }
+    found
+}

@@ -1,0 +1,113 @@
+//! The providers of a run: started when first needed, one process for each provider configuration.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{Mode, ProviderAddress, ProviderConfig, Resource};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_provider::{Checked, Schema, TypeNames};
+use groma_value::Value;
+
+use crate::session::ProviderSource;
+
+/// Providers by address and by configuration.
+pub struct Providers {
+    source: Arc<dyn ProviderSource>,
+    /// Started for its schemas; the first configuration takes it over.
+    started: HashMap<ProviderAddress, Arc<Checked>>,
+    /// Whether the started one has been taken over.
+    taken: HashMap<ProviderAddress, ProviderConfig>,
+    configured: HashMap<ProviderConfig, Configured>,
+}
+
+/// A provider with its configuration.
+#[derive(Clone)]
+struct Configured {
+    provider: Arc<Checked>,
+    config: Value,
+}
+
+impl Providers {
+    /// None started yet.
+    pub fn new(source: Arc<dyn ProviderSource>) -> Self {
+        Self { source, started: HashMap::new(), taken: HashMap::new(), configured: HashMap::new() }
+    }
+
+    /// The provider at `address`, for its schemas.
+    #[allow(clippy::result_large_err, reason = "asked once a provider")]
+    pub fn started(&mut self, address: &ProviderAddress) -> Result<Arc<Checked>, Diagnostic> {
+        if let Some(known) = self.started.get(address) {
+            return Ok(Arc::clone(known));
+        }
+        let provider = Arc::new(Checked::new(self.source.start(address)?, address.clone()));
+        self.started.insert(address.clone(), Arc::clone(&provider));
+        Ok(provider)
+    }
+
+    /// A provider to be configured as `config`: the started one if no other configuration has it.
+    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
+    pub fn for_configuration(&mut self, config: &ProviderConfig) -> Result<Arc<Checked>, Diagnostic> {
+        let started = self.started(&config.provider)?;
+        match self.taken.get(&config.provider) {
+            Some(owner) if owner != config => {
+                Ok(Arc::new(Checked::new(self.source.start(&config.provider)?, config.provider.clone())))
+            }
+            _ => {
+                self.taken.insert(config.provider.clone(), config.clone());
+                Ok(started)
+            }
+        }
+    }
+
+    /// Notes that a provider has taken its configuration.
+    pub fn took(&mut self, config: ProviderConfig, provider: Arc<Checked>, value: Value) {
+        self.configured.insert(config, Configured { provider, config: value });
+    }
+
+    /// The provider with this configuration.
+    pub fn configured(&self, config: &ProviderConfig) -> Option<&Arc<Checked>> {
+        self.configured.get(config).map(|configured| &configured.provider)
+    }
+
+    /// Whether a provider has exactly this configuration already.
+    pub fn is_configured_as(&self, config: &ProviderConfig, value: &Value) -> bool {
+        value.is_wholly_known() && self.configured.get(config).is_some_and(|configured| configured.config == *value)
+    }
+
+    /// Asks all to end what they are doing soon.
+    pub fn stop(&self) {
+        self.started.values().chain(self.configured.values().map(|configured| &configured.provider)).for_each(|one| one.stop());
+    }
+
+    /// The schema of a resource's type.
+    ///
+    /// # Errors
+    ///
+    /// The provider does not start, or has no such type: the message is about `span`.
+    pub fn schema(&mut self, address: &ProviderAddress, resource: &Resource, span: Span) -> Result<Arc<Schema>, Diagnostics> {
+        let provider = self.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
+        let schema = match resource.mode {
+            Mode::Managed => provider.resource_schema(&resource.type_name),
+            Mode::Data => provider.data_schema(&resource.type_name),
+            Mode::Ephemeral => provider.ephemeral_schema(&resource.type_name),
+        }?;
+        schema.ok_or_else(|| unsupported(&provider.type_names(), address, resource, span).into())
+    }
+}
+
+fn unsupported(known: &TypeNames, address: &ProviderAddress, resource: &Resource, span: Span) -> Diagnostic {
+    let (summary, what, names, other) = match resource.mode {
+        Mode::Managed => ("Invalid resource type", "resource type", &known.resources, &known.data_sources),
+        Mode::Data => ("Invalid data source", "data source", &known.data_sources, &known.resources),
+        Mode::Ephemeral => ("Invalid ephemeral resource", "ephemeral resource type", &known.ephemeral_resources, &known.resources),
+    };
+    let type_name = &resource.type_name;
+    let mut detail = format!("The provider {} does not support {what} \"{type_name}\".", address.display_short());
+    if other.contains(type_name) {
+        let kind = if resource.mode == Mode::Managed { "data source" } else { "managed resource type" };
+        detail.push_str(&format!("\n\nDid you mean the {kind} \"{type_name}\"?"));
+    } else if let Some(similar) = suggest(type_name, names.iter().map(|name| &**name)) {
+        detail.push_str(&format!(" Did you mean \"{similar}\"?"));
+    }
+    Diagnostic::error(summary, detail).at(span)
+}

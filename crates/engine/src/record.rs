@@ -1,0 +1,77 @@
+//! Between values and the records of the state.
+
+use std::sync::Arc;
+
+use groma_provider::{Private, Schema};
+use groma_state::{AttributesJson, Dependencies, Identity, ObjectRecord, ObjectStatus};
+use groma_value::{CodecError, Marks, Path, PathMarks, Value, json};
+
+/// An object that is to be recorded.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its value, wholly known; sensitive parts are marked.
+    pub value: Value,
+    /// What the provider keeps with it.
+    pub private: Private,
+    /// Its identity.
+    pub identity: Option<Value>,
+}
+
+/// What a record says beside the object itself.
+#[derive(Clone, Debug, Default)]
+pub struct Circumstances {
+    /// Whether it has to be replaced.
+    pub status: ObjectStatus,
+    /// What it depends on.
+    pub dependencies: Dependencies,
+    /// Whether its replacement is created first.
+    pub create_before_destroy: bool,
+}
+
+/// The record of an object.
+///
+/// # Errors
+///
+/// The value does not fit the schema or is not wholly known: a bug of ours, since answers of providers are checked.
+pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) -> Result<ObjectRecord, CodecError> {
+    let (plain, marks) = object.value.unmark_deep();
+    let text = json::to_json(&plain, schema.block.implied_type())?;
+    let identity = match (&object.identity, &schema.identity) {
+        (Some(identity), Some(of)) if !identity.is_null() => {
+            let text = json::to_json(identity, &of.implied_type())?;
+            Some(Arc::new(Identity { schema_version: of.version, json: Some(AttributesJson::new(into_text(text))) }))
+        }
+        _ => None,
+    };
+    Ok(ObjectRecord {
+        status: circumstances.status,
+        schema_version: schema.version,
+        attributes: AttributesJson::new(into_text(text)),
+        sensitive_attributes: sensitive_paths(&marks),
+        private: Arc::clone(&object.private),
+        identity,
+        dependencies: circumstances.dependencies,
+        create_before_destroy: circumstances.create_before_destroy,
+        foreign: None,
+    })
+}
+
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
+    let mut paths: Vec<Path> =
+        marks.iter().filter(|(_, marks)| marks.is_sensitive()).map(|(path, _)| path.clone()).collect();
+    paths.sort();
+    paths
+}
+
+/// `value` with the marks that a record remembers.
+pub fn remember_marks(value: Value, record: &ObjectRecord) -> Value {
+    if value.is_null() || record.sensitive_attributes.is_empty() {
+        return value;
+    }
+    let marks: PathMarks = record.sensitive_attributes.iter().map(|path| (path.clone(), Marks::SENSITIVE)).collect();
+    value.mark_paths(&marks)
+}

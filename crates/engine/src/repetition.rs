@@ -1,0 +1,233 @@
+//! `count`, `for_each` and `enabled`: how many instances there are (PL-29).
+
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::Expression;
+use groma_lang::{Scope, evaluate, observing};
+use groma_value::{Kind, Type, Value, convert};
+
+use crate::world::Expansion;
+
+/// The arguments that say how something repeats; at most one is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arguments<'a> {
+    /// `count`
+    pub count: Option<&'a Expression>,
+    /// `for_each`
+    pub for_each: Option<&'a Expression>,
+    /// `enabled`
+    pub enabled: Option<&'a Expression>,
+}
+
+/// More instances than this are a mistake; their values would not fit into memory either.
+const MOST: u64 = 100_000_000;
+
+/// The instances; none after an error.
+pub fn expand(arguments: Arguments<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
+    if let Some(expression) = arguments.count {
+        return count(expression, scope, diagnostics);
+    }
+    if let Some(expression) = arguments.for_each {
+        return for_each(expression, scope, diagnostics).map(|elements| Expansion::ForEach(elements.into()));
+    }
+    match arguments.enabled {
+        Some(expression) => enabled(expression, scope, diagnostics),
+        None => Some(Expansion::Single),
+    }
+}
+
+struct Argument<'a> {
+    expression: &'a Expression,
+    scope: &'a dyn Scope,
+    summary: &'static str,
+}
+
+impl Argument<'_> {
+    fn error(&self, detail: impl Into<String>) -> Diagnostic {
+        let diagnostic = Diagnostic::error(self.summary, detail).at(self.expression.span);
+        observing(diagnostic, self.expression, self.scope)
+    }
+
+    fn value(&self, diagnostics: &mut Diagnostics) -> Option<Value> {
+        let mut problems = Diagnostics::new();
+        let value = evaluate(self.expression, self.scope, &mut problems);
+        let failed = problems.has_errors();
+        diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+}
+
+fn count(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
+    let argument = Argument { expression, scope, summary: "Invalid count argument" };
+    let value = argument.value(diagnostics)?;
+    match read_count(&argument, &value) {
+        Ok(count) => Some(Expansion::Count(count)),
+        Err(problem) => {
+            diagnostics.push(problem);
+            None
+        }
+    }
+}
+
+#[allow(clippy::result_large_err, reason = "asked once a resource")]
+fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic> {
+    if value.deep_marks().is_ephemeral() {
+        return Err(argument.error(
+            "The given \"count\" is derived from an ephemeral value, which means that it cannot be kept from plan to apply. \
+             Use only non-ephemeral values to say how many instances there are.",
+        ));
+    }
+    // How many instances there are is not hidden, whatever the number was made of.
+    let (value, _) = value.unmark();
+    if value.is_null() {
+        return Err(argument.error("The given \"count\" argument value is null. An integer is required."));
+    }
+    let number = convert::convert(&value, &Type::Number)
+        .map_err(|problem| argument.error(format!("The given \"count\" argument value is unsuitable: {}.", problem.message)))?;
+    if !number.is_known() {
+        return Err(argument.error(
+            "The \"count\" value depends on resource attributes that cannot be determined until apply, so it cannot be predicted \
+             how many instances will be created. To work around this, use the -target argument to first apply only the resources \
+             that the count depends on.",
+        ));
+    }
+    let Some(number) = number.as_number() else { return Err(argument.error("A whole number is required.")) };
+    if !number.is_integer() {
+        return Err(argument.error("The given \"count\" argument value is unsuitable: must be a whole number."));
+    }
+    match number.to_u64() {
+        Some(count) if count <= MOST => Ok(count),
+        Some(_) => Err(argument.error("The given \"count\" argument value is unsuitable: that many instances cannot be managed.")),
+        None => Err(argument
+            .error("The given \"count\" argument value is unsuitable: must be greater than or equal to zero.")),
+    }
+}
+
+fn for_each(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Vec<(Name, Value)>> {
+    let argument = Argument { expression, scope, summary: "Invalid for_each argument" };
+    let value = argument.value(diagnostics)?;
+    match read_elements(&argument, &value) {
+        Ok(elements) => Some(elements),
+        Err(problem) => {
+            diagnostics.push(problem);
+            None
+        }
+    }
+}
+
+const UNKNOWN_KEYS: &str = "depends on resource attributes that cannot be determined until apply, so the full set of keys that will \
+                            identify the instances of this resource cannot be determined.\n\nWhen working with unknown values in \
+                            for_each, it is better to use a map value where the keys are defined statically in the configuration \
+                            and where only the values contain apply-time results.\n\nAlternatively, use the -target planning \
+                            option to first apply only the resources that the for_each value depends on, and then apply a second \
+                            time to fully converge.";
+
+#[allow(clippy::result_large_err, reason = "asked once a resource")]
+fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Diagnostic> {
+    let (plain, marks) = value.unmark();
+    if marks.is_sensitive() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_sensitive()) {
+        return Err(argument.error(
+            "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive \
+             value could be exposed as a resource instance key.",
+        ));
+    }
+    if marks.is_ephemeral() {
+        return Err(argument.error(
+            "The given \"for_each\" value is derived from an ephemeral value, which means that it cannot be kept from plan to \
+             apply. Use only non-ephemeral values in for_each.",
+        ));
+    }
+    if plain.is_null() {
+        return Err(argument.error(format!(
+            "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. {MAP_OR_SET}"
+        )));
+    }
+    match plain.kind() {
+        Kind::Unknown(_) => match plain.ty() {
+            Type::Set(_) => Err(argument.error(format!("The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}"))),
+            Type::Map(_) | Type::Object(_) | Type::Dynamic => {
+                Err(argument.error(format!("The \"for_each\" map includes keys derived from resource attributes: it {UNKNOWN_KEYS}")))
+            }
+            other => Err(unsuitable(argument, &other)),
+        },
+        Kind::Map(map) => Ok(map.iter().map(|(key, value)| (key.clone(), value.clone())).collect()),
+        Kind::Object(object) => Ok(object.iter().map(|(key, value)| (key.clone(), value.clone())).collect()),
+        Kind::Set(elements) => read_set(argument, &plain, elements),
+        _ => Err(unsuitable(argument, &plain.ty())),
+    }
+}
+
+const MAP_OR_SET: &str = "A map, or set of strings is allowed.";
+
+fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Diagnostic {
+    argument.error(format!(
+        "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you \
+         have provided a value of type {}.",
+        ty.friendly_name()
+    ))
+}
+
+#[allow(clippy::result_large_err, reason = "asked once a resource")]
+fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<Vec<(Name, Value)>, Diagnostic> {
+    if elements.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !set.is_wholly_known() {
+        return Err(argument.error(format!("The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}")));
+    }
+    let mut keys = Vec::with_capacity(elements.len());
+    for element in elements {
+        match element.as_name() {
+            Some(key) => keys.push((key.clone(), element.clone())),
+            None if element.is_null() => {
+                return Err(argument.error(
+                    "The given \"for_each\" argument value is unsuitable: \"for_each\" sets must not contain null values.",
+                ));
+            }
+            None => {
+                let detail = format!(
+                    "The given \"for_each\" argument value is unsuitable: \"for_each\" supports maps and sets of strings, but you have \
+                     provided a set containing type {}.",
+                    element.ty().friendly_name()
+                );
+                return Err(argument.error(detail));
+            }
+        }
+    }
+    keys.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(keys)
+}
+
+fn enabled(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
+    let argument = Argument { expression, scope, summary: "Invalid enabled argument" };
+    let value = argument.value(diagnostics)?;
+    let truth = convert::convert(&value.unmark().0, &Type::Bool).ok().and_then(|truth| truth.as_bool());
+    match truth {
+        Some(true) => Some(Expansion::Single),
+        Some(false) => Some(Expansion::Absent),
+        None => {
+            diagnostics.push(argument.error("The \"enabled\" argument must be true or false, and known when planning."));
+            None
+        }
+    }
+}
+
+/// The elements as they are now, for instances that a plan has made: the keys must be the same.
+pub fn elements_again(
+    arguments: Arguments<'_>,
+    keys: &[Name],
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<[(Name, Value)]>> {
+    let expression = arguments.for_each?;
+    let elements = for_each(expression, scope, diagnostics)?;
+    if elements.iter().map(|(key, _)| key).eq(keys) {
+        return Some(elements.into());
+    }
+    let detail = "The keys of this for_each are not the ones that were planned. What they are made of must not change between plan \
+                  and apply; this is a bug unless a function such as timestamp() takes part.";
+    diagnostics.push(Diagnostic::error("Invalid for_each argument", detail).at(expression.span));
+    None
+}

@@ -1,0 +1,83 @@
+//! What a run works with: handed in by whoever starts it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::{Name, ProviderAddress};
+use groma_config::Configuration;
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_lang::FunctionContext;
+use groma_provider::Provider;
+use indexmap::IndexMap;
+
+use crate::cancel::Cancellation;
+use crate::checks::Checks;
+use crate::evaluation::Evaluation;
+use crate::hooks::Hooks;
+use crate::options::Input;
+use crate::world::Surroundings;
+
+/// Where providers come from.
+pub trait ProviderSource: Send + Sync {
+    /// A provider that has not been configured.
+    ///
+    /// # Errors
+    ///
+    /// There is no such provider here, or it does not start.
+    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
+    fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic>;
+}
+
+/// A run's surroundings.
+#[derive(Clone)]
+pub struct Session {
+    /// What the author wrote.
+    pub configuration: Arc<Configuration>,
+    /// The texts it was read from.
+    pub sources: Arc<Sources>,
+    /// Where providers come from.
+    pub providers: Arc<dyn ProviderSource>,
+    /// Who is told about progress.
+    pub hooks: Arc<dyn Hooks>,
+    /// How the run is stopped.
+    pub cancellation: Cancellation,
+    /// How many conversations with providers go on at once; at least one.
+    pub parallelism: usize,
+    /// The name of the workspace.
+    pub workspace: String,
+    /// The working directory, absolute.
+    pub working_directory: PathBuf,
+    /// The root module's directory, as people see it: `.` unless it is elsewhere.
+    pub root_directory: PathBuf,
+    /// What `~` stands for.
+    pub home_directory: Option<PathBuf>,
+    /// Now, RFC 3339 in UTC.
+    pub timestamp: String,
+    /// The version of Terraform whose language and formats are spoken: what providers are told.
+    pub terraform_version: String,
+    /// Where conversations with providers run; outlives plan and apply, because connections do.
+    pub runtime: Arc<tokio::runtime::Runtime>,
+}
+
+impl Session {
+    /// What is the same everywhere in a plan.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            workspace: self.workspace.clone(),
+            working_directory: self.working_directory.clone(),
+            root_directory: self.root_directory.clone(),
+            applying: false,
+        }
+    }
+
+    /// An evaluation as during planning: functions with a result of their own give an unknown value.
+    pub(crate) fn evaluation(&self, inputs: IndexMap<Name, Input>) -> Evaluation {
+        let functions = FunctionContext {
+            working_directory: self.working_directory.clone(),
+            home_directory: self.home_directory.clone(),
+            plan_timestamp: Some(self.timestamp.clone()),
+            ..FunctionContext::new(&self.root_directory, Arc::clone(&self.sources))
+        };
+        Evaluation { functions: Arc::new(functions), inputs, checks: Checks::new(), diagnostics: Diagnostics::new() }
+    }
+}

@@ -1,0 +1,137 @@
+//! Resource blocks prepared for their instances: schema and decoder, once for each block.
+
+use std::sync::Arc;
+
+use groma_address::{ProviderAddress, ProviderConfig};
+use groma_diagnostics::Diagnostics;
+use groma_provider::{BodyDecoder, Schema};
+
+use crate::config_graph::{ConfigGraph, ModuleIndex, narrow};
+use crate::providers::Providers;
+use crate::session::Session;
+
+/// A resource block, ready for evaluation.
+pub struct Template {
+    /// The schema of its type.
+    pub schema: Arc<Schema>,
+    /// Its body.
+    pub body: Arc<BodyDecoder>,
+    /// Who manages its objects.
+    pub provider: Arc<ProviderConfig>,
+}
+
+/// A provider block, ready for evaluation.
+pub struct ProviderTemplate {
+    /// The schema of the provider's configuration.
+    pub schema: Arc<Schema>,
+    /// Its body.
+    pub body: Arc<BodyDecoder>,
+    /// Which configuration it is.
+    pub config: ProviderConfig,
+}
+
+/// The prepared blocks of all modules; what could not be prepared was reported and is missing.
+#[derive(Default)]
+pub struct Templates {
+    resources: Vec<Vec<Option<Arc<Template>>>>,
+    providers: Vec<Vec<Option<Arc<ProviderTemplate>>>>,
+}
+
+impl Templates {
+    /// Prepares all blocks.
+    pub fn prepare(session: &Session, graph: &ConfigGraph, providers: &mut Providers) -> (Self, Diagnostics) {
+        let mut diagnostics = Diagnostics::new();
+        let mut templates = Self::default();
+        let mut shared: std::collections::HashMap<ProviderConfig, Arc<ProviderConfig>> = std::collections::HashMap::new();
+        for (_, module) in graph.modules() {
+            let config = &module.config;
+            let blocks = config.providers.iter().map(|(local, block)| {
+                let address = config.provider_address(&local.name);
+                match prepare_provider(providers, &address, &block.body, block.span) {
+                    Ok((schema, body, problems)) => {
+                        diagnostics.append(problems);
+                        let config = ProviderConfig {
+                            module: config.path.clone(),
+                            provider: address,
+                            alias: local.alias.clone(),
+                        };
+                        Some(Arc::new(ProviderTemplate { schema, body: Arc::new(body), config }))
+                    }
+                    Err(problems) => {
+                        diagnostics.append(problems);
+                        None
+                    }
+                }
+            });
+            templates.providers.push(blocks.collect());
+            let mut prepared = Vec::with_capacity(config.resources.len());
+            for (address, resource) in &config.resources {
+                let template = match session.configuration.provider_config(&config.path, resource) {
+                    Ok(provider) => match providers.schema(&provider.provider, address, resource.header_span) {
+                        Ok(schema) => {
+                            let (body, problems) = BodyDecoder::new(&resource.body, &schema.block);
+                            diagnostics.append(problems);
+                            let provider = shared.entry(provider.clone()).or_insert_with(|| Arc::new(provider));
+                            Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider) }))
+                        }
+                        Err(problems) => {
+                            report_once(&mut diagnostics, problems);
+                            None
+                        }
+                    },
+                    // That it is missing is found by the checks of the configuration.
+                    Err(_) => None,
+                };
+                prepared.push(template);
+            }
+            templates.resources.push(prepared);
+        }
+        (templates, diagnostics)
+    }
+
+    /// A resource block.
+    pub fn resource(&self, module: ModuleIndex, at: u32) -> Option<&Arc<Template>> {
+        self.resources.get(module.at())?.get(at as usize)?.as_ref()
+    }
+
+    /// A provider block.
+    pub fn provider(&self, module: ModuleIndex, at: u32) -> Option<&Arc<ProviderTemplate>> {
+        self.providers.get(module.at())?.get(at as usize)?.as_ref()
+    }
+
+    /// The provider blocks of all modules.
+    pub fn provider_blocks(&self) -> impl Iterator<Item = (ModuleIndex, u32, &Arc<ProviderTemplate>)> {
+        self.providers.iter().enumerate().flat_map(|(module, blocks)| {
+            let known = blocks.iter().enumerate();
+            known.filter_map(move |(at, block)| Some((ModuleIndex(narrow(module)), narrow(at), block.as_ref()?)))
+        })
+    }
+
+    /// The resource blocks of all modules.
+    pub fn resource_blocks(&self) -> impl Iterator<Item = &Arc<Template>> {
+        self.resources.iter().flatten().flatten()
+    }
+}
+
+fn prepare_provider(
+    providers: &mut Providers,
+    address: &ProviderAddress,
+    body: &groma_hcl::Body,
+    span: groma_diagnostics::Span,
+) -> Result<(Arc<Schema>, BodyDecoder, Diagnostics), Diagnostics> {
+    let provider = providers.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
+    let schema = Arc::clone(&provider.schema()?.config);
+    let (body, problems) = BodyDecoder::new(body, &schema.block);
+    Ok((schema, body, problems))
+}
+
+/// That a provider does not start is told once, not for each of its resources.
+fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
+    for problem in problems {
+        let known = problem.summary.starts_with("Provider ")
+            && diagnostics.iter().any(|other| other.summary == problem.summary && other.detail == problem.detail);
+        if !known {
+            diagnostics.push(problem);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Checking a configuration without state and without values: everything that is not written out is unknown (LC-03).
+
+use std::sync::Arc;
+
+use groma_address::Mode as ResourceMode;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_lang::{Scope, evaluate};
+use groma_provider::Subject;
+use groma_value::{Marks, Type, Value, convert};
+use indexmap::IndexMap;
+
+use crate::config_graph::{ConfigGraph, NodeKind};
+use crate::evaluation::Evaluation;
+use crate::options::Input;
+use crate::planning::managed::ephemeral_misuse;
+use crate::providers::Providers;
+use crate::session::Session;
+use crate::templates::Templates;
+use crate::walk::{Outcome, Visit, Walk};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
+
+/// Checks everything that can be checked now.
+pub async fn validate(
+    session: &Session,
+    graph: &Arc<ConfigGraph>,
+    templates: &Templates,
+    providers: &mut Providers,
+) -> Diagnostics {
+    let world = World::new(Arc::clone(graph), session.surroundings());
+    let walk = Walk::new(&world);
+    let evaluation = session.evaluation(unknown_inputs(session));
+    let mut validator = Validator { templates, providers, world, walk, evaluation };
+    while let Some((visit, outcome)) = validator.walk.next() {
+        let outcome = match outcome {
+            Outcome::Done => validator.visit(visit).await,
+            Outcome::Failed => Outcome::Failed,
+        };
+        validator.walk.end(&validator.world, visit, outcome);
+    }
+    validator.evaluation.diagnostics
+}
+
+/// The root module's variables as values of which only the type is known.
+fn unknown_inputs(session: &Session) -> IndexMap<groma_address::Name, Input> {
+    let variables = &session.configuration.root.variables;
+    let unknown = variables.values().map(|variable| {
+        let value = Value::unknown(variable.constraint.ty.clone());
+        (variable.name.clone(), Input { value, span: variable.span })
+    });
+    unknown.collect()
+}
+
+struct Validator<'a> {
+    templates: &'a Templates,
+    providers: &'a mut Providers,
+    world: World,
+    walk: Walk,
+    evaluation: Evaluation,
+}
+
+impl Validator<'_> {
+    async fn visit(&mut self, visit: Visit) -> Outcome {
+        let id = visit.module;
+        match self.world.static_module(id).node(visit.node).kind {
+            NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
+            NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
+            NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
+            NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
+            NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
+            NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
+            NodeKind::Call(at) => self.call(id, at),
+            NodeKind::Provider(at) => self.provider(id, at).await,
+            NodeKind::Resource(at) => self.resource(id, at).await,
+        }
+    }
+
+    fn call(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, call)) = config.calls.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
+        let mut sound = true;
+        for expression in repeats {
+            sound &= self.evaluation.value(expression, &scope).is_some();
+        }
+        sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
+        if !sound {
+            return Outcome::Failed;
+        }
+        let repeated = call.count.is_some() || call.for_each.is_some();
+        let expansion = if repeated { Expansion::Abstract } else { Expansion::Single };
+        let instances = self.world.expand_call(module, at, expansion);
+        self.walk.expanded(&self.world, module, at, &instances);
+        Outcome::Done
+    }
+
+    async fn provider(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let index = self.world.module(module).of;
+        let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let (value, problems) = block.body.evaluate(&InstanceScope::new(&self.world, module, &functions));
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed {
+            return Outcome::Failed;
+        }
+        let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
+        let problems = provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
+    }
+
+    async fn resource(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((address, resource)) = config.resources.get_index(at as usize) else { return Outcome::Failed };
+        let index = self.world.module(module).of;
+        let Some(template) = self.templates.resource(index, at).cloned() else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let outer = InstanceScope::new(&self.world, module, &functions);
+        let repeats = resource.count.as_ref().or(resource.for_each.as_ref());
+        if let Some(expression) = repeats.or(resource.lifecycle.enabled.as_ref())
+            && self.evaluation.value(expression, &outer).is_none()
+        {
+            return Outcome::Failed;
+        }
+        if !suitable(resource.count.as_ref(), resource.for_each.as_ref(), &outer, &mut self.evaluation.diagnostics) {
+            return Outcome::Failed;
+        }
+        let expansion = if repeats.is_some() { Expansion::Abstract } else { Expansion::Single };
+        let repetition = match (&resource.count, &resource.for_each) {
+            (None, None) => Repetition::None,
+            _ => Repetition::Unknown,
+        };
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let (value, problems) = template.body.evaluate(&scope);
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        for rule in &resource.lifecycle.preconditions {
+            self.evaluation.value(&rule.condition, &scope);
+        }
+        let instance = groma_address::ResourceInstance {
+            module: self.world.module(module).address.clone(),
+            resource: address.clone(),
+            key: groma_address::InstanceKey::None,
+        };
+        let mut unknown = Value::unknown(template.schema.block.implied_type().clone());
+        if address.mode == ResourceMode::Ephemeral {
+            unknown = unknown.with_marks(&Marks::EPHEMERAL);
+        }
+        for rule in &resource.lifecycle.postconditions {
+            let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&unknown);
+            self.evaluation.value(&rule.condition, &scope);
+        }
+        let data = &mut self.world.module_mut(module).resources[at as usize];
+        data.expand(expansion);
+        data.settle(0, unknown);
+        if failed {
+            return Outcome::Failed;
+        }
+        if address.mode == ResourceMode::Managed
+            && let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, &instance)
+        {
+            self.evaluation.diagnostics.push(problem);
+            return Outcome::Failed;
+        }
+        let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
+        let subject = Subject {
+            address: &instance,
+            schema: &template.schema,
+            body: Some(&template.body),
+            span: resource.header_span,
+        };
+        let problems = provider.validate(&subject, &value).await;
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
+    }
+}
+
+/// Whether `count` and `for_each` have types that can ever be right; values that are not known yet can.
+fn suitable(
+    count: Option<&groma_hcl::Expression>,
+    for_each: Option<&groma_hcl::Expression>,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let mut quiet = Diagnostics::new();
+    if let Some(expression) = count {
+        let value = evaluate(expression, scope, &mut quiet).unmark().0;
+        if convert::convert(&value, &Type::Number).is_err() {
+            let detail = format!("A number is needed for \"count\", but this is {}.", value.ty().friendly_name());
+            diagnostics.push(Diagnostic::error("Invalid count argument", detail).at(expression.span));
+            return false;
+        }
+    }
+    if let Some(expression) = for_each {
+        let value = evaluate(expression, scope, &mut quiet).unmark().0;
+        if !matches!(value.ty(), Type::Map(_) | Type::Set(_) | Type::Object(_) | Type::Dynamic) {
+            let detail = format!(
+                "The given \"for_each\" argument value is unsuitable: a map or a set of strings is needed, but this is {}.",
+                value.ty().friendly_name()
+            );
+            diagnostics.push(Diagnostic::error("Invalid for_each argument", detail).at(expression.span));
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,193 @@
+//! The order of a walk over the instance graph: which node of which module instance can be visited next.
+//!
+//! The edges are those of the configuration graph; only a counter for each node of each instance is kept here.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::config_graph::{ConfigGraph, Dependent, NodeIndex, NodeKind, Place, narrow};
+use crate::world::{ModuleId, World};
+
+/// A node of a module instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Visit {
+    /// The module instance.
+    pub module: ModuleId,
+    /// The node in it.
+    pub node: NodeIndex,
+}
+
+/// How a visit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The node has its value.
+    Done,
+    /// It has none; what depends on it cannot be worked out and is left out without a further message.
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    waiting: u32,
+    ended: bool,
+    failed: bool,
+}
+
+/// The nodes of one module instance.
+#[derive(Debug)]
+struct Instance {
+    nodes: Box<[Progress]>,
+    left: u32,
+    failed: bool,
+}
+
+/// Keeps count of what waits for what.
+#[derive(Debug)]
+pub struct Walk {
+    graph: Arc<ConfigGraph>,
+    instances: Vec<Instance>,
+    ready: VecDeque<Visit>,
+    order: Vec<Visit>,
+}
+
+impl Walk {
+    /// A walk that begins in the root module of `world`.
+    pub fn new(world: &World) -> Self {
+        let mut walk = Self { graph: Arc::clone(world.graph()), instances: Vec::new(), ready: VecDeque::new(), order: Vec::new() };
+        walk.enter(world, ModuleId::ROOT);
+        walk
+    }
+
+    /// The next node whose requirements are done, and whether one of them failed.
+    pub fn next(&mut self) -> Option<(Visit, Outcome)> {
+        let visit = self.ready.pop_front()?;
+        let failed = self.instances[visit.module.at()].nodes[visit.node.at()].failed;
+        Some((visit, if failed { Outcome::Failed } else { Outcome::Done }))
+    }
+
+    /// Takes in the instances of a module call that was just expanded; to be followed by [`Walk::end`] of the call.
+    pub fn expanded(&mut self, world: &World, caller: ModuleId, call: u32, instances: &[ModuleId]) {
+        let module = world.static_module(caller);
+        let outputs = match module.children[call as usize] {
+            Some(child) => self.graph.module(child).config.outputs.len(),
+            None => 0,
+        };
+        let count = narrow(instances.len());
+        let end = module.call_end(call as usize);
+        let nodes = &mut self.instances[caller.at()].nodes;
+        nodes[end.at()].waiting += count;
+        for output in 0..outputs {
+            if let Some(node) = module.call_output(call as usize, output) {
+                nodes[node.at()].waiting += count;
+            }
+        }
+        for id in instances {
+            self.enter(world, *id);
+        }
+    }
+
+    fn enter(&mut self, world: &World, id: ModuleId) {
+        debug_assert_eq!(self.instances.len(), id.at(), "module instances are entered in the order of their numbers");
+        let caller = world.module(id).caller;
+        let module = world.static_module(id);
+        let mut nodes = vec![Progress::default(); module.nodes.len()].into_boxed_slice();
+        for (at, node) in module.nodes.iter().enumerate() {
+            let progress = &mut nodes[at];
+            for requirement in &node.requires {
+                let other = match requirement.place {
+                    Place::Here(_) => None,
+                    Place::Caller(node) => caller.map(|caller| (caller, node)),
+                    Place::Above(module, node) => world.instances_of(module).first().map(|id| (*id, node)),
+                };
+                match other {
+                    None => progress.waiting += 1,
+                    Some((id, node)) => {
+                        let known = self.instances[id.at()].nodes[node.at()];
+                        progress.waiting += u32::from(!known.ended);
+                        progress.failed |= known.failed;
+                    }
+                }
+            }
+            if progress.waiting == 0 {
+                self.ready.push_back(Visit { module: id, node: NodeIndex(narrow(at)) });
+            }
+        }
+        let left = narrow(nodes.len());
+        self.instances.push(Instance { nodes, left, failed: false });
+        if left == 0 {
+            self.leave(world, id);
+        }
+    }
+
+    /// Notes that a node is done or failed, and frees what waited for it.
+    pub fn end(&mut self, world: &World, visit: Visit, outcome: Outcome) {
+        let failed = outcome == Outcome::Failed;
+        let instance = &mut self.instances[visit.module.at()];
+        let progress = &mut instance.nodes[visit.node.at()];
+        debug_assert!(!progress.ended, "a node ends once");
+        progress.ended = true;
+        progress.failed |= failed;
+        instance.failed |= failed;
+        instance.left -= 1;
+        let left = instance.left;
+        self.order.push(visit);
+        let graph = Arc::clone(&self.graph);
+        let node = graph.module(world.module(visit.module).of).node(visit.node);
+        for dependent in &node.dependents {
+            match *dependent {
+                Dependent::Here(node) => self.free(Visit { module: visit.module, node }, failed),
+                Dependent::Input { call, node } => {
+                    for id in &world.module(visit.module).calls[call as usize].instances {
+                        self.free(Visit { module: *id, node }, failed);
+                    }
+                }
+                Dependent::Below(module, node) => {
+                    for id in world.instances_of(module) {
+                        self.free(Visit { module: *id, node }, failed);
+                    }
+                }
+            }
+        }
+        if let NodeKind::Output(output) = node.kind {
+            self.free_output(world, visit.module, output, failed);
+        }
+        if left == 0 {
+            self.leave(world, visit.module);
+        }
+    }
+
+    fn free(&mut self, visit: Visit, failed: bool) {
+        // An instance that is being made counts what has ended when it is entered.
+        let Some(instance) = self.instances.get_mut(visit.module.at()) else { return };
+        let progress = &mut instance.nodes[visit.node.at()];
+        progress.failed |= failed;
+        progress.waiting -= 1;
+        if progress.waiting == 0 {
+            self.ready.push_back(visit);
+        }
+    }
+
+    fn free_output(&mut self, world: &World, child: ModuleId, output: u32, failed: bool) {
+        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else { return };
+        if let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize) {
+            self.free(Visit { module: caller, node }, failed);
+        }
+    }
+
+    fn leave(&mut self, world: &World, child: ModuleId) {
+        let failed = self.instances[child.at()].failed;
+        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else { return };
+        let node = world.static_module(caller).call_end(place.call as usize);
+        self.free(Visit { module: caller, node }, failed);
+    }
+
+    /// Whether a node failed or stands on one that did.
+    pub fn failed(&self, visit: Visit) -> bool {
+        self.instances.get(visit.module.at()).is_some_and(|instance| instance.nodes[visit.node.at()].failed)
+    }
+
+    /// All nodes that ended, each after what it waited for.
+    pub fn into_order(self) -> Vec<Visit> {
+        self.order
+    }
+}

@@ -1,0 +1,143 @@
+//! How a resource or a module call repeats.
+
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, Name};
+use groma_value::Value;
+
+/// The instances of a resource or module call, once its `count` or `for_each` is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Expansion {
+    /// Not known yet.
+    #[default]
+    Pending,
+    /// No repetition: one instance without a key.
+    Single,
+    /// No repetition, and switched off by `enabled`.
+    Absent,
+    /// That many instances, numbered from 0.
+    Count(u64),
+    /// An instance for each element, sorted by key.
+    ForEach(Arc<[(Name, Value)]>),
+    /// One instance that stands for all there may be: while checking without values.
+    Abstract,
+}
+
+/// What `count` and `each` mean for one instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Repetition {
+    /// Neither means anything.
+    #[default]
+    None,
+    /// `count.index`
+    Count(u64),
+    /// `each.key` and `each.value`
+    Each(Name, Value),
+    /// All three mean something that is not known: while checking without instances.
+    Unknown,
+}
+
+impl Expansion {
+    /// How many instances there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Pending | Self::Absent => 0,
+            Self::Single | Self::Abstract => 1,
+            Self::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
+            Self::ForEach(elements) => elements.len(),
+        }
+    }
+
+    /// The key of the instance at `position`.
+    pub fn key(&self, position: usize) -> InstanceKey {
+        match self {
+            Self::Pending | Self::Absent | Self::Single | Self::Abstract => InstanceKey::None,
+            Self::Count(_) => InstanceKey::Int(position as u64),
+            Self::ForEach(elements) => {
+                elements.get(position).map_or(InstanceKey::None, |(key, _)| InstanceKey::String(key.clone()))
+            }
+        }
+    }
+
+    /// Where the instance with `key` is.
+    pub fn position(&self, key: &InstanceKey) -> Option<usize> {
+        match (self, key) {
+            (Self::Single, InstanceKey::None) | (Self::Abstract, _) => Some(0),
+            (Self::Count(count), InstanceKey::Int(index)) if index < count => usize::try_from(*index).ok(),
+            (Self::ForEach(elements), InstanceKey::String(key)) => {
+                elements.binary_search_by(|(known, _)| known.cmp(key)).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// What `count` and `each` mean for the instance at `position`.
+    pub fn repetition(&self, position: usize) -> Repetition {
+        match self {
+            Self::Pending | Self::Absent | Self::Single => Repetition::None,
+            Self::Abstract => Repetition::Unknown,
+            Self::Count(_) => Repetition::Count(position as u64),
+            Self::ForEach(elements) => match elements.get(position) {
+                Some((key, value)) => Repetition::Each(key.clone(), value.clone()),
+                None => Repetition::None,
+            },
+        }
+    }
+
+    /// The whole as one value: the element itself without repetition, a tuple under `count`, an object under `for_each`.
+    pub fn collect(&self, element: impl Fn(usize) -> Value) -> Value {
+        match self {
+            Self::Pending | Self::Abstract => Value::DYNAMIC,
+            Self::Absent => Value::null(groma_value::Type::Dynamic),
+            Self::Single => element(0),
+            Self::Count(_) => Value::tuple((0..self.len()).map(element).collect()),
+            Self::ForEach(elements) => {
+                let named = elements.iter().enumerate().map(|(position, (key, _))| (key.clone(), element(position)));
+                Value::object(named)
+            }
+        }
+    }
+
+    /// The keys alone.
+    pub fn keys(&self) -> ExpansionKeys {
+        match self {
+            Self::Pending | Self::Abstract => ExpansionKeys::Pending,
+            Self::Absent => ExpansionKeys::Absent,
+            Self::Single => ExpansionKeys::Single,
+            Self::Count(count) => ExpansionKeys::Count(*count),
+            Self::ForEach(elements) => ExpansionKeys::ForEach(elements.iter().map(|(key, _)| key.clone()).collect()),
+        }
+    }
+}
+
+/// An [`Expansion`] without the values of its elements: what a plan keeps of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum ExpansionKeys {
+    /// Was not reached.
+    #[default]
+    Pending,
+    /// One instance without a key.
+    Single,
+    /// None, switched off.
+    Absent,
+    /// That many instances.
+    Count(u64),
+    /// One instance for each key.
+    ForEach(Vec<Name>),
+}
+
+/// How everything in one module instance repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ModuleExpansions {
+    /// Module calls.
+    pub calls: Vec<ExpansionKeys>,
+    /// Resources.
+    pub resources: Vec<ExpansionKeys>,
+}
+
+/// How everything repeats, by the number of the module instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Expansions {
+    /// In the order in which module instances came into being.
+    pub modules: Vec<ModuleExpansions>,
+}

@@ -1,0 +1,262 @@
+//! The instances of everything, and their values so far.
+//!
+//! A [`World`] is the configuration graph stamped out for every module instance. It is filled by the thread that walks,
+//! and read by evaluation through an [`InstanceScope`].
+
+mod expansion;
+mod scope;
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, ModuleInstance, ResourceInstance};
+use groma_value::Value;
+
+pub use expansion::{Expansion, ExpansionKeys, Expansions, ModuleExpansions, Repetition};
+pub use scope::InstanceScope;
+
+use crate::config_graph::{ConfigGraph, ModuleIndex, StaticModule, narrow};
+
+/// A module instance, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModuleId(pub u32);
+
+impl ModuleId {
+    /// The root module.
+    pub const ROOT: Self = Self(0);
+
+    /// For indexing.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is the same everywhere in a run.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// `terraform.workspace`
+    pub workspace: String,
+    /// `path.cwd`
+    pub working_directory: PathBuf,
+    /// `path.root`, as people see it: `.` unless the configuration is elsewhere.
+    pub root_directory: PathBuf,
+    /// `terraform.applying`
+    pub applying: bool,
+}
+
+/// One instance of a module.
+#[derive(Debug)]
+pub struct ModuleData {
+    /// Its address.
+    pub address: ModuleInstance,
+    /// Which module it is an instance of.
+    pub of: ModuleIndex,
+    /// The instance that calls it.
+    pub caller: Option<ModuleId>,
+    /// What `count` and `each` were in the call.
+    pub repetition: Repetition,
+    /// Values of variables.
+    pub variables: Vec<Option<Value>>,
+    /// Values of locals.
+    pub locals: Vec<Option<Value>>,
+    /// Values of outputs.
+    pub outputs: Vec<Option<Value>>,
+    /// Module calls.
+    pub calls: Vec<CallData>,
+    /// Resources.
+    pub resources: Vec<ResourceData>,
+}
+
+/// A module call in one instance of the calling module.
+#[derive(Debug, Default)]
+pub struct CallData {
+    /// How it repeats.
+    pub expansion: Expansion,
+    /// Its instances, in the order of their keys.
+    pub instances: Vec<ModuleId>,
+}
+
+/// A resource in one module instance.
+#[derive(Debug, Default)]
+pub struct ResourceData {
+    /// How it repeats.
+    pub expansion: Expansion,
+    /// The value of each instance, in the order of their keys; none before it is planned and after a failure.
+    pub values: Vec<Option<Value>>,
+    /// Whether an instance is going to change.
+    pub pending: bool,
+    whole: OnceCell<Value>,
+}
+
+impl ResourceData {
+    /// Sets how it repeats.
+    pub fn expand(&mut self, expansion: Expansion) {
+        self.values = vec![None; expansion.len()];
+        self.expansion = expansion;
+        self.whole = OnceCell::new();
+    }
+
+    /// Gives the instance at `position` its value.
+    pub fn settle(&mut self, position: usize, value: Value) {
+        if let Some(slot) = self.values.get_mut(position) {
+            *slot = Some(value);
+            self.whole = OnceCell::new();
+        }
+    }
+
+    /// The value of the instance at `position`; unknown where there is none.
+    fn value(&self, position: usize) -> Value {
+        self.values.get(position).cloned().flatten().unwrap_or(Value::DYNAMIC)
+    }
+
+    /// What the resource's name alone means: the object, or a tuple or object of all of them.
+    fn whole(&self) -> &Value {
+        self.whole.get_or_init(|| self.expansion.collect(|position| self.value(position)))
+    }
+}
+
+/// All module instances.
+#[derive(Debug)]
+pub struct World {
+    graph: Arc<ConfigGraph>,
+    surroundings: Surroundings,
+    modules: Vec<ModuleData>,
+    by_address: HashMap<ModuleInstance, ModuleId>,
+    instances: Vec<Vec<ModuleId>>,
+}
+
+impl World {
+    /// A world with the root module only.
+    pub fn new(graph: Arc<ConfigGraph>, surroundings: Surroundings) -> Self {
+        let instances = vec![Vec::new(); graph.len()];
+        let mut world = Self { graph, surroundings, modules: Vec::new(), by_address: HashMap::new(), instances };
+        world.add(ConfigGraph::ROOT, ModuleInstance::root(), None, Repetition::None);
+        world
+    }
+
+    /// The configuration graph that it is made of.
+    pub fn graph(&self) -> &Arc<ConfigGraph> {
+        &self.graph
+    }
+
+    /// What is the same everywhere.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// The module instance `id`.
+    pub fn module(&self, id: ModuleId) -> &ModuleData {
+        &self.modules[id.at()]
+    }
+
+    /// The module instance `id`, for giving values.
+    pub fn module_mut(&mut self, id: ModuleId) -> &mut ModuleData {
+        &mut self.modules[id.at()]
+    }
+
+    /// The module that `id` is an instance of.
+    pub fn static_module(&self, id: ModuleId) -> &StaticModule {
+        self.graph.module(self.module(id).of)
+    }
+
+    /// All module instances; callers before what they call.
+    pub fn modules(&self) -> impl Iterator<Item = (ModuleId, &ModuleData)> {
+        self.modules.iter().enumerate().map(|(at, module)| (ModuleId(narrow(at)), module))
+    }
+
+    /// The number of the module instance at `address`.
+    pub fn find(&self, address: &ModuleInstance) -> Option<ModuleId> {
+        self.by_address.get(address).copied()
+    }
+
+    /// The instances of a module so far.
+    pub fn instances_of(&self, module: ModuleIndex) -> &[ModuleId] {
+        self.instances.get(module.at()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Makes the instances of a module call, and returns them. A child that could not be loaded has none.
+    pub fn expand_call(&mut self, caller: ModuleId, call: u32, expansion: Expansion) -> Vec<ModuleId> {
+        let module = self.static_module(caller);
+        let child = module.children.get(call as usize).copied().flatten();
+        let name = module.config.calls.get_index(call as usize).map(|(name, _)| name.clone());
+        let mut made = Vec::new();
+        if let (Some(child), Some(name)) = (child, name) {
+            let address = self.module(caller).address.clone();
+            for position in 0..expansion.len() {
+                let address = address.child(name.clone(), expansion.key(position));
+                made.push(self.add(child, address, Some(caller), expansion.repetition(position)));
+            }
+        }
+        let data = &mut self.modules[caller.at()].calls[call as usize];
+        data.expansion = expansion;
+        data.instances.clone_from(&made);
+        made
+    }
+
+    fn add(&mut self, of: ModuleIndex, address: ModuleInstance, caller: Option<ModuleId>, repetition: Repetition) -> ModuleId {
+        let id = ModuleId(narrow(self.modules.len()));
+        let config = &self.graph.module(of).config;
+        let data = ModuleData {
+            address: address.clone(),
+            of,
+            caller,
+            repetition,
+            variables: vec![None; config.variables.len()],
+            locals: vec![None; config.locals.len()],
+            outputs: vec![None; config.outputs.len()],
+            calls: config.calls.iter().map(|_| CallData::default()).collect(),
+            resources: config.resources.iter().map(|_| ResourceData::default()).collect(),
+        };
+        self.by_address.insert(address, id);
+        self.instances[of.at()].push(id);
+        self.modules.push(data);
+        id
+    }
+
+    /// The address of an instance of a resource.
+    pub fn instance_address(&self, module: ModuleId, resource: u32, position: usize) -> ResourceInstance {
+        let data = self.module(module);
+        let config = &self.graph.module(data.of).config;
+        let key = data.resources[resource as usize].expansion.key(position);
+        ResourceInstance { module: data.address.clone(), resource: config.resources[resource as usize].address.clone(), key }
+    }
+
+    /// Where a resource instance is, if the configuration has it.
+    pub fn locate(&self, address: &ResourceInstance) -> Option<(ModuleId, u32, usize)> {
+        let module = self.find(&address.module)?;
+        let position = self.static_module(module).config.resources.get_index_of(&address.resource)?;
+        let instance = self.module(module).resources[position].expansion.position(&address.key)?;
+        Some((module, narrow(position), instance))
+    }
+
+    /// What a module call's name alone means: an object of its outputs, or a tuple or object of such objects.
+    fn whole_call(&self, module: ModuleId, call: usize) -> Value {
+        let data = &self.module(module).calls[call];
+        data.expansion.collect(|position| data.instances.get(position).map_or(Value::DYNAMIC, |id| self.outputs(*id)))
+    }
+
+    /// The outputs of a module instance as one object.
+    pub fn outputs(&self, id: ModuleId) -> Value {
+        let config = &self.static_module(id).config;
+        let values = &self.module(id).outputs;
+        Value::object(config.outputs.keys().zip(values).map(|(name, value)| {
+            (name.clone(), value.clone().unwrap_or(Value::DYNAMIC))
+        }))
+    }
+
+    /// How everything repeats: what apply needs to make the same world again.
+    pub fn expansions(&self) -> Expansions {
+        let modules = self.modules.iter().map(|module| ModuleExpansions {
+            calls: module.calls.iter().map(|call| call.expansion.keys()).collect(),
+            resources: module.resources.iter().map(|resource| resource.expansion.keys()).collect(),
+        });
+        Expansions { modules: modules.collect() }
+    }
+
+    /// The key of the instance at `position` of a resource.
+    pub fn instance_key(&self, module: ModuleId, resource: u32, position: usize) -> InstanceKey {
+        self.module(module).resources[resource as usize].expansion.key(position)
+    }
+}
