@@ -2,3 +2,5 @@
 
 pub mod diagnostic;
 pub mod difference;
+pub mod plan;
+pub mod wording;

@@ -1,6 +1,7 @@
 //! What changed outside, as far as it matters for the plan.
 
-use groma_engine::{Action, Mode, Plan, RelevantAttribute, ResourceChange};
+use groma_engine::plan::RelevantAttribute;
+use groma_engine::{Action, Mode, Plan, ResourceChange};
 use groma_value::PathStep;
 use std::collections::HashMap;
 
@@ -30,7 +31,10 @@ pub(super) fn relevant(plan: &Plan, nothing_planned: bool) -> Vec<Drifted<'_>> {
     }
     let drifted = plan.drift.iter().filter_map(|change| {
         let resource = change.address.abs_resource();
-        let paths = attributes.get(&resource)?.iter().filter_map(|attribute| below(attribute.path.steps(), &change.address.key));
+        let paths = attributes
+            .get(&resource)?
+            .iter()
+            .filter_map(|attribute| below(attribute.path.steps(), &change.address.key));
         let paths = Paths::new(paths);
         (!paths.is_empty()).then_some(Drifted { change, paths })
     });

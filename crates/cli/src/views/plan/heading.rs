@@ -51,7 +51,9 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
         (Action::Update, Cause::Detected) => write!(out, "{subject} has changed"),
         (Action::Delete, Cause::Planned) => write!(out, "{subject} will be {destroyed}"),
         (Action::Delete, Cause::Detected) => write!(out, "{subject} has been deleted"),
-        (Action::Forget, _) => write!(out, "{subject} will no longer be managed by {product}, but will not be destroyed"),
+        (Action::Forget, _) => {
+            write!(out, "{subject} will no longer be managed by {product}, but will not be destroyed")
+        }
         (Action::DeleteThenCreate | Action::CreateThenDelete, _) => match change.reason {
             Some(ActionReason::ReplaceBecauseTainted) => write!(out, "{subject} is tainted, so must be {replaced}"),
             Some(ActionReason::ReplaceByRequest) => write!(out, "{subject} will be {replaced}, as requested"),
@@ -123,5 +125,6 @@ fn reason(change: &ResourceChange) -> Option<String> {
 pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut String) {
     let resource = &change.address.resource;
     let keyword = if resource.mode == Mode::Managed { "resource" } else { "data" };
-    let _ = write!(out, "{} {keyword} \"{}\" \"{}\" ", symbol(change.action, palette), resource.type_name, resource.name);
+    let _ =
+        write!(out, "{} {keyword} \"{}\" \"{}\" ", symbol(change.action, palette), resource.type_name, resource.name);
 }

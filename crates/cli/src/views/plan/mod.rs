@@ -8,8 +8,8 @@ mod summary;
 
 use std::io::{self, Write};
 
-use groma_engine::{Action, Mode, Plan, ResourceChange};
 use groma_address as address;
+use groma_engine::{Action, Mode, Plan, ResourceChange};
 
 use crate::terminal::{Palette, Tone, word_wrap};
 use crate::views::wording::Wording;
@@ -100,7 +100,13 @@ impl PlanText {
         writeln!(out, "\n{}", word_wrap(&text, self.columns))
     }
 
-    fn write_changes(&self, plan: &Plan, shown: &[&ResourceChange], summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    fn write_changes(
+        &self,
+        plan: &Plan,
+        shown: &[&ResourceChange],
+        summary: &Summary,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let product = &self.wording.product;
         if plan.errored {
             writeln!(out, "\n{product} planned the following actions, but then encountered a problem:")?;

@@ -32,7 +32,8 @@ pub(super) fn render(plan: &Plan, palette: Palette) -> String {
 }
 
 fn compare(output: &OutputChange) -> Difference {
-    let hidden = |value: &Value| if output.sensitive { value.clone().with_marks(&Marks::SENSITIVE) } else { value.clone() };
+    let hidden =
+        |value: &Value| if output.sensitive { value.clone().with_marks(&Marks::SENSITIVE) } else { value.clone() };
     let before = hidden(&output.before);
     let after = hidden(&output.after);
     let there = |value: &'_ Value| !value.is_null();
