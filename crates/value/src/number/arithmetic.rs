@@ -109,23 +109,20 @@ impl Number {
     }
 
     /// What is left of `self` after taking away `other` as often as it goes in, counted towards zero.
-    /// A modulus of zero leaves the number as it is.
+    /// A modulus of zero leaves the number as it is; with infinities there is no result.
     pub fn modulo(&self, other: &Number) -> Option<Number> {
-        if self.is_infinite() || other.is_infinite() {
-            return self.multiply(other);
-        }
         if other.is_zero() {
             return Some(self.clone());
         }
+        if self.is_infinite() || other.is_infinite() {
+            return None;
+        }
         if let Some((x, y, _)) = small_pair(self, other)
-            && x > 0
-            && y != 0
             && let Repr::Small { precision, .. } = self.0
             && u32::from(precision) >= INTEGER_PRECISION
+            && let Some(value) = x.checked_rem(y)
         {
-            return x
-                .checked_rem(y)
-                .map(|value| Number(Repr::Small { value, precision: precision.max(INTEGER_PRECISION as u16) }));
+            return Some(Number(Repr::Small { value, precision }));
         }
         let whole = self.divide(other)?.truncate();
         // The whole quotient takes the precision of the dividend, as it is computed in a copy of it.

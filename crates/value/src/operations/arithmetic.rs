@@ -44,7 +44,7 @@ pub fn divide(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// `a % b`, with the sign of `a`; a modulus of zero leaves `a` as it is.
 ///
 /// # Errors
-/// If an operand is null or no number, or one is zero and the other infinite.
+/// If an operand is null or no number, or is infinite.
 pub fn modulo(a: &Value, b: &Value) -> Result<Value, OperationError> {
     binary(a, b, Number::modulo, "can't use modulo with zero and infinity", || Refinement::NOT_NULL)
 }
