@@ -4,24 +4,29 @@
 mod calls;
 mod object;
 mod providers;
+mod refactoring;
 mod reference;
 mod walk;
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use crate::model::Module;
 
 /// Checks `root` and all modules below it.
-pub(crate) fn check(root: &Module, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     // What is wrong inside a folder is said once, however many modules are made of it.
     let mut folders: HashSet<&Path> = HashSet::new();
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
         if folders.insert(&module.directory) {
             walk::check(module, diagnostics);
+            refactoring::check(module, sources, diagnostics);
+            if !module.path.is_root() {
+                warn_of_backend(module, diagnostics);
+            }
         }
         calls::check(module, diagnostics);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
@@ -33,4 +38,19 @@ pub(crate) fn check(root: &Module, diagnostics: &mut Diagnostics) {
 /// How a module is called in the middle of a sentence.
 fn describe(module: &Module) -> String {
     if module.path.is_root() { "the root module".to_owned() } else { module.path.to_string() }
+}
+
+fn warn_of_backend(module: &Module, diagnostics: &mut Diagnostics) {
+    let place = module.backend.as_ref().map(|backend| ("Backend", backend.span));
+    let place = place.or_else(|| module.cloud.as_ref().map(|cloud| ("Cloud", cloud.span)));
+    if let Some((what, span)) = place {
+        diagnostics.push(
+            Diagnostic::warning(
+                format!("{what} configuration ignored"),
+                "Where state is kept is the root module's business; this module is called from another one. Remove the block here, \
+                 unless the module is a root module at other times.",
+            )
+            .at(span),
+        );
+    }
 }

@@ -221,7 +221,10 @@ fn visit<'a>(chain: &mut Vec<&'a Module>, diagnostics: &mut Diagnostics) {
         let Some(reference) = resource.provider.as_ref().filter(|reference| reference.provider.alias.is_some()) else {
             continue;
         };
-        if !seen.insert(reference.provider.clone()) {
+        // What the caller has to give is reported at the call.
+        let expected = module.required_providers.get(&reference.provider.name);
+        let is_expected = expected.is_some_and(|required| required.aliases.contains(&reference.provider));
+        if is_expected || !seen.insert(reference.provider.clone()) {
             continue;
         }
         if let Err(missing) = resolve(chain, &reference.provider) {

@@ -62,6 +62,8 @@ pub(crate) struct Decoding<'a> {
     pub(crate) role: Role,
     pub(crate) dialect: Dialect,
     pub(crate) diagnostics: Diagnostics,
+    /// Whether something that the file declares is missing from the result, after an error.
+    pub(crate) incomplete: bool,
 }
 
 /// The blocks of one file.
@@ -177,7 +179,9 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
 
 /// Decodes a whole file.
 pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
+    let before = decoding.diagnostics.len();
     let content = decoding.content(body, &FILE);
+    decoding.incomplete |= decoding.diagnostics.iter().skip(before).any(Diagnostic::is_error);
     let mut file = FileContent::default();
     for block in &content.blocks {
         top_level(block, &mut file, decoding);
@@ -194,20 +198,32 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
             "Invalid required_providers block",
             "Provider requirements belong inside a \"terraform\" block: write terraform { required_providers { … } }.",
         ),
-        "provider" => file.providers.extend(provider::provider(block, decoding)),
-        "variable" => file.variables.extend(variable::variable(block, decoding)),
+        "provider" => keep(provider::provider, block, &mut file.providers, decoding),
+        "variable" => keep(variable::variable, block, &mut file.variables, decoding),
         "locals" => file.locals.extend(output::locals(block, decoding)),
-        "output" => file.outputs.extend(output::output(block, decoding)),
-        "module" => file.calls.extend(module_call::module_call(block, decoding)),
-        "resource" => file.resources.extend(resource::managed(block, decoding)),
-        "data" => file.resources.extend(resource::data(block, decoding)),
-        "ephemeral" => file.resources.extend(resource::ephemeral(block, decoding)),
-        "action" => file.actions.extend(actions::action(block, decoding)),
-        "list" => file.lists.extend(actions::list(block, decoding)),
-        "moved" => file.moved.extend(refactoring::moved(block, decoding)),
-        "removed" => file.removed.extend(refactoring::removed(block, decoding)),
-        "import" => file.imports.extend(refactoring::import(block, decoding)),
-        "check" => file.checks.extend(check::check(block, decoding)),
+        "output" => keep(output::output, block, &mut file.outputs, decoding),
+        "module" => keep(module_call::module_call, block, &mut file.calls, decoding),
+        "resource" => keep(resource::managed, block, &mut file.resources, decoding),
+        "data" => keep(resource::data, block, &mut file.resources, decoding),
+        "ephemeral" => keep(resource::ephemeral, block, &mut file.resources, decoding),
+        "action" => keep(actions::action, block, &mut file.actions, decoding),
+        "list" => keep(actions::list, block, &mut file.lists, decoding),
+        "moved" => keep(refactoring::moved, block, &mut file.moved, decoding),
+        "removed" => keep(refactoring::removed, block, &mut file.removed, decoding),
+        "import" => keep(refactoring::import, block, &mut file.imports, decoding),
+        "check" => keep(check::check, block, &mut file.checks, decoding),
         _ => {}
     }
+}
+
+/// Decodes `block` into `list`; a block that comes to nothing leaves the file incomplete.
+fn keep<T>(
+    decode: fn(&Block, &mut Decoding<'_>) -> Option<T>,
+    block: &Block,
+    list: &mut Vec<T>,
+    decoding: &mut Decoding<'_>,
+) {
+    let decoded = decode(block, decoding);
+    decoding.incomplete |= decoded.is_none() && !decoding.is_override();
+    list.extend(decoded);
 }

@@ -20,6 +20,7 @@ pub(super) struct Reader<'a> {
     files: &'a dyn Files,
     read: Vec<LoadedFile>,
     folders: HashMap<PathBuf, Folder>,
+    incomplete: bool,
 }
 
 /// The module that a folder's files make.
@@ -35,7 +36,12 @@ pub(super) enum Folder {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(options: &'a LoadOptions, sources: &'a Sources, files: &'a dyn Files) -> Self {
-        Self { options, sources, files, read: Vec::new(), folders: HashMap::new() }
+        Self { options, sources, files, read: Vec::new(), folders: HashMap::new(), incomplete: false }
+    }
+
+    /// Whether something that the files declare is missing after an error, so that references to it mean nothing.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.incomplete
     }
 
     /// Everything that was read.
@@ -96,15 +102,23 @@ impl<'a> Reader<'a> {
             Syntax::Native => groma_hcl::parse_file(&file),
             Syntax::Json => groma_hcl::parse_json_file(&file),
         };
+        self.incomplete |= problems.has_errors();
         diagnostics.append(problems);
         let dialect = if name.ends_with(".tofu") || name.ends_with(".tofu.json") {
             Dialect::OpenTofu
         } else {
             Dialect::Terraform
         };
-        let mut decoding =
-            Decoding { sources: self.sources, options: self.options, role, dialect, diagnostics: Diagnostics::new() };
+        let mut decoding = Decoding {
+            sources: self.sources,
+            options: self.options,
+            role,
+            dialect,
+            diagnostics: Diagnostics::new(),
+            incomplete: false,
+        };
         let content = decode::file(&parsed.body, &mut decoding);
+        self.incomplete |= decoding.incomplete;
         diagnostics.append(decoding.diagnostics);
         Some(content)
     }

@@ -33,9 +33,9 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
     let mut builder = tree::Builder { reader: &mut reader, manifest: &manifest, diagnostics: &mut diagnostics };
     let Some(root) = builder.build(ModulePath::root(), Path::new("")) else { return (None, diagnostics) };
     let root = Arc::new(root);
-    // What follows would only repeat that a block could not be read.
-    if !diagnostics.has_errors() {
-        checks::check(&root, &mut diagnostics);
+    // Otherwise what follows would only repeat that a block could not be read.
+    if !reader.is_incomplete() {
+        checks::check(&root, sources, &mut diagnostics);
     }
     let requirements = Arc::new(providers::requirements(&root));
     let files = reader.into_files();

@@ -47,9 +47,6 @@ impl Builder<'_, '_> {
     /// `module` as the one at `path`; `above` are the folders from the root module's to this one's.
     fn with_children(&mut self, module: &Module, path: ModulePath, above: &mut Vec<PathBuf>) -> Module {
         let mut module = Module { path, ..module.clone() };
-        if !module.path.is_root() {
-            warn_of_backend(&module, self.diagnostics);
-        }
         for (name, call) in &module.calls {
             if let Some(child) = self.child(&module, call, above) {
                 module.children.insert(name.clone(), Arc::new(child));
@@ -144,19 +141,4 @@ impl Builder<'_, '_> {
 
 fn source_span(call: &ModuleCall) -> Span {
     call.source_expression.as_ref().map_or(call.span, |expression| expression.span)
-}
-
-fn warn_of_backend(module: &Module, diagnostics: &mut Diagnostics) {
-    let place = module.backend.as_ref().map(|backend| ("Backend", backend.span));
-    let place = place.or_else(|| module.cloud.as_ref().map(|cloud| ("Cloud", cloud.span)));
-    if let Some((what, span)) = place {
-        diagnostics.push(
-            Diagnostic::warning(
-                format!("{what} configuration ignored"),
-                "Where state is kept is the root module's business; this module is called from another one. Remove the block here, \
-                 unless the module is a root module at other times.",
-            )
-            .at(span),
-        );
-    }
 }

@@ -95,15 +95,19 @@ pub(super) fn text(
         return Some(Value::string(text));
     }
     let file = sources.add(format!("<value for var.{name}>"), text)?;
-    let (expression, problems) = parse_expression(&file);
-    let broken = problems.has_errors();
-    diagnostics.append(problems);
-    if broken {
-        return None;
-    }
-    let mut problems = Diagnostics::new();
-    let value = evaluate_constant(&expression, &mut problems);
-    let broken = problems.has_errors();
-    diagnostics.append(problems);
-    (!broken).then_some(value)
+    let (expression, mut problems) = parse_expression(&file);
+    let value = if problems.has_errors() { Value::DYNAMIC } else { evaluate_constant(&expression, &mut problems) };
+    let fine = !problems.has_errors();
+    let hidden = variable.filter(|variable| variable.sensitive);
+    diagnostics.append(problems.into_iter().map(|problem| match hidden {
+        Some(variable) => without_text(problem, variable),
+        None => problem,
+    }));
+    fine.then_some(value)
+}
+
+/// A problem with a sensitive value, which must not be shown: the declaration stands in for its text.
+fn without_text(problem: Diagnostic, variable: &Variable) -> Diagnostic {
+    let detail = format!("The value for var.{}, which is sensitive, is no expression that can be read.", variable.name);
+    Diagnostic::error(problem.summary, detail).at(variable.span)
 }

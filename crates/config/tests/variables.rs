@@ -1,0 +1,154 @@
+//! Values of root variables from all their sources.
+
+mod support;
+
+use groma_config::variables::{VariableOption, VariableSources, collect, finalize};
+use groma_config::{LoadOptions, load};
+use groma_diagnostics::Sources;
+use groma_value::Value;
+
+/// The values that the variables of the configuration in `text` get, or what is said about them.
+fn resolve(text: &str, environment: &[(&str, &str)], options: &[VariableOption]) -> (Vec<(String, Value)>, String) {
+    let sources = Sources::new();
+    let files = support::files(text);
+    let (configuration, mut diagnostics) = load(&LoadOptions::default(), &sources, &files);
+    let root = configuration.unwrap().root;
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let given = VariableSources { environment, options: options.to_vec() };
+    let (values, problems) = collect(&root.variables, &given, &sources, &files);
+    diagnostics.append(problems);
+    let (values, problems) = finalize(&root.variables, &values, &sources);
+    diagnostics.append(problems);
+    let values = values.into_iter().map(|(name, finalized)| (name.to_string(), finalized.value)).collect();
+    (values, support::print(&diagnostics, &sources))
+}
+
+fn var(text: &str) -> VariableOption {
+    VariableOption::Assignment(text.to_owned())
+}
+
+fn var_file(path: &str) -> VariableOption {
+    VariableOption::File(path.into())
+}
+
+const DECLARATION: &str = "variable \"x\" {\n  default = \"default\"\n}\n";
+
+/// Files from weak to strong, and one that is only read when named.
+const SOURCES: [(&str, &str); 6] = [
+    ("terraform.tfvars", "x = \"terraform.tfvars\""),
+    ("terraform.tfvars.json", r#"{ "x": "terraform.tfvars.json" }"#),
+    ("a.auto.tfvars", "x = \"a.auto\""),
+    ("b.auto.tfvars.json", r#"{ "x": "b.auto ${not_a_template}" }"#),
+    (".hidden.auto.tfvars", "x = \"hidden\""),
+    ("named.tfvars", "x = \"named\""),
+];
+
+/// The declaration of `x` with the first `count` of these files and the last.
+fn with_files(count: usize) -> String {
+    let (named, automatic) = SOURCES.split_last().unwrap();
+    let files = automatic.iter().take(count).chain([named]);
+    let files: Vec<String> = files.map(|(path, content)| format!("-- {path} --\n{content}\n")).collect();
+    format!("{DECLARATION}{}", files.concat())
+}
+
+#[test]
+fn the_later_source_wins() {
+    let value = |files: usize, environment: &[(&str, &str)], options: &[VariableOption]| {
+        let (values, problems) = resolve(&with_files(files), environment, options);
+        assert_eq!(problems, "");
+        values[0].1.as_str().unwrap().to_string()
+    };
+    let environment = [("x", "environment")];
+    assert_eq!(value(0, &[], &[]), "default");
+    assert_eq!(value(0, &environment, &[]), "environment");
+    assert_eq!(value(1, &environment, &[]), "terraform.tfvars");
+    assert_eq!(value(2, &environment, &[]), "terraform.tfvars.json");
+    assert_eq!(value(3, &environment, &[]), "a.auto");
+    assert_eq!(value(5, &environment, &[]), "b.auto ${not_a_template}");
+    assert_eq!(value(5, &environment, &[var("x=first"), var_file("named.tfvars")]), "named");
+    assert_eq!(value(5, &environment, &[var_file("named.tfvars"), var("x=a=b")]), "a=b");
+}
+
+#[test]
+fn text_is_a_string_or_an_expression_depending_on_the_type() {
+    let text = "variable \"untyped\" {}\nvariable \"number\" {\n  type = number\n}\nvariable \"list\" {\n  type = list(string)\n}\nvariable \"any\" {\n  type = any\n}\n";
+    let given = [("untyped", "[1]"), ("number", "5"), ("list", "[\"a\"]"), ("any", "{ a = 1 }")];
+    let (values, problems) = resolve(text, &given, &[]);
+    assert_eq!(problems, "");
+    let values: Vec<Value> = values.into_iter().map(|(_, value)| value).collect();
+    assert_eq!(values[0], Value::string("[1]"));
+    assert_eq!(values[1], Value::number(5));
+    assert_eq!(values[2], Value::list(groma_value::Type::String, vec![Value::string("a")]));
+    assert_eq!(values[3], Value::object([("a", Value::number(1))]));
+}
+
+#[test]
+fn null_means_the_default_where_null_is_not_allowed() {
+    let text = "variable \"a\" {\n  default  = 1\n  nullable = false\n}\nvariable \"b\" {\n  default = 1\n}\n-- terraform.tfvars --\na = null\nb = null\n";
+    let (values, problems) = resolve(text, &[], &[]);
+    assert_eq!(problems, "");
+    assert_eq!(values[0].1, Value::number(1));
+    assert!(values[1].1.is_null());
+}
+
+#[test]
+fn values_carry_the_marks_of_their_variable() {
+    let text = "variable \"a\" {\n  sensitive = true\n  ephemeral = true\n}\n";
+    let (values, _) = resolve(text, &[("a", "x")], &[]);
+    assert!(values[0].1.marks().is_sensitive() && values[0].1.marks().is_ephemeral());
+}
+
+#[test]
+fn undeclared_values_warn_in_files_and_fail_on_the_command_line() {
+    let text = "locals {}\n-- terraform.tfvars --\none = 1\ntwo = 2\nthree = 3\nfour = 4\n";
+    let (_, problems) = resolve(text, &[("silent", "x")], &[var("five=5"), var("six"), var("seven = 7")]);
+    insta::assert_snapshot!(problems);
+}
+
+#[test]
+fn values_that_do_not_fit_are_shown_where_they_are_given() {
+    let text = r#"
+variable "required" {}
+variable "never_null" {
+  type     = string
+  nullable = false
+}
+variable "object" {
+  type = object({ a = string, b = list(object({ c = number })) })
+}
+variable "secret" {
+  type      = number
+  sensitive = true
+}
+variable "number" {
+  type = number
+}
+variable "any" {
+  type = any
+}
+variable "secret_list" {
+  type      = list(string)
+  sensitive = true
+}
+-- terraform.tfvars --
+object     = { a = "x", b = [{ c = "q" }] }
+never_null = null
+secret     = "hush"
+-- broken.tfvars --
+any = {
+-- blocks.tfvars --
+block {}
+any = upper("x")
+"#;
+    let options = [
+        var("number=abc"),
+        var("any=[1,"),
+        var("secret_list=[hush"),
+        var_file("missing.tfvars"),
+        var_file("broken.tfvars"),
+        var_file("blocks.tfvars"),
+    ];
+    let (_, problems) = resolve(text, &[("any", "reference")], &options);
+    assert!(!problems.contains("hush"), "sensitive values are not shown");
+    insta::assert_snapshot!(problems);
+}
