@@ -3,5 +3,6 @@
 //! Of the engine's crates this one alone prints, reads the environment and knows the home folder.
 
 pub mod arguments;
+pub mod clock;
 pub mod terminal;
 pub mod views;

@@ -2,5 +2,7 @@
 
 pub mod diagnostic;
 pub mod difference;
+pub mod json;
 pub mod plan;
+pub mod progress;
 pub mod wording;

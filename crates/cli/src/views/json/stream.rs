@@ -1,0 +1,234 @@
+//! The message stream of `-json`: one object a line.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use groma_address::{InstanceKey, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Severity, Sources};
+use groma_engine::plan::Counts;
+use groma_engine::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+use serde_json::{Map, Value, json};
+
+use super::text::compact;
+use crate::views::diagnostic::diagnostic_json;
+
+/// Version of the message format.
+const UI_VERSION: &str = "1.3";
+
+/// Where messages go. Cheap to clone; lines of several threads do not mix.
+#[derive(Clone)]
+pub struct Stream {
+    out: Arc<Mutex<dyn Write + Send>>,
+    now: fn() -> String,
+}
+
+/// One message: a sentence for people and fields for programs.
+#[derive(Clone, Debug)]
+pub struct Message {
+    level: &'static str,
+    text: String,
+    kind: &'static str,
+    fields: Vec<(&'static str, Value)>,
+}
+
+impl Message {
+    /// A message of the kind `kind`.
+    pub fn new(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { level: "info", text: text.into(), kind, fields: Vec::new() }
+    }
+
+    /// The same with a further field.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: Value) -> Self {
+        self.fields.push((name, value));
+        self
+    }
+
+    fn at_level(mut self, level: &'static str) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+/// What a count of changes is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Planned changes.
+    Plan,
+    /// Changes that an apply has made.
+    Apply,
+    /// Changes that a destroy has made.
+    Destroy,
+}
+
+impl Stream {
+    /// A stream into `out`; `now` gives the time stamps.
+    pub fn new(out: Arc<Mutex<dyn Write + Send>>, now: fn() -> String) -> Self {
+        Self { out, now }
+    }
+
+    /// Writes one message. Whoever closed the stream does not want to read any more: that is no error.
+    pub fn send(&self, message: Message) {
+        let mut fields: BTreeMap<&str, Value> = message.fields.into_iter().collect();
+        fields.insert("type", message.kind.into());
+        let mut object = Map::new();
+        object.insert("@level".into(), message.level.into());
+        object.insert("@message".into(), message.text.into());
+        object.insert("@module".into(), "terraform.ui".into());
+        object.insert("@timestamp".into(), (self.now)().into());
+        object.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        let mut line = compact(&Value::Object(object));
+        line.push('\n');
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = out.write_all(line.as_bytes());
+        let _ = out.flush();
+    }
+
+    /// The first message: versions.
+    pub fn version(&self, terraform_version: &str) {
+        let text = format!("Terraform {terraform_version}");
+        self.send(
+            Message::new("version", text).with("terraform", terraform_version.into()).with("ui", UI_VERSION.into()),
+        );
+    }
+
+    /// One diagnostic.
+    pub fn diagnostic(&self, diagnostic: &Diagnostic, sources: &Sources) {
+        let (level, word) = match diagnostic.severity {
+            Severity::Error => ("error", "Error"),
+            Severity::Warning => ("warn", "Warning"),
+        };
+        let text = format!("{word}: {}", diagnostic.summary);
+        self.send(
+            Message::new("diagnostic", text).at_level(level).with("diagnostic", diagnostic_json(diagnostic, sources)),
+        );
+    }
+
+    /// Everything about a plan: drift, planned changes, counts, outputs.
+    pub fn plan(&self, plan: &Plan) {
+        for change in &plan.drift {
+            let name = action_name(change);
+            let text = format!("{}: Drift detected ({name})", change.address);
+            self.send(Message::new("resource_drift", text).with("change", change_json(change, Reasons::Hidden)));
+        }
+        for change in plan.changes.iter().filter(|change| is_told(change)) {
+            let text = format!("{}: Plan to {}", change.address, action_name(change));
+            self.send(Message::new("planned_change", text).with("change", change_json(change, Reasons::Shown)));
+        }
+        self.counts(plan.counts(), Counted::Plan);
+        if plan.mode != Mode::RefreshOnly || !plan.outputs.is_empty() {
+            self.planned_outputs(&plan.outputs);
+        }
+    }
+
+    /// How many objects were, or will be, changed.
+    pub fn counts(&self, counts: Counts, counted: Counted) {
+        let Counts { add, change, destroy, .. } = counts;
+        let (operation, text) = match counted {
+            Counted::Plan => ("plan", format!("Plan: {add} to add, {change} to change, {destroy} to destroy.")),
+            Counted::Apply => {
+                ("apply", format!("Apply complete! Resources: {add} added, {change} changed, {destroy} destroyed."))
+            }
+            Counted::Destroy => ("destroy", format!("Destroy complete! Resources: {destroy} destroyed.")),
+        };
+        let changes = json!({
+            "add": add, "change": change, "import": 0, "remove": destroy, "action_invocation": 0, "operation": operation,
+        });
+        self.send(Message::new("change_summary", text).with("changes", changes));
+    }
+
+    fn planned_outputs(&self, outputs: &[OutputChange]) {
+        if outputs.is_empty() {
+            return;
+        }
+        let told = outputs.iter().map(|output| {
+            let value = json!({ "sensitive": output.sensitive, "action": simple_action(output.action) });
+            (output.name.to_string(), value)
+        });
+        self.outputs(told.collect());
+    }
+
+    /// Output values by name.
+    pub fn outputs(&self, outputs: Map<String, Value>) {
+        let text = format!("Outputs: {}", outputs.len());
+        self.send(Message::new("outputs", text).with("outputs", Value::Object(outputs)));
+    }
+}
+
+/// The fields that tell which instance is meant.
+pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
+    let resource = &address.resource;
+    let module = address.module.to_string();
+    let own = address.to_string();
+    let own = own.strip_prefix(&module).map_or(&*own, |own| own.trim_start_matches('.'));
+    let key = match &address.key {
+        InstanceKey::None => Value::Null,
+        InstanceKey::Int(index) => (*index).into(),
+        InstanceKey::String(name) => name.to_string().into(),
+    };
+    json!({
+        "addr": address.to_string(),
+        "module": module,
+        "resource": own,
+        "implied_provider": resource.type_name.split('_').next().unwrap_or_default(),
+        "resource_type": &*resource.type_name,
+        "resource_name": &*resource.name,
+        "resource_key": key,
+    })
+}
+
+enum Reasons {
+    Shown,
+    Hidden,
+}
+
+fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
+    let mut object = Map::new();
+    object.insert("resource".into(), resource_json(&change.address));
+    if let Some(previous) = change.previous_address.as_ref().filter(|previous| **previous != change.address) {
+        object.insert("previous_resource".into(), resource_json(previous));
+    }
+    object.insert("action".into(), action_name(change).into());
+    if let (Reasons::Shown, Some(reason)) = (reasons, change.reason) {
+        object.insert("reason".into(), reason_name(reason).into());
+    }
+    Value::Object(object)
+}
+
+fn is_told(change: &ResourceChange) -> bool {
+    match change.action {
+        Action::NoOp => change.previous_address.as_ref().is_some_and(|previous| *previous != change.address),
+        Action::Delete => change.address.resource.mode == groma_address::Mode::Managed,
+        _ => true,
+    }
+}
+
+fn action_name(change: &ResourceChange) -> &'static str {
+    match change.action {
+        Action::NoOp if change.previous_address.is_some() => "move",
+        action => simple_action(action),
+    }
+}
+
+fn simple_action(action: Action) -> &'static str {
+    match action {
+        Action::NoOp => "noop",
+        Action::Create => "create",
+        Action::Read => "read",
+        Action::Update => "update",
+        Action::Delete => "delete",
+        Action::DeleteThenCreate | Action::CreateThenDelete => "replace",
+        Action::Forget => "remove",
+    }
+}
+
+fn reason_name(reason: ActionReason) -> &'static str {
+    match reason {
+        ActionReason::ReplaceBecauseTainted => "tainted",
+        ActionReason::ReplaceByRequest => "requested",
+        ActionReason::ReplaceByTriggers => "replace_triggered_by",
+        ActionReason::ReplaceBecauseCannotUpdate => "cannot_update",
+        other => other.name(),
+    }
+}

@@ -1,0 +1,37 @@
+//! How many objects an apply has changed.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use groma_engine::hooks::Operation;
+use groma_engine::plan::Counts;
+
+/// Counts finished operations.
+#[derive(Debug, Default)]
+pub struct Counter {
+    added: AtomicUsize,
+    changed: AtomicUsize,
+    destroyed: AtomicUsize,
+}
+
+impl Counter {
+    /// One more has ended well.
+    pub fn count(&self, operation: Operation) {
+        let counter = match operation {
+            Operation::Create => &self.added,
+            Operation::Update => &self.changed,
+            Operation::Delete => &self.destroyed,
+            Operation::Read => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            add: self.added.load(Ordering::Relaxed),
+            change: self.changed.load(Ordering::Relaxed),
+            destroy: self.destroyed.load(Ordering::Relaxed),
+            ..Counts::default()
+        }
+    }
+}

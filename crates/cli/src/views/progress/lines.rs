@@ -1,0 +1,94 @@
+//! Progress as lines: in a pipe, or wherever nothing can be drawn over.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use groma_diagnostics::Diagnostics;
+use groma_engine::Hooks;
+use groma_engine::hooks::{Operation, Subject};
+use groma_value::Value;
+
+use super::counter::Counter;
+use super::words;
+use crate::terminal::{Palette, Tone};
+
+/// How long an operation runs before the next sign of life.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+
+/// Writes a line when something begins, goes on for long, or ends.
+pub struct LineProgress {
+    palette: Palette,
+    out: Arc<Mutex<dyn Write + Send>>,
+    counter: Arc<Counter>,
+    running: Mutex<HashMap<String, Running>>,
+}
+
+struct Running {
+    operation: Operation,
+    identifier: String,
+    since: Instant,
+    told: Duration,
+}
+
+impl LineProgress {
+    /// Lines into `out`; `counter` learns what was done.
+    pub fn new(palette: Palette, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
+        Self { palette, out, counter, running: Mutex::default() }
+    }
+
+    /// Gives signs of life for what has been running for long, and sends on what is buffered: to be called now and then.
+    pub fn tick(&self) {
+        let mut lines = Vec::new();
+        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            let elapsed = running.since.elapsed();
+            if elapsed >= running.told + SIGN_OF_LIFE {
+                running.told += SIGN_OF_LIFE;
+                let identifier = running.identifier.trim_start_matches(" [").trim_end_matches(']');
+                let separator = if identifier.is_empty() { "" } else { ", " };
+                let clock = words::clock(running.told);
+                lines.push(format!(
+                    "{name}: {} [{identifier}{separator}{clock} elapsed]",
+                    words::continuing(running.operation)
+                ));
+            }
+        }
+        lines.sort();
+        lines.iter().for_each(|line| self.line(line));
+        let _ = self.out.lock().unwrap_or_else(PoisonError::into_inner).flush();
+    }
+
+    fn line(&self, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader that went away does not stop an apply.
+        let _ = writeln!(out, "{}", self.palette.paint(Tone::Bold, text));
+    }
+}
+
+impl Hooks for LineProgress {
+    fn refresh_start(&self, subject: &Subject) {
+        self.line(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+    }
+
+    fn apply_start(&self, subject: &Subject, operation: Operation) {
+        let name = words::name(subject);
+        let identifier = words::identifier(subject);
+        self.line(&format!("{name}: {}{identifier}", words::beginning(operation)));
+        let running = Running { operation, identifier, since: Instant::now(), told: Duration::ZERO };
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name, running);
+    }
+
+    fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
+        self.counter.count(operation);
+        let name = words::name(subject);
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+        let identifier =
+            words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
+        self.line(&format!("{name}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+    }
+
+    fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&words::name(subject));
+    }
+}

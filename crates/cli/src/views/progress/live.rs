@@ -1,0 +1,135 @@
+//! Progress on a terminal: a live line for each operation under way, below the lines of what is done.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use groma_diagnostics::Diagnostics;
+use groma_engine::Hooks;
+use groma_engine::hooks::{Operation, Subject};
+use groma_value::Value;
+
+use super::counter::Counter;
+use super::words;
+use crate::terminal::{Palette, Tone};
+
+/// Live lines at most; of more operations only the number is shown.
+const MOST_LINES: usize = 12;
+
+/// Draws live lines and, above them, a line for everything that is done.
+pub struct LiveProgress {
+    palette: Palette,
+    columns: usize,
+    out: Arc<Mutex<dyn Write + Send>>,
+    counter: Arc<Counter>,
+    scene: Mutex<Scene>,
+}
+
+#[derive(Default)]
+struct Scene {
+    running: Vec<Running>,
+    /// Lines that go above the live ones at the next drawing.
+    finished: String,
+    /// Live lines on the screen now.
+    drawn: usize,
+    frame: usize,
+}
+
+struct Running {
+    name: String,
+    verb: &'static str,
+    since: Instant,
+}
+
+impl LiveProgress {
+    /// Lines into `out`, a terminal of `columns`; `counter` learns what was done.
+    pub fn new(palette: Palette, columns: usize, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
+        Self { palette, columns, out, counter, scene: Mutex::default() }
+    }
+
+    /// Draws everything anew: to be called several times a second.
+    pub fn tick(&self) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        scene.frame += 1;
+        if scene.running.is_empty() && scene.finished.is_empty() && scene.drawn == 0 {
+            return;
+        }
+        let mut text = erase(scene.drawn);
+        text.push_str(&std::mem::take(&mut scene.finished));
+        scene.drawn = self.draw(&scene, &mut text);
+        self.put(&text);
+    }
+
+    /// Takes the live lines away and shows what is done: before anything else is written.
+    pub fn clear(&self) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = erase(scene.drawn);
+        text.push_str(&std::mem::take(&mut scene.finished));
+        scene.drawn = 0;
+        self.put(&text);
+    }
+
+    fn draw(&self, scene: &Scene, text: &mut String) -> usize {
+        const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠹"];
+        let frame = FRAMES[scene.frame % FRAMES.len()];
+        for running in scene.running.iter().take(MOST_LINES) {
+            let clock = words::clock(running.since.elapsed());
+            let line = format!("{}: {} [{clock} elapsed]", running.name, running.verb);
+            let line: String = line.chars().take(self.columns.saturating_sub(3)).collect();
+            let _ = writeln!(text, "{} {line}", self.palette.paint(Tone::Cyan, frame));
+        }
+        let more = scene.running.len().saturating_sub(MOST_LINES);
+        if more > 0 {
+            let _ = writeln!(text, "{}", self.palette.paint(Tone::Gray, format!("  and {more} more")));
+        }
+        scene.running.len().min(MOST_LINES) + usize::from(more > 0)
+    }
+
+    fn put(&self, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = out.write_all(text.as_bytes());
+        let _ = out.flush();
+    }
+
+    fn finished(&self, line: &str) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(scene.finished, "{}", self.palette.paint(Tone::Bold, line));
+    }
+
+    fn ended(&self, name: &str) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        scene.running.retain(|running| running.name != name);
+    }
+}
+
+/// The sequence that takes `lines` lines above the cursor away.
+fn erase(lines: usize) -> String {
+    if lines == 0 { String::new() } else { format!("\x1b[{lines}A\x1b[0J") }
+}
+
+impl Hooks for LiveProgress {
+    fn refresh_start(&self, subject: &Subject) {
+        self.finished(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+    }
+
+    fn apply_start(&self, subject: &Subject, operation: Operation) {
+        let running = Running { name: words::name(subject), verb: words::beginning(operation), since: Instant::now() };
+        self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);
+    }
+
+    fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
+        self.counter.count(operation);
+        let name = words::name(subject);
+        self.ended(&name);
+        let identifier =
+            words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
+        self.finished(&format!("{name}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+    }
+
+    fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {
+        let name = words::name(subject);
+        self.ended(&name);
+        self.finished(&format!("{name}: {} after {}", words::failed(operation), words::rounded(elapsed)));
+    }
+}

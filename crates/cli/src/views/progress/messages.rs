@@ -1,0 +1,120 @@
+//! Progress as messages of the `-json` stream.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use groma_diagnostics::Diagnostics;
+use groma_engine::Hooks;
+use groma_engine::hooks::{Operation, Subject};
+use groma_value::Value;
+use serde_json::{Map, Value as Json};
+
+use super::counter::Counter;
+use super::words;
+use crate::views::json::{Message, Stream, resource_json};
+
+/// How long an operation runs before the next sign of life.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+
+/// Sends a message when something begins, goes on for long, or ends.
+pub struct MessageProgress {
+    stream: Stream,
+    counter: Arc<Counter>,
+    running: Mutex<HashMap<String, Running>>,
+}
+
+struct Running {
+    hook: Map<String, Json>,
+    operation: Operation,
+    since: Instant,
+    told: Duration,
+}
+
+impl MessageProgress {
+    /// Messages into `stream`; `counter` learns what was done.
+    pub fn new(stream: Stream, counter: Arc<Counter>) -> Self {
+        Self { stream, counter, running: Mutex::default() }
+    }
+
+    /// Gives signs of life for what has been running for long: to be called now and then.
+    pub fn tick(&self) {
+        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            if running.since.elapsed() < running.told + SIGN_OF_LIFE {
+                continue;
+            }
+            running.told += SIGN_OF_LIFE;
+            let mut hook = running.hook.clone();
+            hook.insert("elapsed_seconds".into(), running.told.as_secs().into());
+            let text =
+                format!("{name}: {} [{} elapsed]", words::continuing(running.operation), words::rounded(running.told));
+            self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));
+        }
+    }
+
+    fn finish(&self, subject: &Subject) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&words::name(subject));
+    }
+}
+
+fn hook(subject: &Subject, operation: Option<Operation>) -> Map<String, Json> {
+    let mut hook = Map::new();
+    hook.insert("resource".into(), resource_json(&subject.address));
+    if let Some(operation) = operation {
+        hook.insert("action".into(), words::action(operation).into());
+    }
+    hook
+}
+
+fn identify(hook: &mut Map<String, Json>, identifier: Option<(&'static str, String)>) {
+    if let Some((key, value)) = identifier {
+        hook.insert("id_key".into(), key.into());
+        hook.insert("id_value".into(), value.into());
+    }
+}
+
+impl Hooks for MessageProgress {
+    fn refresh_start(&self, subject: &Subject) {
+        let mut hook = hook(subject, None);
+        identify(&mut hook, subject.identifier.clone());
+        let text = format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject));
+        self.stream.send(Message::new("refresh_start", text).with("hook", Json::Object(hook)));
+    }
+
+    fn refresh_complete(&self, subject: &Subject) {
+        let mut hook = hook(subject, None);
+        identify(&mut hook, subject.identifier.clone());
+        let text = format!("{}: Refresh complete{}", words::name(subject), words::identifier(subject));
+        self.stream.send(Message::new("refresh_complete", text).with("hook", Json::Object(hook)));
+    }
+
+    fn apply_start(&self, subject: &Subject, operation: Operation) {
+        let mut hook = hook(subject, Some(operation));
+        let running = Running { hook: hook.clone(), operation, since: Instant::now(), told: Duration::ZERO };
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(words::name(subject), running);
+        identify(&mut hook, subject.identifier.clone());
+        let text = format!("{}: {}{}", words::name(subject), words::beginning(operation), words::identifier(subject));
+        self.stream.send(Message::new("apply_start", text).with("hook", Json::Object(hook)));
+    }
+
+    fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
+        self.counter.count(operation);
+        self.finish(subject);
+        let mut hook = hook(subject, Some(operation));
+        let identifier = words::identifier_of(value);
+        let suffix = identifier.as_ref().map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
+        identify(&mut hook, identifier);
+        hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
+        let text =
+            format!("{}: {} after {}{suffix}", words::name(subject), words::done(operation), words::rounded(elapsed));
+        self.stream.send(Message::new("apply_complete", text).with("hook", Json::Object(hook)));
+    }
+
+    fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {
+        self.finish(subject);
+        let mut hook = hook(subject, Some(operation));
+        hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
+        let text = format!("{}: {} after {}", words::name(subject), words::failed(operation), words::rounded(elapsed));
+        self.stream.send(Message::new("apply_errored", text).with("hook", Json::Object(hook)));
+    }
+}

@@ -1,0 +1,12 @@
+//! Progress of a run: lines for people, messages for programs.
+
+mod counter;
+mod lines;
+mod live;
+mod messages;
+mod words;
+
+pub use counter::Counter;
+pub use lines::LineProgress;
+pub use live::LiveProgress;
+pub use messages::MessageProgress;

@@ -1,0 +1,132 @@
+//! The sentences of progress.
+
+use std::time::Duration;
+
+use groma_engine::hooks::{Operation, Subject};
+use groma_value::{Kind, Value};
+
+/// Characters of an identifier that are shown.
+const LONGEST_IDENTIFIER: usize = 80;
+
+/// The object as people know it: its address, and which deposed object of it.
+pub(super) fn name(subject: &Subject) -> String {
+    match &subject.deposed {
+        Some(key) => format!("{} (deposed object {key})", subject.address),
+        None => subject.address.to_string(),
+    }
+}
+
+/// ` [id=abc]`; nothing if the object has no identifier yet.
+pub(super) fn identifier(subject: &Subject) -> String {
+    subject.identifier.as_ref().map(|(key, value)| format!(" [{key}={}]", shortened(value))).unwrap_or_default()
+}
+
+/// The attribute that people know the new object by.
+pub(super) fn identifier_of(value: &Value) -> Option<(&'static str, String)> {
+    let object = value.as_object()?;
+    ["id", "name"].into_iter().find_map(|key| {
+        let value = object.get(key)?;
+        match value.kind() {
+            Kind::String(text) if !value.marks().is_sensitive() && !text.is_empty() => Some((key, text.to_string())),
+            _ => None,
+        }
+    })
+}
+
+/// What begins.
+pub(super) fn beginning(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "Creating...",
+        Operation::Update => "Modifying...",
+        Operation::Delete => "Destroying...",
+        Operation::Read => "Reading...",
+    }
+}
+
+/// What goes on.
+pub(super) fn continuing(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "Still creating...",
+        Operation::Update => "Still modifying...",
+        Operation::Delete => "Still destroying...",
+        Operation::Read => "Still reading...",
+    }
+}
+
+/// What is done.
+pub(super) fn done(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "Creation complete",
+        Operation::Update => "Modifications complete",
+        Operation::Delete => "Destruction complete",
+        Operation::Read => "Read complete",
+    }
+}
+
+/// What failed.
+pub(super) fn failed(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "Creation errored",
+        Operation::Update => "Modifications errored",
+        Operation::Delete => "Destruction errored",
+        Operation::Read => "Read errored",
+    }
+}
+
+/// The word of programs for an operation.
+pub(super) fn action(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "create",
+        Operation::Update => "update",
+        Operation::Delete => "delete",
+        Operation::Read => "read",
+    }
+}
+
+/// `0s`, `1m5s`, `2h0m1s`.
+pub(super) fn rounded(elapsed: Duration) -> String {
+    let seconds = (elapsed.as_millis() + 500) / 1000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m{seconds}s"),
+        (hours, minutes, seconds) => format!("{hours}h{minutes}m{seconds}s"),
+    }
+}
+
+/// `00m10s`.
+pub(super) fn clock(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    format!("{:02}m{:02}s", seconds / 60, seconds % 60)
+}
+
+fn shortened(identifier: &str) -> String {
+    if identifier.chars().count() <= LONGEST_IDENTIFIER {
+        return identifier.to_owned();
+    }
+    let half = (LONGEST_IDENTIFIER - 3) / 2;
+    let start: String = identifier.chars().take(half).collect();
+    let mut end: Vec<char> = identifier.chars().rev().take(LONGEST_IDENTIFIER - 3 - half).collect();
+    end.reverse();
+    format!("{start}...{}", end.into_iter().collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(rounded(Duration::from_millis(499)), "0s");
+        assert_eq!(rounded(Duration::from_secs(65)), "1m5s");
+        assert_eq!(rounded(Duration::from_secs(7201)), "2h0m1s");
+        assert_eq!(clock(Duration::from_secs(70)), "01m10s");
+    }
+
+    #[test]
+    fn a_long_identifier_is_cut_in_the_middle() {
+        assert_eq!(shortened(&"x".repeat(80)), "x".repeat(80));
+        let short = shortened(&format!("{}{}", "a".repeat(60), "b".repeat(60)));
+        assert_eq!(short.chars().count(), 80);
+        assert!(short.contains("a...b"), "{short}");
+    }
+}
