@@ -23,7 +23,7 @@ pub use checked::{
 };
 pub use decode::BodyDecoder;
 pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};
-pub use proposed::{planned_unknown, proposed_new_state};
+pub use proposed::{collection_like, match_set_elements, planned_unknown, proposed_new_state};
 pub use protocol::*;
 pub use provider::{Provider, SchemaLookup};
 pub use schema::{

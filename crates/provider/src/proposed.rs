@@ -110,15 +110,15 @@ fn merge_nested(nesting: Nesting, block: &Block, prior: Prior<'_>, config: &Valu
         (Nesting::List, Kind::List(elements) | Kind::Tuple(elements)) => {
             let merged =
                 elements.iter().enumerate().map(|(position, config)| merge(block, prior.part(position), config));
-            rebuilt(config, block, merged.collect())
+            collection_like(config, block, merged.collect())
         }
         (Nesting::Map, Kind::Map(elements)) => {
             let merged = elements.iter().map(|(key, config)| merge(block, prior.element(key), config));
-            rebuilt(config, block, merged.collect())
+            collection_like(config, block, merged.collect())
         }
         (Nesting::Map, Kind::Object(elements)) => {
             let merged = elements.iter().map(|(key, config)| merge(block, prior.element(key), config));
-            rebuilt(config, block, merged.collect())
+            collection_like(config, block, merged.collect())
         }
         (Nesting::Set, Kind::Set(elements)) => merge_set(block, prior, elements),
         // Null and unknown, and values of another type, which the shape checks have reported.
@@ -127,8 +127,9 @@ fn merge_nested(nesting: Nesting, block: &Block, prior: Prior<'_>, config: &Valu
     if config.marks().is_empty() { merged } else { merged.with_marks(config.marks()) }
 }
 
-/// A collection of the kind of `like` with other elements.
-fn rebuilt(like: &Value, block: &Block, elements: Vec<Value>) -> Value {
+/// A collection of the kind of `like`, whose objects are of the schema `block`, with other elements: as many as `like` has,
+/// but for sets.
+pub fn collection_like(like: &Value, block: &Block, elements: Vec<Value>) -> Value {
     let keys = |names: &[Name]| names.to_vec();
     // Objects with dynamic attributes have the types of their values, which may differ from element to element.
     let element_type = match elements.first() {
@@ -140,11 +141,22 @@ fn rebuilt(like: &Value, block: &Block, elements: Vec<Value>) -> Value {
     };
     match (like.kind(), element_type) {
         (Kind::List(_), Some(ty)) => Value::list(ty, elements),
+        (Kind::Set(_), Some(ty)) => Value::set(ty, elements),
         (Kind::Map(map), Some(ty)) => Value::map(ty, keys(map.keys()).into_iter().zip(elements)),
         (Kind::Map(map), None) => Value::object(keys(map.keys()).into_iter().zip(elements)),
         (Kind::Object(object), _) => Value::object_shaped(object.shape(), elements),
         _ => Value::tuple(elements),
     }
+}
+
+/// For each of the set elements `configured`, the position of the element of `others` that stands for it: the first, not
+/// yet taken by another, that agrees in everything the configuration gives (LC-05, FW-14). Linear in the number of
+/// elements.
+pub fn match_set_elements(block: &Block, configured: &[Value], others: &[Value]) -> Vec<Option<usize>> {
+    let mut candidates = Candidates::new(others);
+    let mut used = vec![false; others.len()];
+    let mut take = |config: &Value| take_first(&mut candidates, &mut used, config, mask_of_computed(block, config));
+    configured.iter().map(&mut take).collect()
 }
 
 fn merge_set(block: &Block, prior: Prior<'_>, elements: &[Value]) -> Value {
@@ -155,14 +167,11 @@ fn merge_set(block: &Block, prior: Prior<'_>, elements: &[Value]) -> Value {
         },
         Prior::Absent | Prior::Unknown => &[],
     };
-    let mut candidates = Candidates::new(known);
-    let mut used = vec![false; known.len()];
-    let merged = elements.iter().map(|config| {
+    let matches = match_set_elements(block, elements, known);
+    let merged = elements.iter().zip(matches).map(|(config, position)| {
         let counterpart = match prior {
             Prior::Unknown => Prior::Unknown,
-            _ => take_first(&mut candidates, &mut used, config, mask_of_computed(block, config))
-                .and_then(|position| known.get(position))
-                .map_or(Prior::Absent, Prior::Is),
+            _ => position.and_then(|position| known.get(position)).map_or(Prior::Absent, Prior::Is),
         };
         merge(block, counterpart, config)
     });

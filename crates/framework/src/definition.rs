@@ -1,0 +1,69 @@
+//! What a provider author writes for the provider itself.
+
+use std::sync::Arc;
+
+use groma_provider::{
+    Answer, CallFunctionRequest, ConfigureRequest, FunctionError, FunctionSignature, ProviderDiagnostics, TypeNames,
+};
+use groma_value::Value;
+
+use crate::{DataSource, Resource, ResourceSchema};
+
+/// A provider: its configuration, and its types by name.
+///
+/// Types are asked for when they are used for the first time, and kept: a provider with thousands of types builds those in
+/// use.
+pub trait Definition: Send + Sync {
+    /// What its configuration holds.
+    fn schema(&self) -> &ResourceSchema;
+
+    /// The names of all its types and functions, each list sorted.
+    fn type_names(&self) -> TypeNames;
+
+    /// The resource type `type_name`; nothing when there is none.
+    ///
+    /// # Errors
+    ///
+    /// What makes the type unusable.
+    fn resource(&self, type_name: &str) -> Result<Option<Arc<dyn Resource>>, ProviderDiagnostics> {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// The data source `type_name`; nothing when there is none.
+    ///
+    /// # Errors
+    ///
+    /// What makes the data source unusable.
+    fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// The signature of the function `name`.
+    fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        let _ = name;
+        None
+    }
+
+    /// Calls a function.
+    fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        let text = format!("there is no function named {:?}", request.name);
+        Answer::ready(Err(FunctionError { text, argument: None }))
+    }
+
+    /// Checks the provider's configuration; may hold unknown values.
+    fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
+        let _ = config;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Takes the provider's configuration into use; may hold unknown values while planning.
+    fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
+        let _ = request;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Asks running operations to end soon (FW-22).
+    fn stop(&self) {}
+}

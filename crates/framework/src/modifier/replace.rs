@@ -1,0 +1,50 @@
+//! Modifiers that ask for a new object (FW-06, FW-07, FW-08).
+
+use groma_provider::ProviderDiagnostics;
+
+use super::{ModifierRequest, ModifierResponse, PlanModifier, modifier};
+
+/// What a condition of [`requires_replace_if`] says.
+#[derive(Clone, Debug, Default)]
+pub struct ReplaceDecision {
+    /// Whether the change needs a new object.
+    pub requires_replace: bool,
+    /// What to tell the user.
+    pub diagnostics: ProviderDiagnostics,
+}
+
+/// Whether an existing object is changed in this attribute: not on create, not on delete, not when nothing changes.
+fn changes(request: &ModifierRequest<'_>) -> bool {
+    !request.whole.state.is_null() && !request.whole.plan.is_null() && request.plan != request.state
+}
+
+/// A changed value replaces the object (FW-06).
+pub fn requires_replace() -> impl PlanModifier {
+    modifier("A change of this value needs a new object.", |request, response: &mut ModifierResponse| {
+        response.requires_replace |= changes(request);
+    })
+}
+
+/// A changed value replaces the object when `condition` says so (FW-07).
+pub fn requires_replace_if(
+    description: impl Into<String>,
+    condition: impl Fn(&ModifierRequest<'_>) -> ReplaceDecision + Send + Sync + 'static,
+) -> impl PlanModifier {
+    modifier(description, move |request, response: &mut ModifierResponse| {
+        if changes(request) {
+            let decision = condition(request);
+            response.requires_replace |= decision.requires_replace;
+            response.diagnostics.extend(decision.diagnostics);
+        }
+    })
+}
+
+/// A changed value replaces the object when the configuration sets it (FW-08).
+pub fn requires_replace_if_configured() -> impl PlanModifier {
+    modifier(
+        "A change of this value needs a new object, when the configuration sets it.",
+        |request, response: &mut ModifierResponse| {
+            response.requires_replace |= changes(request) && !request.config.is_null();
+        },
+    )
+}

@@ -1,0 +1,96 @@
+//! What a provider keeps with an object and shows to nobody.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use groma_provider::Private;
+
+/// Texts by name, kept with an object from one call to the next: in the plan, in the state, and through the journal of an
+/// interrupted apply (idempotency tokens belong here).
+///
+/// The values are not shown by [`fmt::Debug`]: they may be secrets.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct PrivateData {
+    entries: BTreeMap<String, String>,
+    /// What other code than this framework kept with the object: handed on as long as nothing is set here.
+    foreign: Option<Private>,
+}
+
+impl PrivateData {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads what [`PrivateData::encode`] wrote. Bytes that something else wrote count as empty, and are kept until an
+    /// entry is set.
+    pub fn decode(bytes: &Private) -> Self {
+        if bytes.is_empty() {
+            return Self::default();
+        }
+        match serde_json::from_slice(bytes) {
+            Ok(entries) => Self { entries, foreign: None },
+            Err(_) => Self { entries: BTreeMap::new(), foreign: Some(bytes.clone()) },
+        }
+    }
+
+    /// The bytes to be kept: a JSON object, or nothing at all when there is no entry.
+    pub fn encode(&self) -> Private {
+        if self.entries.is_empty() {
+            return self.foreign.clone().unwrap_or_default();
+        }
+        // A map of texts has no value that JSON cannot hold.
+        serde_json::to_vec(&self.entries).unwrap_or_default().into()
+    }
+
+    /// The entry `name`.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.entries.get(name).map(String::as_str)
+    }
+
+    /// Keeps `value` as the entry `name`.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.entries.insert(name.into(), value.into());
+    }
+
+    /// Takes the entry `name` out.
+    pub fn remove(&mut self, name: &str) -> Option<String> {
+        self.entries.remove(name)
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl fmt::Debug for PrivateData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.entries.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_survive_and_nothing_is_nothing() {
+        assert!(PrivateData::new().encode().is_empty());
+        let mut private = PrivateData::new();
+        private.set("token", "secret");
+        let again = PrivateData::decode(&private.encode());
+        assert_eq!(again.get("token"), Some("secret"));
+        assert!(!format!("{again:?}").contains("secret"));
+    }
+
+    #[test]
+    fn foreign_bytes_are_kept_until_something_is_set() {
+        let bytes: Private = Private::from(&b"\x01other"[..]);
+        let mut private = PrivateData::decode(&bytes);
+        assert!(private.is_empty());
+        assert_eq!(private.encode(), bytes);
+        private.set("a", "b");
+        assert_eq!(&*private.encode(), br#"{"a":"b"}"#);
+    }
+}

@@ -1,0 +1,254 @@
+//! What a provider author writes for a resource type.
+
+use std::sync::Arc;
+
+use groma_provider::{Answer, ImportTarget, MoveRequest, ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::{Path, Value};
+
+use crate::stored::decode_stored;
+use crate::{PrivateData, ResourceSchema};
+
+/// A configuration to be checked.
+#[derive(Clone, Debug)]
+pub struct ValidateRequest {
+    /// The configuration; may hold unknown values.
+    pub config: Value,
+}
+
+/// A plan to be adjusted (FW-12).
+#[derive(Clone, Debug)]
+pub struct ModifyPlanRequest {
+    /// The configuration; null when the object is to be deleted.
+    pub config: Value,
+    /// The plan after defaults and attribute modifiers; null when the object is to be deleted (FW-13).
+    pub plan: Value,
+    /// The prior state; null when the object is to be created (FW-13).
+    pub state: Value,
+    /// What the provider keeps with the object.
+    pub private: PrivateData,
+    /// The attributes whose modifiers ask for a new object.
+    pub requires_replace: Vec<Path>,
+}
+
+impl ModifyPlanRequest {
+    /// The response that changes nothing.
+    pub fn unchanged(self) -> ModifyPlanResponse {
+        ModifyPlanResponse {
+            plan: self.plan,
+            private: self.private,
+            requires_replace: self.requires_replace,
+            diagnostics: ProviderDiagnostics::new(),
+        }
+    }
+}
+
+/// An adjusted plan.
+#[derive(Clone, Debug)]
+pub struct ModifyPlanResponse {
+    /// The plan; null, and only null, when the object is to be deleted.
+    pub plan: Value,
+    /// What is handed to create, update or delete: an idempotency token belongs here, so that a request can be repeated
+    /// after a crash.
+    pub private: PrivateData,
+    /// The attributes that need a new object.
+    pub requires_replace: Vec<Path>,
+    /// What to tell the user.
+    pub diagnostics: ProviderDiagnostics,
+}
+
+/// An object to be created.
+#[derive(Clone, Debug)]
+pub struct CreateRequest {
+    /// The configuration, wholly known; the only place of write-only values.
+    pub config: Value,
+    /// The final plan.
+    pub plan: Value,
+    /// What the plan kept.
+    pub private: PrivateData,
+}
+
+/// An object to be changed.
+#[derive(Clone, Debug)]
+pub struct UpdateRequest {
+    /// The configuration, wholly known; the only place of write-only values.
+    pub config: Value,
+    /// The final plan.
+    pub plan: Value,
+    /// The object now: what differs from the plan is what changes.
+    pub state: Value,
+    /// What the plan kept.
+    pub private: PrivateData,
+}
+
+impl UpdateRequest {
+    /// The top-level attributes in which plan and state differ, by name.
+    pub fn changed(&self) -> Vec<&str> {
+        let (Some(plan), Some(state)) = (self.plan.as_object(), self.state.as_object()) else { return Vec::new() };
+        let differs = |name: &str, value: &Value| state.get(name) != Some(value);
+        plan.iter().filter(|(name, value)| differs(name, value)).map(|(name, _)| &**name).collect()
+    }
+}
+
+/// An object to be deleted.
+#[derive(Clone, Debug)]
+pub struct DeleteRequest {
+    /// The object now.
+    pub state: Value,
+    /// What the plan kept.
+    pub private: PrivateData,
+}
+
+/// An object to be read.
+#[derive(Clone, Debug)]
+pub struct ReadRequest {
+    /// The object as last known.
+    pub state: Value,
+    /// What the provider keeps with it.
+    pub private: PrivateData,
+    /// Its identity as last known.
+    pub identity: Option<Value>,
+}
+
+/// What there is after a create, an update, a read or an import.
+#[derive(Clone, Debug)]
+pub struct ObjectResponse {
+    /// The object; nothing when there is none. After an error an object is recorded all the same: what exists must not be
+    /// forgotten (LC-16).
+    pub state: Option<Value>,
+    /// What the provider keeps with it.
+    pub private: PrivateData,
+    /// Its identity.
+    pub identity: Option<Value>,
+    /// What to tell the user.
+    pub diagnostics: ProviderDiagnostics,
+}
+
+impl ObjectResponse {
+    /// The object as it is now.
+    pub fn found(state: Value, private: PrivateData) -> Self {
+        Self { state: Some(state), private, identity: None, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// There is no object (any more).
+    pub fn gone() -> Self {
+        Self { state: None, private: PrivateData::new(), identity: None, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// It failed, and nothing was made or changed.
+    pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
+        Self { diagnostics: diagnostic.into(), ..Self::gone() }
+    }
+
+    /// It failed half way, and this is what there is.
+    pub fn failed_with(state: Value, private: PrivateData, diagnostic: ProviderDiagnostic) -> Self {
+        Self { diagnostics: diagnostic.into(), ..Self::found(state, private) }
+    }
+
+    /// The same, with an identity.
+    #[must_use]
+    pub fn identified(mut self, identity: Value) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+
+    /// The same, with a further diagnostic.
+    #[must_use]
+    pub fn with(mut self, diagnostic: ProviderDiagnostic) -> Self {
+        self.diagnostics.push(diagnostic);
+        self
+    }
+}
+
+/// An object to be taken over.
+#[derive(Clone, Debug)]
+pub struct ImportRequest {
+    /// What names it.
+    pub target: ImportTarget,
+}
+
+/// A stored object to be brought to the shape of the schema.
+#[derive(Clone, Debug)]
+pub struct UpgradeRequest {
+    /// The schema version it was stored with.
+    pub version: u64,
+    /// The JSON text.
+    pub raw_state: Arc<str>,
+}
+
+/// A resource type. All but the schema, create, read and delete have defaults.
+///
+/// Objects are dynamic values of the schema's implied type. Every method answers at once ([`Answer::ready`]) or later
+/// ([`Answer::later`]); a panic in any of them becomes an error of that one call (FW-21).
+pub trait Resource: Send + Sync {
+    /// The schema.
+    fn schema(&self) -> &ResourceSchema;
+
+    /// Checks a configuration as a whole, after the validators of the attributes.
+    fn validate(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let _ = request;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13).
+    fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
+        Answer::ready(request.unchanged())
+    }
+
+    /// Creates the object.
+    fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse>;
+
+    /// Finds out what the object is like now.
+    fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse>;
+
+    /// [`read`](Resource::read) of several objects, one response each in the order of the requests.
+    fn read_many(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ObjectResponse>> {
+        Answer::later(async move {
+            let mut responses = Vec::with_capacity(requests.len());
+            for request in requests {
+                responses.push(self.read(request).await);
+            }
+            responses
+        })
+    }
+
+    /// Changes the object. Types whose every change needs a new object have no use for it.
+    fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
+        Answer::ready(ObjectResponse::failed_with(
+            request.state,
+            request.private,
+            ProviderDiagnostic::error(
+                "Update not supported",
+                "Objects of this type cannot be changed. The provider should have asked for a new object: this is a bug \
+                 in the provider.",
+            ),
+        ))
+    }
+
+    /// Deletes the object. No errors mean that it is gone.
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics>;
+
+    /// Finds an existing object. As much of it is needed as [`read`](Resource::read) wants.
+    fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
+        let _ = request;
+        Answer::ready(ObjectResponse::failed(ProviderDiagnostic::error(
+            "Resource import not supported",
+            "Objects of this type cannot be imported. Have a new one created, or ask the provider's developers.",
+        )))
+    }
+
+    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are dropped,
+    /// and those that are missing are null.
+    ///
+    /// # Errors
+    ///
+    /// What makes the stored object unusable.
+    fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
+        decode_stored(&request.raw_state, self.schema().block().implied_type())
+    }
+
+    /// Makes an object of another type one of this type; nothing for types it does not know.
+    fn move_from(&self, request: MoveRequest) -> Option<Answer<'_, ObjectResponse>> {
+        let _ = request;
+        None
+    }
+}

@@ -1,0 +1,159 @@
+//! One walk through an object that every part of the framework shares: over the slots of a schema, with the
+//! configuration, the plan and the prior state side by side.
+
+use groma_provider::{Block, Nesting, Slot, collection_like, match_set_elements};
+use groma_value::{Kind, Path, PathStep, Value};
+
+use crate::schema::{RuleSet, SlotRules};
+
+/// One attribute or kind of nested block in its place.
+pub(crate) struct Visit<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) slot: &'a Slot,
+    pub(crate) rules: &'a SlotRules,
+    pub(crate) config: &'a Value,
+    pub(crate) plan: &'a Value,
+    pub(crate) state: &'a Value,
+}
+
+/// What a visitor wants with the attribute.
+pub(crate) enum Next {
+    /// This is its value; what is nested in it is visited too.
+    Into(Value),
+    /// This is its value, as a whole.
+    Past(Value),
+}
+
+/// What is done at each attribute.
+pub(crate) type Visitor<'v> = dyn FnMut(&Visit<'_>) -> Next + 'v;
+
+/// The objects that are walked side by side. Where there is no counterpart, null stands in.
+#[derive(Clone, Copy)]
+pub(crate) struct Trio<'a> {
+    pub(crate) config: &'a Value,
+    pub(crate) plan: &'a Value,
+    pub(crate) state: &'a Value,
+}
+
+/// The plan with every attribute as `visit` wants it, outer before inner.
+pub(crate) fn rewrite(block: &Block, rules: &RuleSet, trio: Trio<'_>, visit: &mut Visitor<'_>) -> Value {
+    object(block, rules, trio, &mut Path::root(), visit)
+}
+
+fn object(block: &Block, rules: &RuleSet, trio: Trio<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
+    let Kind::Object(planned) = trio.plan.kind() else { return trio.plan.clone() };
+    let (config, state) = (parts(trio.config), parts(trio.state));
+    let slots = block.slots().iter().zip(&rules.slots).zip(planned.values()).enumerate();
+    let values = slots.map(|(position, ((slot, slot_rules), plan))| {
+        let absent = slot.item.empty_value();
+        let trio = Trio {
+            config: config.and_then(|values| values.get(position)).unwrap_or(absent),
+            plan,
+            state: state.and_then(|values| values.get(position)).unwrap_or(absent),
+        };
+        path.push(PathStep::Attribute(slot.name.clone()));
+        let next =
+            visit(&Visit { path, slot, rules: slot_rules, config: trio.config, plan: trio.plan, state: trio.state });
+        let value = match (next, slot.item.nested(), &slot_rules.nested) {
+            (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
+                nested(nesting, block, rules, Trio { plan: &plan, ..trio }, path, visit)
+            }
+            (Next::Into(value) | Next::Past(value), _, _) => value,
+        };
+        path.pop();
+        value
+    });
+    let values = values.collect();
+    block.object(values)
+}
+
+fn nested(
+    nesting: Nesting,
+    block: &Block,
+    rules: &RuleSet,
+    trio: Trio<'_>,
+    path: &mut Path,
+    visit: &mut Visitor<'_>,
+) -> Value {
+    let null = block.null_value();
+    let mut element = |step: PathStep, config: Option<&Value>, plan: &Value, state: Option<&Value>| {
+        path.push(step);
+        let trio = Trio { config: config.unwrap_or(&null), plan, state: state.unwrap_or(&null) };
+        let value = object(block, rules, trio, path, visit);
+        path.pop();
+        value
+    };
+    let elements: Vec<Value> = match (nesting, trio.plan.kind()) {
+        (Nesting::Single | Nesting::Group, Kind::Object(_)) => return object(block, rules, trio, path, visit),
+        (Nesting::List, Kind::List(planned) | Kind::Tuple(planned)) => {
+            let (config, state) = (sequence(trio.config), sequence(trio.state));
+            let each = planned.iter().enumerate().map(|(position, plan)| {
+                let step = PathStep::Index(Value::number(position as u64));
+                element(step, config.get(position), plan, state.get(position))
+            });
+            each.collect()
+        }
+        (Nesting::Map, Kind::Map(planned)) => {
+            let each = planned.iter().map(|(key, plan)| {
+                element(PathStep::Index(Value::from(key)), keyed(trio.config, key), plan, keyed(trio.state, key))
+            });
+            each.collect()
+        }
+        (Nesting::Map, Kind::Object(planned)) => {
+            let each = planned.iter().map(|(key, plan)| {
+                element(PathStep::Index(Value::from(key)), keyed(trio.config, key), plan, keyed(trio.state, key))
+            });
+            each.collect()
+        }
+        (Nesting::Set, Kind::Set(planned)) => {
+            let (config, state) = (sequence(trio.config), sequence(trio.state));
+            // FW-14: elements are known by what the configuration gives, not by where they happen to stand.
+            let of_config = inverted(&match_set_elements(block, config, planned), planned.len());
+            let known_by: Vec<Value> = planned
+                .iter()
+                .zip(&of_config)
+                .map(|(plan, at)| at_index(config, *at).unwrap_or(plan).clone())
+                .collect();
+            let of_state = match_set_elements(block, &known_by, state);
+            let each = planned.iter().enumerate().map(|(position, plan)| {
+                let config = at_index(config, of_config.get(position).copied().flatten());
+                let state = at_index(state, of_state.get(position).copied().flatten());
+                element(PathStep::Index(plan.clone()), config, plan, state)
+            });
+            each.collect()
+        }
+        _ => return trio.plan.clone(),
+    };
+    collection_like(trio.plan, block, elements)
+}
+
+/// From "which planned element each configured one became" to "which configured element each planned one came from".
+fn inverted(matches: &[Option<usize>], length: usize) -> Vec<Option<usize>> {
+    let mut inverse = vec![None; length];
+    for (from, to) in matches.iter().enumerate() {
+        if let Some(slot) = to.and_then(|to| inverse.get_mut(to)) {
+            *slot = Some(from);
+        }
+    }
+    inverse
+}
+
+fn at_index(values: &[Value], position: Option<usize>) -> Option<&Value> {
+    position.and_then(|position| values.get(position))
+}
+
+fn parts(value: &Value) -> Option<&[Value]> {
+    value.as_object().map(|object| object.values())
+}
+
+fn sequence(value: &Value) -> &[Value] {
+    value.as_slice().unwrap_or_default()
+}
+
+fn keyed<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    match value.kind() {
+        Kind::Map(map) => map.get(key),
+        Kind::Object(object) => object.get(key),
+        _ => None,
+    }
+}

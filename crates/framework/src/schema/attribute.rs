@@ -1,0 +1,253 @@
+//! Attributes and nested blocks with what the framework does for them.
+
+use std::sync::Arc;
+
+use groma_provider::{Deprecation, Description, Nesting, ObjectNesting, Use};
+use groma_value::{Type, Value};
+
+use super::{DefaultValue, Validator};
+use crate::Name;
+use crate::modifier::{PlanModifier, requires_replace, use_state_for_unknown};
+
+/// Says whether two values of an attribute mean the same (FW-17).
+pub type SemanticEquality = dyn Fn(&Value, &Value) -> bool + Send + Sync;
+
+/// What the framework does for an attribute or a nested block besides its schema.
+#[derive(Clone, Default)]
+pub(crate) struct Rules {
+    pub(crate) modifiers: Vec<Arc<dyn PlanModifier>>,
+    pub(crate) default: Option<DefaultValue>,
+    pub(crate) validators: Vec<Arc<dyn Validator>>,
+    pub(crate) equality: Option<Arc<SemanticEquality>>,
+}
+
+/// The kinds of attributes.
+#[derive(Clone)]
+pub(crate) enum AttributeKind {
+    Plain(Type),
+    Nested(ObjectNesting, Vec<(Name, Attribute)>),
+}
+
+/// An attribute as a provider author declares it. It is optional until something else is said.
+#[derive(Clone)]
+#[must_use]
+pub struct Attribute {
+    pub(crate) kind: AttributeKind,
+    pub(crate) usage: Use,
+    pub(crate) sensitive: bool,
+    pub(crate) write_only: bool,
+    pub(crate) deprecated: Option<Deprecation>,
+    pub(crate) description: Description,
+    pub(crate) rules: Rules,
+}
+
+impl Attribute {
+    /// An attribute of the type `ty`.
+    pub fn new(ty: Type) -> Self {
+        Self::of(AttributeKind::Plain(ty))
+    }
+
+    /// An attribute of nested objects.
+    pub fn nested(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Self)>) -> Self {
+        let attributes = attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect();
+        Self::of(AttributeKind::Nested(nesting, attributes))
+    }
+
+    fn of(kind: AttributeKind) -> Self {
+        Self {
+            kind,
+            usage: Use::Optional,
+            sensitive: false,
+            write_only: false,
+            deprecated: None,
+            description: Description::default(),
+            rules: Rules::default(),
+        }
+    }
+
+    /// A string.
+    pub fn string() -> Self {
+        Self::new(Type::String)
+    }
+
+    /// A number.
+    pub fn number() -> Self {
+        Self::new(Type::Number)
+    }
+
+    /// A truth value.
+    pub fn bool() -> Self {
+        Self::new(Type::Bool)
+    }
+
+    /// A list of `element`.
+    pub fn list(element: Type) -> Self {
+        Self::new(Type::list(element))
+    }
+
+    /// A set of `element`.
+    pub fn set(element: Type) -> Self {
+        Self::new(Type::set(element))
+    }
+
+    /// A map of `element`.
+    pub fn map(element: Type) -> Self {
+        Self::new(Type::map(element))
+    }
+
+    /// The same, used as `usage` says.
+    pub fn used(mut self, usage: Use) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// The same, required.
+    pub fn required(self) -> Self {
+        self.used(Use::Required)
+    }
+
+    /// The same, optional.
+    pub fn optional(self) -> Self {
+        self.used(Use::Optional)
+    }
+
+    /// The same, chosen by the provider alone.
+    pub fn computed(self) -> Self {
+        self.used(Use::Computed)
+    }
+
+    /// The same, chosen by the provider when the configuration does not.
+    pub fn optional_computed(self) -> Self {
+        self.used(Use::OptionalComputed)
+    }
+
+    /// The same, hidden from people.
+    pub fn sensitive(mut self) -> Self {
+        self.sensitive = true;
+        self
+    }
+
+    /// The same, never kept: its value is in the configuration only.
+    pub fn write_only(mut self) -> Self {
+        self.write_only = true;
+        self
+    }
+
+    /// The same, deprecated with a word on what to use instead.
+    pub fn deprecated(mut self, message: impl Into<String>) -> Self {
+        self.deprecated = Some(Deprecation { message: message.into() });
+        self
+    }
+
+    /// The same, with a description in Markdown.
+    pub fn described(mut self, text: impl Into<String>) -> Self {
+        self.description = Description::markdown(text);
+        self
+    }
+
+    /// The same, with a further plan modifier (FW-04).
+    pub fn modifier(mut self, modifier: impl PlanModifier + 'static) -> Self {
+        self.rules.modifiers.push(Arc::new(modifier));
+        self
+    }
+
+    /// The same, with [`requires_replace`] (FW-06).
+    pub fn requires_replace(self) -> Self {
+        self.modifier(requires_replace())
+    }
+
+    /// The same, with [`use_state_for_unknown`] (FW-09).
+    pub fn use_state_for_unknown(self) -> Self {
+        self.modifier(use_state_for_unknown())
+    }
+
+    /// The same, with a default; the attribute must be optional and computed (FW-16).
+    pub fn default(mut self, default: DefaultValue) -> Self {
+        self.rules.default = Some(default);
+        self
+    }
+
+    /// The same, with a further validator.
+    pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
+        self.rules.validators.push(Arc::new(validator));
+        self
+    }
+
+    /// The same, with a notion of when two values mean the same: the prior form is then kept (FW-17).
+    pub fn semantic_equality(mut self, equal: impl Fn(&Value, &Value) -> bool + Send + Sync + 'static) -> Self {
+        self.rules.equality = Some(Arc::new(equal));
+        self
+    }
+}
+
+/// A kind of nested block as a provider author declares it.
+#[derive(Clone)]
+#[must_use]
+pub struct NestedBlock {
+    pub(crate) nesting: Nesting,
+    pub(crate) attributes: Vec<(Name, Attribute)>,
+    pub(crate) blocks: Vec<(Name, NestedBlock)>,
+    pub(crate) min: u64,
+    pub(crate) max: Option<u64>,
+    pub(crate) deprecated: Option<Deprecation>,
+    pub(crate) description: Description,
+    pub(crate) rules: Rules,
+}
+
+impl NestedBlock {
+    /// Blocks with `attributes`, nested in the manner of `nesting`.
+    pub fn new(nesting: Nesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>) -> Self {
+        Self {
+            nesting,
+            attributes: attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect(),
+            blocks: Vec::new(),
+            min: 0,
+            max: None,
+            deprecated: None,
+            description: Description::default(),
+            rules: Rules::default(),
+        }
+    }
+
+    /// The same, with further blocks inside.
+    pub fn block(mut self, name: impl Into<Name>, block: NestedBlock) -> Self {
+        self.blocks.push((name.into(), block));
+        self
+    }
+
+    /// The same, with at least `min` of them.
+    pub fn at_least(mut self, min: u64) -> Self {
+        self.min = min;
+        self
+    }
+
+    /// The same, with at most `max` of them.
+    pub fn at_most(mut self, max: u64) -> Self {
+        self.max = Some(max);
+        self
+    }
+
+    /// The same, deprecated with a word on what to use instead.
+    pub fn deprecated(mut self, message: impl Into<String>) -> Self {
+        self.deprecated = Some(Deprecation { message: message.into() });
+        self
+    }
+
+    /// The same, with a description in Markdown.
+    pub fn described(mut self, text: impl Into<String>) -> Self {
+        self.description = Description::markdown(text);
+        self
+    }
+
+    /// The same, with a further plan modifier for all the blocks together (FW-04).
+    pub fn modifier(mut self, modifier: impl PlanModifier + 'static) -> Self {
+        self.rules.modifiers.push(Arc::new(modifier));
+        self
+    }
+
+    /// The same, with a further validator for all the blocks together.
+    pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
+        self.rules.validators.push(Arc::new(validator));
+        self
+    }
+}

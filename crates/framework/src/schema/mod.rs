@@ -1,0 +1,110 @@
+//! Schemas with behaviour: what an author declares, split into what the engine sees and what the framework does.
+
+mod attribute;
+mod default;
+mod rules;
+mod validator;
+
+use std::sync::Arc;
+
+use groma_provider::{Block, Description, IdentitySchema, Schema, SchemaProblem};
+
+use crate::Name;
+
+pub use attribute::{Attribute, NestedBlock, SemanticEquality};
+pub use default::{DefaultRequest, DefaultValue};
+pub use validator::{Validator, ValidatorRequest, validator};
+
+pub(crate) use rules::{RuleSet, SlotRules};
+
+/// Declares the schema of a resource, a data source or a provider's configuration.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct SchemaBuilder {
+    version: u64,
+    attributes: Vec<(Name, Attribute)>,
+    blocks: Vec<(Name, NestedBlock)>,
+    description: Description,
+    identity: Option<IdentitySchema>,
+}
+
+impl SchemaBuilder {
+    /// A schema without attributes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, with the attribute `name`.
+    pub fn attribute(mut self, name: impl Into<Name>, attribute: Attribute) -> Self {
+        self.attributes.push((name.into(), attribute));
+        self
+    }
+
+    /// The same, with the kind of nested block `name`.
+    pub fn block(mut self, name: impl Into<Name>, block: NestedBlock) -> Self {
+        self.blocks.push((name.into(), block));
+        self
+    }
+
+    /// The same, with the version of the shape of stored objects.
+    pub fn version(mut self, version: u64) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The same, with a description in Markdown.
+    pub fn described(mut self, text: impl Into<String>) -> Self {
+        self.description = Description::markdown(text);
+        self
+    }
+
+    /// The same, with an identity (LC-31).
+    pub fn identity(mut self, identity: IdentitySchema) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+
+    /// The finished schema.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the declaration (FW-16, FW-18).
+    pub fn build(self) -> Result<ResourceSchema, Vec<SchemaProblem>> {
+        let mut problems = Vec::new();
+        let (block, rules) = rules::split(&self.attributes, &self.blocks, "", &mut problems);
+        let block: Block = block.described(self.description);
+        let mut schema = Schema::new(block).versioned(self.version);
+        if let Some(identity) = self.identity {
+            schema = schema.identified_by(identity);
+        }
+        problems.extend(schema.problems());
+        if problems.is_empty() {
+            Ok(ResourceSchema { schema: Arc::new(schema), rules: Arc::new(rules) })
+        } else {
+            Err(problems)
+        }
+    }
+}
+
+/// A schema with behaviour. Cheap to clone.
+#[derive(Clone)]
+pub struct ResourceSchema {
+    schema: Arc<Schema>,
+    rules: Arc<RuleSet>,
+}
+
+impl ResourceSchema {
+    /// What the engine sees of it.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// What one object holds.
+    pub fn block(&self) -> &Arc<Block> {
+        &self.schema.block
+    }
+
+    pub(crate) fn rules(&self) -> &RuleSet {
+        &self.rules
+    }
+}

@@ -1,0 +1,88 @@
+//! Create, update and delete (LC-14 to LC-16).
+
+use groma_provider::{Answer, ApplyRequest, ApplyResponse, ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::Value;
+
+use super::plan::without_write_only;
+use super::{Server, consistency, panic};
+use crate::equality::keep_prior_form;
+use crate::resource::{CreateRequest, DeleteRequest, ObjectResponse, UpdateRequest};
+use crate::{PrivateData, Resource};
+
+impl Server {
+    pub(super) fn apply(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
+        let resource = match self.types.known_resource(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return Answer::ready(refused(&request, problems)),
+        };
+        let private = PrivateData::decode(&request.planned_private);
+        if request.planned_state.is_null() {
+            return delete(resource, request, private);
+        }
+        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        let (plan, config, state) =
+            (request.planned_state.clone(), request.config.clone(), request.prior_state.clone());
+        let answer = if request.prior_state.is_null() {
+            panic::guard("create", || resource.create(CreateRequest { config, plan, private }), lost)
+        } else {
+            panic::guard("update", || resource.update(UpdateRequest { config, plan, state, private }), lost)
+        };
+        answer.map(move |response| finish(resource, &request, response))
+    }
+}
+
+fn delete(resource: &dyn Resource, request: ApplyRequest, private: PrivateData) -> Answer<'_, ApplyResponse> {
+    let state = request.prior_state.clone();
+    let answer = panic::guard("delete", || resource.delete(DeleteRequest { state, private }), |problems| problems);
+    answer.map(move |diagnostics| {
+        if diagnostics.has_errors() {
+            return refused(&request, diagnostics);
+        }
+        let response = ApplyResponse::new(request.planned_state, groma_provider::Private::default());
+        ApplyResponse { diagnostics, ..response }
+    })
+}
+
+/// A response for a change that was not made.
+fn refused(request: &ApplyRequest, diagnostics: ProviderDiagnostics) -> ApplyResponse {
+    let response = ApplyResponse::new(request.prior_state.clone(), request.planned_private.clone());
+    ApplyResponse { diagnostics, new_identity: request.planned_identity.clone(), ..response }
+}
+
+fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectResponse) -> ApplyResponse {
+    let schema = resource.schema();
+    let mut diagnostics = response.diagnostics;
+    let failed = diagnostics.has_errors();
+    let state = match response.state {
+        Some(state) => {
+            let state = keep_prior_form(schema, &state, &request.planned_state);
+            without_write_only(schema, &state)
+        }
+        None if failed => return refused(request, diagnostics),
+        None => {
+            diagnostics.push(ProviderDiagnostic::error(
+                "No object from provider code",
+                format!(
+                    "Creating or changing an object of {} succeeded, but the provider returned no object.",
+                    request.type_name
+                ),
+            ));
+            return refused(request, diagnostics);
+        }
+    };
+    // A value of another type would only confuse the comparison; the engine says what is wrong with it.
+    if !failed && shaped(schema.block().implied_type(), &state) {
+        diagnostics.extend(consistency::check_result(schema, &request.type_name, &request.planned_state, &state));
+    }
+    ApplyResponse {
+        new_state: Some(state),
+        private: response.private.encode(),
+        legacy_type_system: false,
+        new_identity: response.identity.or_else(|| request.planned_identity.clone()),
+        diagnostics,
+    }
+}
+
+fn shaped(ty: &groma_value::Type, state: &Value) -> bool {
+    groma_provider::contract::check_shape(ty, state).is_empty()
+}

@@ -1,0 +1,139 @@
+//! The provider that the engine sees: a [`Definition`] served with everything the framework does.
+
+mod apply;
+mod consistency;
+mod panic;
+mod plan;
+mod read;
+mod types;
+mod validate;
+
+use std::sync::Arc;
+
+use groma_provider::{
+    Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, ConfigureRequest, FunctionError, FunctionSignature,
+    ImportRequest, ImportResponse, MoveRequest, MoveResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics,
+    ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, SchemaLookup, ServerCapabilities,
+    TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    ValidateProviderRequest, ValidateRequest,
+};
+use groma_value::Value;
+
+use crate::Definition;
+
+/// Serves a [`Definition`] as a provider.
+pub struct Server {
+    definition: Arc<dyn Definition>,
+    types: types::Types,
+}
+
+impl Server {
+    /// Serves `definition`.
+    pub fn new(definition: Arc<dyn Definition>) -> Self {
+        Self { definition, types: types::Types::default() }
+    }
+
+    /// What is served.
+    pub fn definition(&self) -> &Arc<dyn Definition> {
+        &self.definition
+    }
+}
+
+impl Provider for Server {
+    fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
+        let config = panic::catch("schema", || self.definition.schema().schema().clone())?;
+        let capabilities = ServerCapabilities {
+            plan_destroy: true,
+            get_provider_schema_optional: true,
+            move_resource_state: true,
+            generate_resource_config: false,
+        };
+        Ok(ProviderSchema { config, meta: None, capabilities })
+    }
+
+    fn type_names(&self) -> TypeNames {
+        panic::catch("type_names", || self.definition.type_names()).unwrap_or_default()
+    }
+
+    fn resource_schema(&self, type_name: &str) -> SchemaLookup {
+        let resource = self.types.resource(&*self.definition, type_name)?;
+        resource.map(|resource| panic::catch("schema", || resource.schema().schema().clone())).transpose()
+    }
+
+    fn data_schema(&self, type_name: &str) -> SchemaLookup {
+        let source = self.types.data_source(&*self.definition, type_name)?;
+        source.map(|source| panic::catch("schema", || source.schema().schema().clone())).transpose()
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        panic::catch("function", || self.definition.function(name)).ok().flatten()
+    }
+
+    fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_provider(request.config)
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
+        panic::guard("configure", || self.definition.configure(request), |problems| problems)
+    }
+
+    fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_resource_config(request)
+    }
+
+    fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
+        Answer::ready(self.upgrade(&request))
+    }
+
+    fn upgrade_identity(&self, request: UpgradeIdentityRequest) -> Answer<'_, UpgradeIdentityResponse> {
+        Answer::ready(self.upgrade_identity_data(&request))
+    }
+
+    fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
+        self.read(request)
+    }
+
+    fn read_resources(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ReadResponse>> {
+        self.read_batch(requests)
+    }
+
+    fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
+        self.plan(request)
+    }
+
+    fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
+        self.apply(request)
+    }
+
+    fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
+        self.import(request)
+    }
+
+    fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
+        self.take_over(request)
+    }
+
+    fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_data_config(request)
+    }
+
+    fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
+        self.read_data_source(request)
+    }
+
+    fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        panic::guard(
+            "call_function",
+            || self.definition.call_function(request),
+            |problems| {
+                let text = problems.iter().map(|problem| problem.detail.clone()).collect::<Vec<_>>().join("\n");
+                Err(FunctionError { text, argument: None })
+            },
+        )
+    }
+
+    fn stop(&self) {
+        // Nobody waits for an answer that could say so.
+        let _ = panic::catch("stop", || self.definition.stop());
+    }
+}

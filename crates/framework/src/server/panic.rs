@@ -1,0 +1,69 @@
+//! Panics in provider code become errors of the one call they happen in (FW-21).
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics};
+
+/// Calls `call`; a panic is an error about the method `method`.
+pub(super) fn catch<T>(method: &str, call: impl FnOnce() -> T) -> Result<T, ProviderDiagnostics> {
+    // The state of the framework is not touched by author code, and the author's own is locked by poisoning locks.
+    catch_unwind(AssertUnwindSafe(call)).map_err(|payload| diagnostic(method, &*payload).into())
+}
+
+/// Calls `call` and follows its answer; a panic at any time is answered by `failed`.
+pub(super) fn guard<'a, T: Send + Unpin + 'a>(
+    method: &'static str,
+    call: impl FnOnce() -> Answer<'a, T>,
+    failed: impl FnOnce(ProviderDiagnostics) -> T + Send + 'a,
+) -> Answer<'a, T> {
+    match catch(method, call) {
+        Err(problems) => Answer::ready(failed(problems)),
+        Ok(answer) => match answer.now() {
+            Ok(response) => Answer::ready(response),
+            Err(answer) => Answer::later(async move {
+                match (Guarded { answer, method }).await {
+                    Ok(response) => response,
+                    Err(problems) => failed(problems),
+                }
+            }),
+        },
+    }
+}
+
+/// An answer whose polling may panic.
+struct Guarded<'a, T> {
+    answer: Answer<'a, T>,
+    method: &'static str,
+}
+
+impl<T: Unpin> Future for Guarded<'_, T> {
+    type Output = Result<T, ProviderDiagnostics>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        match catch(this.method, || Pin::new(&mut this.answer).poll(context)) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(response)) => Poll::Ready(Ok(response)),
+            Err(problems) => Poll::Ready(Err(problems)),
+        }
+    }
+}
+
+fn diagnostic(method: &str, payload: &(dyn Any + Send)) -> ProviderDiagnostic {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned());
+    ProviderDiagnostic::error(
+        "Provider code panicked",
+        format!(
+            "The provider's {method} stopped with a panic: {message}. The provider goes on, but this operation failed. \
+             This is a bug in the provider, which should be reported where the provider is developed."
+        ),
+    )
+}

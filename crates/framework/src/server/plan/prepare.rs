@@ -1,0 +1,100 @@
+//! What happens to a plan before the resource's own code sees it: defaults, unknown values, attribute modifiers (FW-02).
+
+use groma_provider::{Block, Item, PlanRequest, ProviderDiagnostics};
+use groma_value::{Path, Value};
+
+use super::modifiers::{Change, run_modifiers};
+use crate::equality::keep_prior_form;
+use crate::rewrite::{Next, Trio, rewrite};
+use crate::schema::DefaultRequest;
+use crate::{PrivateData, ResourceSchema};
+
+/// A plan with everything done that the schema says.
+pub(super) struct Prepared {
+    pub(super) plan: Value,
+    pub(super) requires_replace: Vec<Path>,
+    /// Which modifier changed what, for the message about a plan that breaks the rules.
+    pub(super) changes: Vec<Change>,
+    pub(super) diagnostics: ProviderDiagnostics,
+}
+
+pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &PrivateData) -> Prepared {
+    let mut prepared = Prepared {
+        plan: request.proposed_new_state.clone(),
+        requires_replace: Vec::new(),
+        changes: Vec::new(),
+        diagnostics: ProviderDiagnostics::new(),
+    };
+    // FW-03: nothing is left open about an object that goes away.
+    if request.config.is_null() {
+        return prepared;
+    }
+    let (block, rules) = (schema.block(), schema.rules());
+    if block.contains_write_only() {
+        prepared.plan = without_write_only(schema, &prepared.plan);
+    }
+    if rules.has.defaults {
+        let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
+        prepared.plan = apply_defaults(schema, trio(request, &plan), &mut prepared.diagnostics);
+    }
+    if rules.has.equality && !request.prior_state.is_null() {
+        prepared.plan = keep_prior_form(schema, &prepared.plan, &request.prior_state);
+    }
+    // FW-03: an object in which nothing changes keeps what the provider chose.
+    if prepared.plan != request.prior_state {
+        let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
+        prepared.plan = open_computed(schema, trio(request, &plan));
+    }
+    if rules.has.modifiers {
+        let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
+        run_modifiers(schema, trio(request, &plan), private, &mut prepared);
+    }
+    prepared
+}
+
+fn trio<'a>(request: &'a PlanRequest, plan: &'a Value) -> Trio<'a> {
+    Trio { config: &request.config, plan, state: &request.prior_state }
+}
+
+/// FW-02 (1), FW-16: what the configuration leaves out takes its default.
+fn apply_defaults(schema: &ResourceSchema, trio: Trio<'_>, diagnostics: &mut ProviderDiagnostics) -> Value {
+    rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
+        let Some(default) = visit.rules.own.default.as_ref().filter(|_| visit.config.is_null()) else {
+            return Next::Into(visit.plan.clone());
+        };
+        match default.resolve(&DefaultRequest { path: visit.path, config: trio.config }) {
+            Ok(value) => Next::Past(value),
+            Err(problem) => {
+                diagnostics.push(if problem.path.is_empty() { problem.at(visit.path.clone()) } else { problem });
+                Next::Past(visit.plan.clone())
+            }
+        }
+    })
+}
+
+/// FW-02 (2): what the provider chooses, and the configuration does not say, may change with anything else.
+fn open_computed(schema: &ResourceSchema, trio: Trio<'_>) -> Value {
+    rewrite(schema.block(), schema.rules(), trio, &mut |visit| match &visit.slot.item {
+        Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
+            if visit.rules.own.default.is_some() {
+                Next::Past(visit.plan.clone())
+            } else {
+                Next::Past(Value::unknown(attribute.ty()))
+            }
+        }
+        _ => Next::Into(visit.plan.clone()),
+    })
+}
+
+/// `value` with null for everything that must not be kept (LC-29).
+pub(in crate::server) fn without_write_only(schema: &ResourceSchema, value: &Value) -> Value {
+    let block: &Block = schema.block();
+    if block.write_only_values(value).is_empty() {
+        return value.clone();
+    }
+    let trio = Trio { config: value, plan: value, state: value };
+    rewrite(block, schema.rules(), trio, &mut |visit| match &visit.slot.item {
+        Item::Attribute(attribute) if attribute.is_write_only() => Next::Past(attribute.empty_value().clone()),
+        _ => Next::Into(visit.plan.clone()),
+    })
+}

@@ -1,0 +1,205 @@
+//! Reading, upgrading, importing and taking over objects; reading data sources.
+
+use groma_provider::{
+    Answer, ImportRequest, ImportResponse, ImportedResource, MoveRequest, MoveResponse, Private, ProviderDiagnostic,
+    ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+};
+use groma_value::Value;
+
+use super::plan::without_write_only;
+use super::{Server, panic};
+use crate::equality::keep_prior_form;
+use crate::resource::{self, ObjectResponse};
+use crate::stored::decode_stored;
+use crate::{PrivateData, Resource, data_source};
+
+impl Server {
+    pub(super) fn read(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
+        let resource = match self.types.known_resource(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return Answer::ready(unread(request, problems)),
+        };
+        let own = own_request(&request);
+        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        panic::guard("read", || resource.read(own), lost).map(move |response| was_read(resource, request, response))
+    }
+
+    /// Reads of one type go to the resource together.
+    pub(super) fn read_batch(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ReadResponse>> {
+        let uniform = match requests.split_first() {
+            Some((first, rest)) if rest.iter().all(|other| other.type_name == first.type_name) => {
+                self.types.known_resource(&*self.definition, &first.type_name).ok()
+            }
+            _ => None,
+        };
+        let Some(resource) = uniform else {
+            return Answer::later(async move {
+                let mut responses = Vec::with_capacity(requests.len());
+                for request in requests {
+                    responses.push(self.read(request).await);
+                }
+                responses
+            });
+        };
+        let own = requests.iter().map(own_request).collect();
+        let count = requests.len();
+        let lost = move |problems: ProviderDiagnostics| {
+            let one = || ObjectResponse { diagnostics: problems.clone(), ..ObjectResponse::gone() };
+            std::iter::repeat_with(one).take(count).collect()
+        };
+        panic::guard("read_many", || resource.read_many(own), lost).map(move |responses| {
+            let mut responses = responses.into_iter();
+            let each = requests.into_iter().map(|request| match responses.next() {
+                Some(response) => was_read(resource, request, response),
+                None => {
+                    let problem = ProviderDiagnostic::error(
+                        "Missing response from provider code",
+                        "The read_many of the resource returned fewer responses than there were requests.",
+                    );
+                    unread(request, problem.into())
+                }
+            });
+            each.collect()
+        })
+    }
+
+    pub(super) fn upgrade(&self, request: &UpgradeRequest) -> UpgradeResponse {
+        let failed = |diagnostics| UpgradeResponse { upgraded_state: Value::NULL, diagnostics };
+        let resource = match self.types.known_resource(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return failed(problems),
+        };
+        let own = resource::UpgradeRequest { version: request.version, raw_state: request.raw_state.clone() };
+        match panic::catch("upgrade", || resource.upgrade(own)) {
+            Ok(Ok(upgraded_state)) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
+            Ok(Err(problem)) => failed(problem.into()),
+            Err(problems) => failed(problems),
+        }
+    }
+
+    pub(super) fn upgrade_identity_data(&self, request: &UpgradeIdentityRequest) -> UpgradeIdentityResponse {
+        let failed = |diagnostics| UpgradeIdentityResponse { upgraded_identity: Value::NULL, diagnostics };
+        let resource = match self.types.known_resource(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return failed(problems),
+        };
+        let Some(identity) = &resource.schema().schema().identity else {
+            return failed(
+                ProviderDiagnostic::error("No identity", format!("{} has no identity.", request.type_name)).into(),
+            );
+        };
+        match decode_stored(&request.raw_identity, &identity.implied_type()) {
+            Ok(upgraded_identity) => {
+                UpgradeIdentityResponse { upgraded_identity, diagnostics: ProviderDiagnostics::new() }
+            }
+            Err(problem) => failed(problem.into()),
+        }
+    }
+
+    pub(super) fn import(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
+        let resource = match self.types.known_resource(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(diagnostics) => return Answer::ready(ImportResponse { diagnostics, ..ImportResponse::default() }),
+        };
+        let own = resource::ImportRequest { target: request.target };
+        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        panic::guard("import", || resource.import(own), lost).map(move |response| {
+            let imported = response.state.map(|state| ImportedResource {
+                type_name: request.type_name,
+                state: without_write_only(resource.schema(), &state),
+                private: response.private.encode(),
+                identity: response.identity,
+            });
+            ImportResponse {
+                imported: imported.into_iter().collect(),
+                deferred: None,
+                diagnostics: response.diagnostics,
+            }
+        })
+    }
+
+    pub(super) fn take_over(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
+        let failed = |diagnostics| MoveResponse {
+            target_state: Value::NULL,
+            target_private: Private::default(),
+            target_identity: None,
+            diagnostics,
+        };
+        let resource = match self.types.known_resource(&*self.definition, &request.target_type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return Answer::ready(failed(problems)),
+        };
+        let refusal = ProviderDiagnostic::error(
+            "Unsupported move",
+            format!(
+                "An object of {} ({}) cannot become one of {}.",
+                request.source_type_name, request.source_provider_address, request.target_type_name
+            ),
+        );
+        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
+        panic::guard("move_from", own, lost).map(|response| MoveResponse {
+            target_state: response.state.unwrap_or(Value::NULL),
+            target_private: response.private.encode(),
+            target_identity: response.identity,
+            diagnostics: response.diagnostics,
+        })
+    }
+
+    pub(super) fn read_data_source(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
+        let source = match self.types.known_data_source(&*self.definition, &request.type_name) {
+            Ok(source) => source,
+            Err(diagnostics) => {
+                return Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics });
+            }
+        };
+        let own = data_source::ReadDataRequest { config: request.config };
+        let lost = |diagnostics| data_source::ReadDataResponse { state: Value::NULL, diagnostics };
+        panic::guard("read", || source.read(own), lost).map(|response| ReadDataResponse {
+            state: response.state,
+            deferred: None,
+            diagnostics: response.diagnostics,
+        })
+    }
+}
+
+fn own_request(request: &ReadRequest) -> resource::ReadRequest {
+    resource::ReadRequest {
+        state: request.current_state.clone(),
+        private: PrivateData::decode(&request.private),
+        identity: request.current_identity.clone(),
+    }
+}
+
+/// A response for an object that could not be read.
+fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadResponse {
+    ReadResponse {
+        new_state: request.current_state,
+        private: request.private,
+        deferred: None,
+        new_identity: request.current_identity,
+        diagnostics,
+    }
+}
+
+fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectResponse) -> ReadResponse {
+    if response.diagnostics.has_errors() {
+        return unread(request, response.diagnostics);
+    }
+    let schema = resource.schema();
+    let new_state = match &response.state {
+        Some(state) => {
+            let state = keep_prior_form(schema, state, &request.current_state);
+            without_write_only(schema, &state)
+        }
+        None => schema.block().null_value(),
+    };
+    ReadResponse {
+        new_state,
+        private: response.private.encode(),
+        deferred: None,
+        new_identity: response.identity.or(request.current_identity),
+        diagnostics: response.diagnostics,
+    }
+}

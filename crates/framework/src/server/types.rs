@@ -1,0 +1,71 @@
+//! The types in use: each is asked for once.
+
+use std::sync::Arc;
+
+use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+
+use super::panic;
+use crate::frozen::FrozenMap;
+use crate::{DataSource, Definition, Resource};
+
+/// Types by name, as far as they have been used.
+#[derive(Default)]
+pub(super) struct Types {
+    resources: FrozenMap<dyn Resource>,
+    data_sources: FrozenMap<dyn DataSource>,
+}
+
+impl Types {
+    pub(super) fn resource(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<Option<&dyn Resource>, ProviderDiagnostics> {
+        lookup(&self.resources, type_name, || definition.resource(type_name))
+    }
+
+    pub(super) fn data_source(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<Option<&dyn DataSource>, ProviderDiagnostics> {
+        lookup(&self.data_sources, type_name, || definition.data_source(type_name))
+    }
+
+    /// As [`Types::resource`], where a name that the provider does not know is an error.
+    pub(super) fn known_resource(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<&dyn Resource, ProviderDiagnostics> {
+        self.resource(definition, type_name)?.ok_or_else(|| unknown("resource type", type_name))
+    }
+
+    /// As [`Types::data_source`], where a name that the provider does not know is an error.
+    pub(super) fn known_data_source(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<&dyn DataSource, ProviderDiagnostics> {
+        self.data_source(definition, type_name)?.ok_or_else(|| unknown("data source", type_name))
+    }
+}
+
+fn lookup<'a, T: ?Sized>(
+    known: &'a FrozenMap<T>,
+    type_name: &str,
+    load: impl FnOnce() -> Result<Option<Arc<T>>, ProviderDiagnostics>,
+) -> Result<Option<&'a T>, ProviderDiagnostics> {
+    if let Some(found) = known.get(type_name) {
+        return Ok(Some(found));
+    }
+    Ok(panic::catch("type lookup", load)??.and_then(|loaded| known.insert(type_name, loaded)))
+}
+
+fn unknown(kind: &str, type_name: &str) -> ProviderDiagnostics {
+    ProviderDiagnostic::error(
+        format!("Unknown {kind}"),
+        format!("The provider has no {kind} named {type_name}. A newer version of the provider may have it."),
+    )
+    .into()
+}

@@ -1,0 +1,78 @@
+//! Checking configurations: the attributes' validators first, then the author's own checks.
+
+use groma_provider::{Answer, Item, ProviderDiagnostic, ProviderDiagnostics, Use, ValidateRequest};
+use groma_value::Value;
+
+use super::{Server, panic};
+use crate::rewrite::{Next, Trio, rewrite};
+use crate::schema::ValidatorRequest;
+use crate::{ResourceSchema, resource};
+
+impl Server {
+    pub(super) fn validate_provider(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
+        let own = panic::catch("validators", || check(self.definition.schema(), &config));
+        let further = panic::guard("validate", || self.definition.validate(config), |problems| problems);
+        joined(own, further)
+    }
+
+    pub(super) fn validate_resource_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let resource = match self.types.known_resource(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return Answer::ready(problems),
+        };
+        let own = panic::catch("validators", || check(resource.schema(), &request.config));
+        let whole = resource::ValidateRequest { config: request.config };
+        joined(own, panic::guard("validate", || resource.validate(whole), |problems| problems))
+    }
+
+    pub(super) fn validate_data_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let source = match self.types.known_data_source(&*self.definition, &request.type_name) {
+            Ok(source) => source,
+            Err(problems) => return Answer::ready(problems),
+        };
+        let own = panic::catch("validators", || check(source.schema(), &request.config));
+        joined(own, panic::guard("validate", || source.validate(request.config), |problems| problems))
+    }
+}
+
+fn joined<'a>(
+    own: Result<ProviderDiagnostics, ProviderDiagnostics>,
+    further: Answer<'a, ProviderDiagnostics>,
+) -> Answer<'a, ProviderDiagnostics> {
+    let mut all = own.unwrap_or_else(|problems| problems);
+    further.map(move |further| {
+        all.extend(further);
+        all
+    })
+}
+
+/// What the schema alone can say: attributes that only the provider sets, and the validators.
+fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
+    let mut found = ProviderDiagnostics::new();
+    let trio = Trio { config, plan: config, state: config };
+    rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
+        let value = visit.plan.clone();
+        if value.is_null() {
+            return Next::Past(value);
+        }
+        if let Item::Attribute(attribute) = &visit.slot.item
+            && attribute.usage() == Use::Computed
+        {
+            let detail = format!(
+                "The value of \"{}\" is chosen by the provider, so it cannot be set. Remove it from the configuration.",
+                visit.slot.name
+            );
+            found.push(
+                ProviderDiagnostic::error("Invalid Configuration for Read-Only Attribute", detail)
+                    .at(visit.path.clone()),
+            );
+            return Next::Past(value);
+        }
+        if value.is_known() {
+            let request = ValidatorRequest { path: visit.path, value: &value, config };
+            visit.rules.own.validators.iter().for_each(|validator| found.extend(validator.validate(&request)));
+        }
+        Next::Into(value)
+    });
+    found
+}
