@@ -57,7 +57,8 @@ fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMu
         ExpressionKind::Object(items) => {
             for item in items.iter() {
                 let name = property_name(item);
-                let is_hidden = |hidden: &Hidden| name.is_some_and(|name| hidden.has_attribute(name) || hidden.has_block(name));
+                let is_hidden =
+                    |hidden: &Hidden| name.is_some_and(|name| hidden.has_attribute(name) || hidden.has_block(name));
                 match name {
                     _ if hidden.is_some_and(is_hidden) => {}
                     // A comment.
@@ -114,7 +115,8 @@ mod tests {
     #[test]
     fn the_content_of_dynamic_blocks_is_left_out() {
         let sources = Sources::new();
-        let text = "a = 1\nb {\n  c = 2\n  dynamic \"d\" {\n    for_each = 3\n    content {\n      e = 4\n    }\n  }\n}\n";
+        let text =
+            "a = 1\nb {\n  c = 2\n  dynamic \"d\" {\n    for_each = 3\n    content {\n      e = 4\n    }\n  }\n}\n";
         let file = sources.add("a.tf", text).unwrap();
         assert_eq!(visited(parse_file(&file), &sources), ["1", "2", "3"]);
     }

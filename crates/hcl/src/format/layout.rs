@@ -1,0 +1,71 @@
+//! The three steps of the layout: indentation, spaces inside of lines, alignment between lines.
+
+use super::Piece;
+use super::cells::{self, Line};
+use super::spacing::space_after;
+use crate::token::TokenKind;
+
+const INDENTATION: usize = 2;
+
+/// Sets the spaces before each piece.
+pub(super) fn lay_out(pieces: &mut [Piece<'_>]) {
+    let lines = cells::lines(pieces);
+    indent(pieces, &lines);
+    for line in &lines {
+        space(pieces, line.lead.clone());
+        space(pieces, line.assignment.clone());
+        if let Some(equals) = line.assignment.clone().next() {
+            pieces[equals].spaces = 1;
+        }
+    }
+    cells::align(pieces, &lines);
+}
+
+/// Indents each line by the lines above that opened more brackets than they closed: one step for each such line, however
+/// many brackets it opened.
+fn indent(pieces: &mut [Piece<'_>], lines: &[Line]) {
+    let mut open: Vec<usize> = Vec::new();
+    for line in lines {
+        let Some(first) = line.lead.clone().next() else { continue };
+        if pieces[first].kind == TokenKind::Newline {
+            pieces[first].spaces = 0;
+            continue;
+        }
+        let change = line_change(pieces, line);
+        if change > 0 {
+            pieces[first].spaces = INDENTATION * open.len();
+            open.push(change.unsigned_abs());
+            continue;
+        }
+        close(&mut open, change.unsigned_abs());
+        pieces[first].spaces = INDENTATION * open.len();
+    }
+}
+
+/// By how much a line changes the number of open brackets. What a heredoc holds does not count.
+fn line_change(pieces: &[Piece<'_>], line: &Line) -> isize {
+    let lead = &pieces[line.lead.clone()];
+    let heredoc = lead.iter().position(|piece| piece.kind == TokenKind::OpenHeredoc).unwrap_or(lead.len());
+    let assignment = &pieces[line.assignment.clone()];
+    lead[..heredoc].iter().chain(assignment).map(Piece::bracket_change).sum()
+}
+
+fn close(open: &mut Vec<usize>, mut closed: usize) {
+    while let Some(last) = open.last_mut().filter(|_| closed > 0) {
+        if closed < *last {
+            *last -= closed;
+            return;
+        }
+        closed -= *last;
+        open.pop();
+    }
+}
+
+fn space(pieces: &mut [Piece<'_>], cell: std::ops::Range<usize>) {
+    let start = cell.start;
+    for index in cell.skip(1) {
+        let before = index.checked_sub(2).filter(|before| *before >= start).map(|before| &pieces[before]);
+        let spaces = usize::from(space_after(before, &pieces[index - 1], &pieces[index]));
+        pieces[index].spaces = spaces;
+    }
+}

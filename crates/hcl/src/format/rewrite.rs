@@ -1,0 +1,237 @@
+//! Outdated spellings and what they are written as today:
+//!
+//! - an argument whose value is one interpolation and nothing else, `a = "${b}"`, becomes `a = b`;
+//! - the type of a variable in quotes, `"list"`, becomes `list(string)`, and a bare `list` becomes `list(any)`;
+//! - labels of blocks get quotes, and comments between them go.
+
+use std::ops::Range;
+
+use crate::ast::ExpressionKind;
+use crate::body::{Attribute, Block, Source};
+use crate::native::NativeBody;
+use crate::token::{TokenKind, Tokens};
+
+use super::Piece;
+
+/// Tokens to be replaced by others.
+pub(super) struct Edit {
+    tokens: Range<usize>,
+    replacement: Replacement,
+}
+
+enum Replacement {
+    /// Only the tokens of the inner range stay, in parentheses if they need them.
+    Inside(Range<usize>, Wrapping),
+    Tokens(Vec<Piece<'static>>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wrapping {
+    Bare,
+    Parentheses,
+}
+
+/// The edits for a body and everything in it, in the order of the text.
+pub(super) fn edits(body: &NativeBody, text: &str, tokens: &Tokens, base: u32) -> Vec<Edit> {
+    let mut finder = Finder { text, tokens, base, edits: Vec::new() };
+    finder.body(body, Place::Root);
+    finder.edits.sort_by_key(|edit| edit.tokens.start);
+    finder.edits
+}
+
+/// Carries out the edits.
+pub(super) fn apply<'a>(pieces: Vec<(usize, Piece<'a>)>, edits: Vec<Edit>) -> Vec<Piece<'a>> {
+    let mut result = Vec::with_capacity(pieces.len());
+    let mut edits = edits.into_iter().peekable();
+    let mut pieces = pieces.into_iter().peekable();
+    while let Some((index, piece)) = pieces.next() {
+        let Some(edit) = edits.next_if(|edit| edit.tokens.contains(&index)) else {
+            result.push(piece);
+            continue;
+        };
+        let mut taken = vec![(index, piece)];
+        while let Some(next) = pieces.next_if(|(index, _)| edit.tokens.contains(index)) {
+            taken.push(next);
+        }
+        match edit.replacement {
+            Replacement::Tokens(tokens) => result.extend(tokens),
+            Replacement::Inside(inner, wrapping) => {
+                let kept = taken.into_iter().filter(|(index, _)| inner.contains(index)).map(|(_, piece)| piece);
+                match wrapping {
+                    Wrapping::Bare => result.extend(kept),
+                    Wrapping::Parentheses => {
+                        result.push(made(TokenKind::OpenParenthesis, "("));
+                        result.extend(kept);
+                        result.push(made(TokenKind::CloseParenthesis, ")"));
+                    }
+                }
+            }
+        }
+    }
+    result
+}
+
+fn made(kind: TokenKind, text: &str) -> Piece<'static> {
+    Piece { kind, text: text.to_owned().into(), spaces: 0 }
+}
+
+/// Where a body stands, as far as it matters for its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    Variable,
+    Elsewhere,
+}
+
+struct Finder<'a> {
+    text: &'a str,
+    tokens: &'a Tokens,
+    base: u32,
+    edits: Vec<Edit>,
+}
+
+impl Finder<'_> {
+    fn body(&mut self, body: &NativeBody, place: Place) {
+        for attribute in &body.attributes {
+            if place == Place::Variable && &*attribute.name.name == "type" {
+                self.variable_type(attribute);
+            } else {
+                self.value(attribute);
+            }
+        }
+        for block in &body.blocks {
+            self.labels(block);
+            let place = match place {
+                Place::Root if &*block.kind.name == "variable" => Place::Variable,
+                _ => Place::Elsewhere,
+            };
+            if let Source::Native(body) = &block.body.source {
+                self.body(body, place);
+            }
+        }
+    }
+
+    /// The token that begins at an address.
+    fn token_at(&self, address: u32) -> usize {
+        let offset = address.saturating_sub(self.base);
+        self.tokens.list.partition_point(|token| token.start < offset)
+    }
+
+    fn tokens_of(&self, attribute: &Attribute) -> Range<usize> {
+        let span = attribute.expression.span;
+        self.token_at(span.start())..self.token_at(span.end())
+    }
+
+    /// The indexes of the tokens in `range` that are not white space.
+    fn solid(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
+        range.filter(|index| self.tokens.kind(*index) != TokenKind::Space)
+    }
+
+    fn value(&mut self, attribute: &Attribute) {
+        let range = self.tokens_of(attribute);
+        if self.tokens.kind(range.start) != TokenKind::OpenQuote
+            || self.tokens.kind(range.start + 1) != TokenKind::OpenInterpolation
+            || range.len() < 5
+            || self.tokens.kind(range.end - 2) != TokenKind::CloseSequence
+            || self.tokens.kind(range.end - 1) != TokenKind::CloseQuote
+        {
+            return;
+        }
+        let inside = range.start + 2..range.end - 2;
+        if self.solid(inside.clone()).next().is_none() || !self.is_one_expression(inside.clone()) {
+            return;
+        }
+        let not_newline = |index: &usize| self.tokens.kind(*index) != TokenKind::Newline;
+        let Some(first) = self.solid(inside.clone()).find(not_newline) else { return };
+        let Some(last) = self.solid(inside).rfind(not_newline) else { return };
+        let inner = first..last + 1;
+        let several_lines = inner.clone().any(|index| self.tokens.kind(index) == TokenKind::Newline);
+        let in_parentheses = self.tokens.kind(first) == TokenKind::OpenParenthesis
+            && self.tokens.kind(last) == TokenKind::CloseParenthesis;
+        let wrapping = if several_lines && !in_parentheses { Wrapping::Parentheses } else { Wrapping::Bare };
+        self.edits.push(Edit { tokens: range, replacement: Replacement::Inside(inner, wrapping) });
+    }
+
+    /// Whether the tokens hold no further sequence or text of the same string. Strings inside are their own matter.
+    fn is_one_expression(&self, inside: Range<usize>) -> bool {
+        let mut quotes = 0isize;
+        for index in inside {
+            match self.tokens.kind(index) {
+                TokenKind::OpenQuote => quotes += 1,
+                TokenKind::CloseQuote => quotes -= 1,
+                TokenKind::OpenInterpolation | TokenKind::CloseSequence | TokenKind::QuotedText if quotes <= 0 => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+
+    fn variable_type(&mut self, attribute: &Attribute) {
+        let (name, element) = match &attribute.expression.kind {
+            ExpressionKind::Traversal(traversal) if traversal.steps.is_empty() => match &*traversal.root.name {
+                name @ ("list" | "map" | "set") => (name.to_owned(), Some("any")),
+                _ => return,
+            },
+            ExpressionKind::String(_) => {
+                let range = self.tokens_of(attribute);
+                let text = self.text.get(self.tokens.range(range.start + 1)).unwrap_or_default();
+                match text {
+                    "string" => (text.to_owned(), None),
+                    "list" | "map" => (text.to_owned(), Some("string")),
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        let mut replacement = vec![made(TokenKind::Identifier, &name)];
+        if let Some(element) = element {
+            replacement.push(made(TokenKind::OpenParenthesis, "("));
+            replacement.push(made(TokenKind::Identifier, element));
+            replacement.push(made(TokenKind::CloseParenthesis, ")"));
+        }
+        let tokens = self.tokens_of(attribute);
+        self.edits.push(Edit { tokens, replacement: Replacement::Tokens(replacement) });
+    }
+
+    fn labels(&mut self, block: &Block) {
+        let Some(last) = block.labels.last() else { return };
+        let tokens = self.token_at(block.kind.span.end())..self.token_at(last.span.end());
+        let mut replacement = Vec::new();
+        for label in &block.labels {
+            replacement.push(made(TokenKind::OpenQuote, "\""));
+            if !label.value.is_empty() {
+                replacement.push(made(TokenKind::QuotedText, &quoted(&label.value)));
+            }
+            replacement.push(made(TokenKind::CloseQuote, "\""));
+        }
+        self.edits.push(Edit { tokens, replacement: Replacement::Tokens(replacement) });
+    }
+}
+
+/// `text` as it is written between quotes.
+fn quoted(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\n' => result.push_str("\\n"),
+            '\r' => result.push_str("\\r"),
+            '\t' => result.push_str("\\t"),
+            '"' => result.push_str("\\\""),
+            '\\' => result.push_str("\\\\"),
+            '$' | '%' => {
+                result.push(character);
+                if characters.peek() == Some(&'{') {
+                    result.push(character);
+                }
+            }
+            _ if character.is_control() && u32::from(character) < 0x10000 => {
+                result.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            _ => result.push(character),
+        }
+    }
+    result
+}
