@@ -11,6 +11,7 @@ mod model;
 mod object;
 mod random;
 mod storage;
+mod store;
 
 pub use error::{StateError, StateErrorKind};
 pub use journal::{Begin, Journal, Operation, Outcome};
@@ -21,3 +22,4 @@ pub use object::{
     AttributesJson, Dependencies, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
     text_order,
 };
+pub use store::{ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, write_errored};

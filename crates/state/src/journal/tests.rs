@@ -5,10 +5,12 @@ use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_value::Path;
 use proptest::prelude::*;
 
+use super::record::Prior;
 use super::*;
 use crate::error::StateErrorKind;
 use crate::model::State;
 use crate::object::{AttributesJson, Dependencies, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
+use crate::storage::Storage;
 use crate::storage::faulty::Faulty;
 
 fn provider() -> ProviderConfig {
@@ -24,7 +26,13 @@ fn header() -> RunHeader {
 }
 
 fn start(file: &Faulty) -> Journal {
-    Journal::start(PathBuf::from("journal"), Arc::new(file.clone()), 0, &header()).unwrap()
+    resume(Arc::new(file.clone()), None)
+}
+
+fn resume(storage: Arc<dyn Storage>, before: Option<&Recovered>) -> Journal {
+    let journal = Journal::open(PathBuf::from("journal"), storage, before);
+    journal.start_run(&header()).unwrap();
+    journal
 }
 
 fn read(file: &Faulty) -> Recovered {
@@ -152,7 +160,7 @@ fn a_fold_forgets_what_happened_but_not_what_is_in_flight() {
     assert_eq!((&*snapshot.lineage, snapshot.serial, &*snapshot.bytes), ("line", 5, &b"{}"[..]));
     finish(&journal, "x.c", "c");
     assert_eq!(told(&read(&file).later), ["x.c \"c\""]);
-    journal.folded(&RunHeader { serial: 5, ..header() }).unwrap();
+    journal.start_run(&RunHeader { serial: 5, ..header() }).unwrap();
     assert!(read(&file).is_folded());
     finish(&journal, "x.d", "d");
     let found = read(&file);
@@ -172,7 +180,7 @@ fn the_next_run_continues_after_a_torn_record() {
     file.0.lock().unwrap().bytes.truncate(whole + 5);
     let found = read(&file);
     assert_eq!((found.end, told(&found.events)), (whole as u64, vec!["x.a \"a\"".to_owned()]));
-    let journal = Journal::start(PathBuf::from("journal"), Arc::new(file.clone()), found.end, &header()).unwrap();
+    let journal = resume(Arc::new(file.clone()), Some(&found));
     finish(&journal, "x.c", "c");
     assert_eq!(told(&read(&file).events), ["x.c \"c\""]);
 }
@@ -217,7 +225,7 @@ fn records_reach_the_disk_without_waiting_for_each_other() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
     let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
-    let journal = Arc::new(Journal::start(path.clone(), Arc::new(file), 0, &header()).unwrap());
+    let journal = Arc::new(resume(Arc::new(file), None));
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let journal = journal.clone();

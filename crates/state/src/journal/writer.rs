@@ -1,6 +1,6 @@
 //! The writing side.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Finished, Numbers, Outcome, Place, Prior, RunHeader};
 use super::syncing::Syncing;
-use super::{MAGIC, frame};
+use super::{MAGIC, Recovered, frame};
 use crate::error::StateError;
 use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
@@ -32,6 +32,7 @@ struct Writer {
     end: u64,
     buffer: Vec<u8>,
     known: Known,
+    under_way: HashSet<Place>,
 }
 
 #[derive(Default)]
@@ -92,26 +93,37 @@ impl Known {
 }
 
 impl Journal {
-    /// Continues the journal in `storage`, whose whole records end at `end`, with the beginning of a run.
-    pub(crate) fn start(
-        path: PathBuf,
-        storage: Arc<dyn Storage>,
-        end: u64,
-        header: &RunHeader,
-    ) -> Result<Self, StateError> {
-        let journal = Self {
+    /// Continues the journal in `storage` after what `before` has read from it, or begins it anew.
+    pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, before: Option<&Recovered>) -> Self {
+        let under_way = before.map_or(&[][..], |before| &before.in_flight);
+        let under_way = under_way.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect();
+        let end = before.map_or(0, |before| before.end);
+        Self {
             path,
             syncing: Syncing::of(storage.clone()),
             storage,
-            writer: Mutex::new(Writer { end, buffer: Vec::new(), known: Known::default() }),
-        };
-        journal.append(|_, out| {
-            if end == 0 {
+            writer: Mutex::new(Writer { end, buffer: Vec::new(), known: Known::default(), under_way }),
+        }
+    }
+
+    /// Notes the beginning of a run, which says: what came before is in the state file, apart from calls under way.
+    /// Returns where the journal ends then.
+    pub(crate) fn start_run(&self, header: &RunHeader) -> Result<u64, StateError> {
+        let is_new = self.is_empty();
+        self.append(|known, out| {
+            if is_new {
                 out.extend_from_slice(MAGIC);
             }
+            // Texts and lists are numbered from the beginning of a run on.
+            *known = Known::default();
             frame::append(out, |out| record::encode_run(header, out));
         })?;
-        Ok(journal)
+        Ok(self.lock().end)
+    }
+
+    /// Whether nothing has been noted yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().end == 0
     }
 
     /// Notes that a provider is about to be asked to change something.
@@ -123,7 +135,9 @@ impl Journal {
             let numbers =
                 Numbers { provider: known.provider(&begin.provider, out), list: known.list(&begin.dependencies, out) };
             frame::append(out, |out| record::encode_begin(begin, &numbers, out));
-        })
+        })?;
+        self.lock().under_way.insert((begin.address.clone(), begin.deposed.clone()));
+        Ok(())
     }
 
     /// Notes what is now at a place, after a provider was asked or for any other reason; `before` is what was there.
@@ -151,7 +165,9 @@ impl Journal {
             };
             let numbers = Numbers { provider: known.provider(provider, out), list };
             frame::append(out, |out| record::encode_finished(&finished, &numbers, out));
-        })
+        })?;
+        self.lock().under_way.remove(&finished.place);
+        Ok(())
     }
 
     /// Notes that a call under way, of this run or an earlier one, needs no asking any more, whatever became of it.
@@ -160,7 +176,14 @@ impl Journal {
     /// When it cannot be written.
     pub fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
         let place: Place = (address.clone(), deposed.cloned());
-        self.append(|_, out| frame::append(out, |out| record::encode_settled(&place, out)))
+        self.append(|_, out| frame::append(out, |out| record::encode_settled(&place, out)))?;
+        self.lock().under_way.remove(&place);
+        Ok(())
+    }
+
+    /// Whether calls were begun, by this run or earlier ones, of which the result is not known.
+    pub fn has_calls_under_way(&self) -> bool {
+        !self.lock().under_way.is_empty()
     }
 
     /// Notes that an instance with all its objects has another address from now on.
@@ -202,13 +225,6 @@ impl Journal {
         }
         drop(writer);
         self.sync()
-    }
-
-    /// Notes that everything so far is in the state file, apart from calls still under way.
-    pub(crate) fn folded(&self, header: &RunHeader) -> Result<(), StateError> {
-        self.append(|_, out| frame::append(out, |out| record::encode_run(header, out)))?;
-        self.lock().known = Known::default();
-        Ok(())
     }
 
     fn append(&self, encode: impl FnOnce(&mut Known, &mut Vec<u8>)) -> Result<(), StateError> {

@@ -1,0 +1,132 @@
+//! Folding what an interrupted run has done into the state as it is in the file now.
+//!
+//! The file may have changed in between, because Terraform ran. So each record tells what was at its place before: where
+//! that is still so, the record is taken over. Where it is not, the file is newer and wins, and an object that the
+//! file does not know is kept beside it as a deposed one: no object that exists is ever forgotten.
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+use crate::journal::{Event, Finished, Outcome};
+use crate::model::State;
+use crate::object::{DeposedKey, Fingerprint, ObjectRecord};
+
+/// What folding has done.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    /// Whether the state is another one now.
+    pub changed: bool,
+    /// What a person has to know.
+    pub warnings: Diagnostics,
+}
+
+/// Whether the file is as the run found it, which decides about what has no place of its own: the outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// As the interrupted run found it.
+    Same,
+    /// Somebody wrote it since.
+    Newer,
+}
+
+/// Folds `events` into `state` in their order.
+pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded {
+    let mut folded = Folded::default();
+    for event in events {
+        match event {
+            Event::Finished(finished) => fold_object(state, &finished, &mut folded),
+            Event::Moved(from, to) => folded.changed |= state.rename(&from, &to),
+            Event::Outputs(outputs, check_results) if base == Base::Same => {
+                folded.changed |= state.outputs != outputs || state.check_results != check_results;
+                state.outputs = outputs;
+                state.check_results = check_results;
+            }
+            Event::Outputs(..) => {}
+        }
+    }
+    folded
+}
+
+fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
+    let (address, deposed) = (&finished.place.0, finished.place.1.as_ref());
+    let found = state.object(address, deposed).cloned();
+    let expected: Option<Fingerprint> = finished.prior.as_ref().map(|prior| prior.fingerprint);
+    let is_as_before = found.as_ref().map(|object| object.fingerprint()) == expected;
+    match &finished.outcome {
+        Outcome::Present(object) if found.as_ref() == Some(object) => {}
+        Outcome::Present(object) if is_as_before => {
+            state.insert(address, deposed, &finished.provider, object.clone());
+            folded.changed = true;
+        }
+        Outcome::Gone if is_as_before => folded.changed |= state.remove(address, deposed).is_some(),
+        // What the file says about the place is newer than the deletion; the next refresh finds out.
+        Outcome::Gone => {}
+        Outcome::Present(object) => match found {
+            // Written by the other tool after it read the object: newer than what is in the journal.
+            Some(found) if is_same_object(&found, object) => {}
+            Some(_) => {
+                let key = free_key(state, finished);
+                state.insert(address, Some(&key), &finished.provider, object.clone());
+                folded.changed = true;
+                folded.warnings.push(kept_as_deposed(finished, &key, object));
+            }
+            None if is_the_removed_one(finished, object) => folded.warnings.push(removed_since(finished)),
+            None => {
+                state.insert(address, deposed, &finished.provider, object.clone());
+                folded.changed = true;
+            }
+        },
+    }
+}
+
+fn is_same_object(one: &ObjectRecord, other: &ObjectRecord) -> bool {
+    let identity = |object: &ObjectRecord| object.identity.as_ref().and_then(|identity| identity.json.clone());
+    match (identity(one), identity(other), one.id_json(), other.id_json()) {
+        (Some(one), Some(other), ..) => one == other,
+        (_, _, Some(one), Some(other)) => one == other,
+        _ => one.attributes == other.attributes,
+    }
+}
+
+/// Whether the object is the one that was there before the interrupted run, changed by it, and taken out since.
+fn is_the_removed_one(finished: &Finished, object: &ObjectRecord) -> bool {
+    let before = finished.prior.as_ref().and_then(|prior| prior.id.clone());
+    before.is_some() && before == object.id_json()
+}
+
+fn free_key(state: &State, finished: &Finished) -> DeposedKey {
+    loop {
+        let key = DeposedKey::generate();
+        if state.object(&finished.place.0, Some(&key)).is_none() {
+            return key;
+        }
+    }
+}
+
+fn kept_as_deposed(finished: &Finished, key: &DeposedKey, object: &ObjectRecord) -> Diagnostic {
+    let address = &finished.place.0;
+    let id = match object.id_json() {
+        Some(id) => format!(" with the id {id}"),
+        None => String::new(),
+    };
+    Diagnostic::warning(
+        "Object of an interrupted run recovered",
+        format!(
+            "An interrupted run made an object{id} for {address}. Since then another run has put another object there. \
+             Both exist. The one of the interrupted run is kept in the state as the deposed object {key}, and will be \
+             destroyed by the next apply. If you want to keep it, take it out of the state first."
+        ),
+    )
+    .about(address.to_string())
+}
+
+fn removed_since(finished: &Finished) -> Diagnostic {
+    let address = &finished.place.0;
+    Diagnostic::warning(
+        "Object of an interrupted run no longer in the state",
+        format!(
+            "An interrupted run changed the object of {address}. Since then another run has taken it out of the state, \
+             so it stays out. If it still exists, it is no longer managed; import it to manage it again."
+        ),
+    )
+    .about(address.to_string())
+}

@@ -1,0 +1,165 @@
+//! The lock that keeps two runs, of Groma or of Terraform, off the same state file.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::open::{is_at, open_private, try_lock};
+use super::paths::StatePaths;
+use super::time::rfc3339;
+use crate::error::{StateError, StateErrorKind};
+use crate::random::uuid;
+use crate::storage::Storage;
+
+const SUMMARY: &str = "Error acquiring the state lock";
+
+/// How often a lock that is held is tried again.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// Whether to lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Locking {
+    /// Nobody is kept off (`-lock=false`).
+    Off,
+    /// Nobody else may use the state file meanwhile.
+    On(LockRequest),
+}
+
+/// What others are told about the lock's holder, and how long to wait for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockRequest {
+    /// What is done under the lock: `OperationTypeApply` and the like, as Terraform says it.
+    pub operation: String,
+    /// More about it; mostly empty.
+    pub info: String,
+    /// `user@host`.
+    pub who: String,
+    /// The program's version.
+    pub version: String,
+    /// How long to wait for another holder (`-lock-timeout`).
+    pub timeout: Duration,
+}
+
+/// What a lock's holder says about itself: the content of `.terraform.tfstate.lock.info`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct LockInfo {
+    /// The lock's name.
+    #[serde(rename = "ID")]
+    pub id: String,
+    /// What is done under it.
+    pub operation: String,
+    /// More about it.
+    pub info: String,
+    /// Who holds it.
+    pub who: String,
+    /// The version of the holder's program.
+    pub version: String,
+    /// Since when.
+    pub created: String,
+    /// The state file.
+    pub path: String,
+}
+
+/// The lock, held until this is dropped.
+pub(super) struct HeldLock {
+    pub file: Arc<File>,
+    path: PathBuf,
+    info_path: PathBuf,
+    /// Whether the state file was made for the lock; without a state in it, it goes with the lock.
+    made: bool,
+}
+
+impl HeldLock {
+    /// Takes the lock; waits as long as the request says and `keep_waiting` holds.
+    pub fn take(
+        paths: &StatePaths,
+        request: &LockRequest,
+        keep_waiting: &dyn Fn() -> bool,
+    ) -> Result<Self, StateError> {
+        let started = Instant::now();
+        let mut made = false;
+        loop {
+            made |= !paths.write.exists();
+            let file = open_private(&paths.write).map_err(|error| StateError::io("open", &paths.write, &error))?;
+            let locked = try_lock(&file).map_err(|error| StateError::io("lock", &paths.write, &error))?;
+            if locked && is_at(&file, &paths.write) {
+                let held = Self { file: Arc::new(file), path: paths.write.clone(), info_path: paths.lock_info(), made };
+                return held.announce(paths, request).map(|()| held);
+            }
+            if locked {
+                // Its last holder removed the empty file; the lock on what is no longer there protects nothing.
+                continue;
+            }
+            let elapsed = started.elapsed();
+            if elapsed >= request.timeout {
+                return Err(held_by_other(paths));
+            }
+            if !keep_waiting() {
+                return Err(StateError::new(
+                    StateErrorKind::Interrupted,
+                    SUMMARY,
+                    "The wait for the state lock was interrupted. Nothing was changed.",
+                ));
+            }
+            thread::sleep(RETRY.min(request.timeout - elapsed));
+        }
+    }
+
+    fn announce(&self, paths: &StatePaths, request: &LockRequest) -> Result<(), StateError> {
+        let info = LockInfo {
+            id: uuid(),
+            operation: request.operation.clone(),
+            info: request.info.clone(),
+            who: request.who.clone(),
+            version: request.version.clone(),
+            created: rfc3339(SystemTime::now()),
+            path: paths.read.display().to_string(),
+        };
+        let json = serde_json::to_vec(&info).unwrap_or_default();
+        let written = open_private(&self.info_path).and_then(|file| {
+            file.set_length(0)?;
+            file.write_at(&json, 0)
+        });
+        written.map_err(|error| StateError::io("write", &self.info_path, &error))
+    }
+}
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        // The system ends the lock with the file; the rest is tidiness that must not fail a run.
+        let _ = fs::remove_file(&self.info_path);
+        if self.made && is_at(&self.file, &self.path) && self.file.length().is_ok_and(|length| length == 0) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn held_by_other(paths: &StatePaths) -> StateError {
+    let holder = match read_info(&paths.lock_info()) {
+        Some(info) => format!(
+            "\n\nLock Info:\n  ID:        {}\n  Path:      {}\n  Operation: {}\n  Who:       {}\n  Version:   {}\n  \
+             Created:   {}\n  Info:      {}",
+            info.id, info.path, info.operation, info.who, info.version, info.created, info.info
+        ),
+        None => String::new(),
+    };
+    StateError::new(
+        StateErrorKind::Locked,
+        SUMMARY,
+        format!(
+            "Error message: resource temporarily unavailable: another process is using {}.{holder}\n\nTwo runs at once \
+             would lose each other's changes. Wait until the other one has ended, or let this one wait with \
+             -lock-timeout=60s. The lock ends with its process, so it is never left behind.",
+            paths.write.display()
+        ),
+    )
+}
+
+fn read_info(path: &Path) -> Option<LockInfo> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}

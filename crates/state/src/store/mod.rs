@@ -1,0 +1,18 @@
+//! State in a local file: its lock, its journal, its backup, and how a new state gets into it without losing the old.
+
+mod errored;
+mod fold;
+mod local;
+mod lock;
+mod open;
+mod paths;
+mod reconcile;
+mod time;
+
+pub use errored::{ERRORED_STATE, write_errored};
+pub use local::{LocalStore, Opened, Saved};
+pub use lock::{LockInfo, LockRequest, Locking};
+pub use paths::StatePaths;
+
+#[cfg(test)]
+mod tests;

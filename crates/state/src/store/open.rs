@@ -1,0 +1,129 @@
+//! Opening files of a state: readable by their owner only, and locked as Terraform locks.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::error::StateError;
+
+/// Opens a file for reading and writing; makes it, and its folders, if need be. Made files are for their owner only.
+pub(super) fn open_private(path: &Path) -> io::Result<File> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        fs::create_dir_all(parent)?;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    private(&mut options);
+    options.open(path)
+}
+
+/// The file's bytes; none when there is no such file.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StateError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StateError::io("read", path, &error)),
+    }
+}
+
+/// Puts `parts` into the file at `path`, for its owner only, all or nothing: by way of a file beside it.
+///
+/// A link is followed, so that what it points to is replaced.
+pub(crate) fn write_whole(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    use std::io::Write;
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let beside = super::paths::suffixed(path, &format!(".{:08x}.tmp", crate::random::random_bits() >> 32));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    let written = options.open(&beside).and_then(|mut file| {
+        parts.iter().try_for_each(|part| file.write_all(part))?;
+        file.sync_all()
+    });
+    let result = written.and_then(|()| fs::rename(&beside, path));
+    if result.is_err() {
+        // Nothing refers to it; what counts is the failure above.
+        let _ = fs::remove_file(&beside);
+    }
+    result.map(|()| sync_folder(path))
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_: &mut OpenOptions) {}
+
+/// Brings the names in the folder of `path` to the disk, where the system can do that.
+pub(super) fn sync_folder(path: &Path) {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // Not every file system can; the content itself has been synced.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+/// Whether the open file is still the one that `path` names.
+#[cfg(unix)]
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(own), Ok(found)) => (own.dev(), own.ino()) == (found.dev(), found.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+/// Takes the write lock on the whole file without waiting; says whether it did. It ends when the file is closed.
+///
+/// On Linux it is a lock of the open file, which excludes record locks, Terraform's kind, and does not end when another
+/// part of this process closes the same file.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+    use nix::fcntl::FcntlArg;
+    lock_result(nix::fcntl::fcntl(file, FcntlArg::F_OFD_SETLK(&whole_file())))
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+    use nix::fcntl::FcntlArg;
+    lock_result(nix::fcntl::fcntl(file, FcntlArg::F_SETLK(&whole_file())))
+}
+
+#[cfg(unix)]
+fn whole_file() -> nix::libc::flock {
+    nix::libc::flock {
+        l_type: nix::libc::F_WRLCK as nix::libc::c_short,
+        l_whence: nix::libc::SEEK_SET as nix::libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    }
+}
+
+#[cfg(unix)]
+fn lock_result(result: nix::Result<i32>) -> io::Result<bool> {
+    use nix::errno::Errno;
+    match result {
+        Ok(_) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(fs::TryLockError::WouldBlock) => Ok(false),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
