@@ -48,7 +48,8 @@ impl Server {
             tokio::spawn(async move {
                 let service = service_fn(move |request| answer(store.clone(), request));
                 // A client that goes away is no matter of ours.
-                let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+                let _ =
+                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
             });
         }
     }

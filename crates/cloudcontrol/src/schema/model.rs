@@ -10,7 +10,7 @@ use super::pointer::{Pointer, PointerSet};
 use crate::Name;
 
 /// The number of a node within its [`TypeSchema`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
 
 /// A set of JSON types.

@@ -1,0 +1,145 @@
+//! Types as they were interpreted, each once and when first asked for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, Schema};
+use groma_value::Type;
+
+use super::fields::{self, Fields};
+use crate::Name;
+use crate::names::{self, Meaning};
+use crate::schema::{Catalogue, TypeSchema};
+
+/// The version of stored objects, as the existing provider has it.
+const SCHEMA_VERSION: u64 = 1;
+
+/// One type.
+#[derive(Debug)]
+pub struct Interpreted {
+    /// The schema behind it.
+    pub schema: Arc<TypeSchema>,
+    /// Its attributes.
+    pub fields: Fields,
+    /// The schema of the resource.
+    pub resource: Arc<Schema>,
+}
+
+impl Interpreted {
+    fn new(schema: Arc<TypeSchema>) -> Result<Self, String> {
+        let fields = fields::of_type(&schema)?;
+        let resource = Schema { version: SCHEMA_VERSION, block: fields.block.clone(), identity: None };
+        Ok(Self { schema, fields, resource: Arc::new(resource) })
+    }
+
+    /// The schema of the singular data source: everything is a result but `id`.
+    pub fn data_source(&self) -> Arc<Schema> {
+        let attributes = self.fields.list.iter().map(|field| {
+            let attribute = match &*field.attribute {
+                "id" => Attribute::required(Type::String),
+                _ => field.result(),
+            };
+            (field.attribute.clone(), attribute)
+        });
+        Arc::new(Schema::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
+    }
+}
+
+/// The schema of every plural data source.
+pub fn plural_data_source() -> Arc<Schema> {
+    let attributes = [("id", Attribute::computed(Type::String)), ("ids", Attribute::computed(Type::set(Type::String)))];
+    Arc::new(Schema::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
+}
+
+/// What a type name of ours stands for.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// A resource and singular data source.
+    One(Arc<Interpreted>),
+    /// A plural data source of a type.
+    Many(Name),
+}
+
+/// All types of a catalogue.
+#[derive(Debug)]
+pub struct Types {
+    catalogue: Arc<Catalogue>,
+    known: RwLock<HashMap<Name, Option<Entry>>>,
+}
+
+impl Types {
+    /// The types of a catalogue, none of them interpreted yet.
+    pub fn new(catalogue: Arc<Catalogue>) -> Self {
+        Self { catalogue, known: RwLock::default() }
+    }
+
+    /// The schemas behind the types.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// What a type name stands for.
+    pub fn find(&self, type_name: &str) -> Result<Option<Entry>, ProviderDiagnostics> {
+        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name) {
+            return Ok(known.clone());
+        }
+        let entry = match names::find(&self.catalogue, type_name) {
+            Some(Meaning::One(cloud_name)) => self.interpret(&cloud_name)?.map(Entry::One),
+            Some(Meaning::Many(cloud_name)) => self.listable(&cloud_name)?.map(Entry::Many),
+            None => None,
+        };
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.entry(type_name.into()).or_insert(entry).clone())
+    }
+
+    /// A resource type, or an error that it is none.
+    pub fn one(&self, type_name: &str) -> Result<Arc<Interpreted>, ProviderDiagnostics> {
+        match self.find(type_name)? {
+            Some(Entry::One(interpreted)) => Ok(interpreted),
+            _ => Err(ProviderDiagnostic::error(
+                "Unknown Resource Type",
+                format!("The provider has no resource type {type_name}."),
+            )
+            .into()),
+        }
+    }
+
+    fn schema(&self, cloud_name: &str) -> Result<Option<Arc<TypeSchema>>, ProviderDiagnostics> {
+        self.catalogue.get(cloud_name).map_err(|error| {
+            ProviderDiagnostic::error("Resource Type Schema Unusable", format!("{cloud_name}: {error}")).into()
+        })
+    }
+
+    fn interpret(&self, cloud_name: &str) -> Result<Option<Arc<Interpreted>>, ProviderDiagnostics> {
+        let Some(schema) = self.schema(cloud_name)? else { return Ok(None) };
+        match Interpreted::new(schema) {
+            Ok(interpreted) => Ok(Some(Arc::new(interpreted))),
+            Err(reason) => Err(ProviderDiagnostic::error(
+                "Unsupported Resource Type",
+                format!("{cloud_name} cannot be offered as a resource: {reason}."),
+            )
+            .into()),
+        }
+    }
+
+    /// A type that can be listed without further input (CC-01).
+    fn listable(&self, cloud_name: &str) -> Result<Option<Name>, ProviderDiagnostics> {
+        let schema = self.schema(cloud_name)?;
+        let handler = schema.as_ref().and_then(|schema| schema.handlers.list.as_ref());
+        Ok(handler.filter(|handler| handler.required_inputs.is_empty()).map(|_| cloud_name.into()))
+    }
+
+    /// The types that cannot be offered, with the reason (CC-01). This reads all schemas.
+    pub fn unsupported(&self) -> Vec<(String, String)> {
+        let mut left_out = Vec::new();
+        for cloud_name in self.catalogue.type_names() {
+            let reason = match self.catalogue.get(cloud_name) {
+                Ok(Some(schema)) => fields::of_type(&schema).err(),
+                Ok(None) => None,
+                Err(error) => Some(error.to_string()),
+            };
+            left_out.extend(reason.map(|reason| (cloud_name.to_owned(), reason)));
+        }
+        left_out
+    }
+}

@@ -1,0 +1,185 @@
+//! What an object will be like after a change, from configuration and prior state (CC-30, CC-32, CC-35, CC-36).
+
+use groma_provider::Use;
+use groma_value::{Kind, Path, PathStep, Value};
+
+use super::configured::Configured;
+use super::fields::{Change, Field, Fields, Order, Shape};
+use super::same::{partners, same};
+
+/// The planned state of an object.
+#[derive(Debug)]
+pub struct Plan {
+    /// The object, unknown where only the service can say.
+    pub state: Value,
+    /// Attributes whose change needs a new object.
+    pub replace: Vec<Path>,
+}
+
+/// Plans the object that `config` asks for. `configured` is what the author configured when the object was last changed.
+pub fn plan(fields: &Fields, config: &Value, prior: &Value, configured: Option<&Configured>) -> Plan {
+    let creating = prior.is_null();
+    let mut planner = Planner { creating, replace: Vec::new(), path: Path::root(), new_elements: 0, moved_elements: 0 };
+    let state = planner.object(fields, config, prior, configured, creating);
+    let state = if creating || state == *prior { state } else { open_results(fields, &state) };
+    Plan { state, replace: planner.replace }
+}
+
+/// In an object about to change, results that the service has not had yet may come.
+fn open_results(fields: &Fields, state: &Value) -> Value {
+    let Some(view) = state.as_object() else { return state.clone() };
+    let values = fields.list.iter().zip(view.values()).map(|(field, value)| match &field.shape {
+        shape if field.read_only() && value.is_null() => Value::unknown(shape.ty()),
+        Shape::Object(inner) if !field.read_only() && !value.is_null() && value.is_known() => {
+            open_results(inner, value)
+        }
+        _ => value.clone(),
+    });
+    fields.block.object(values.collect())
+}
+
+struct Planner {
+    creating: bool,
+    replace: Vec<Path>,
+    path: Path,
+    /// How many of the elements around the present place are new.
+    new_elements: usize,
+    /// How many of them stood at another position before.
+    moved_elements: usize,
+}
+
+impl Planner {
+    /// `fresh` objects have no counterpart in the prior state: the service chooses all that is not configured.
+    fn object(
+        &mut self,
+        fields: &Fields,
+        config: &Value,
+        prior: &Value,
+        configured: Option<&Configured>,
+        fresh: bool,
+    ) -> Value {
+        let Some(given) = config.as_object() else { return config.clone() };
+        let before = prior.as_object();
+        let values = fields.list.iter().enumerate().zip(given.values()).map(|((index, field), config)| {
+            let empty = fields.block.slots().get(index).map_or(&Value::NULL, |slot| slot.item.empty_value());
+            let prior = before.and_then(|view| view.values().get(index)).unwrap_or(empty);
+            let was = configured.and_then(|configured| configured.get(&field.attribute));
+            self.field(field, config, prior, was, fresh)
+        });
+        let values: Vec<Value> = values.collect();
+        fields.block.object(values)
+    }
+
+    fn field(&mut self, field: &Field, config: &Value, prior: &Value, was: Option<&Configured>, fresh: bool) -> Value {
+        if config.is_null() {
+            return self.unconfigured(field, config, prior, was, fresh);
+        }
+        self.path.push(PathStep::Attribute(field.attribute.clone()));
+        let planned = self.value(&field.shape, config, prior, was, fresh || prior.is_null());
+        let told = !self.creating && self.new_elements == 0;
+        if told && field.change != Change::InPlace && planned != *prior {
+            self.replace.push(self.path.clone());
+        }
+        self.path.pop();
+        planned
+    }
+
+    /// Nobody asks for a value: the prior one stays, and without one the service may choose.
+    fn unconfigured(
+        &mut self,
+        field: &Field,
+        config: &Value,
+        prior: &Value,
+        was: Option<&Configured>,
+        fresh: bool,
+    ) -> Value {
+        if !field.usage.is_computed() {
+            return config.clone();
+        }
+        if fresh {
+            let hidden = field.write_only;
+            return if hidden { Value::null(field.shape.ty()) } else { Value::unknown(field.shape.ty()) };
+        }
+        if prior.is_null() {
+            return prior.clone();
+        }
+        let removed = was.is_some() && field.usage == Use::OptionalComputed && field.change == Change::InPlace;
+        match (removed, field.write_only) {
+            (false, _) => prior.clone(),
+            (true, true) => Value::null(field.shape.ty()),
+            (true, false) => Value::unknown(field.shape.ty()),
+        }
+    }
+
+    fn value(&mut self, shape: &Shape, config: &Value, prior: &Value, was: Option<&Configured>, fresh: bool) -> Value {
+        if !config.is_known() {
+            return config.clone();
+        }
+        let planned = match (shape, config.kind()) {
+            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, was, fresh),
+            (Shape::List(element, order), Kind::List(values)) => {
+                let before = prior.as_slice().unwrap_or_default();
+                Value::list(element.ty(), self.elements(element, *order, values, before))
+            }
+            (Shape::Set(element), Kind::Set(values)) => {
+                let before = prior.as_slice().unwrap_or_default();
+                Value::set(element.ty(), self.elements(element, Order::Ignored, values, before))
+            }
+            (Shape::Map(element), Kind::Map(view)) => {
+                let before = prior.as_map();
+                let null = Value::null(element.ty());
+                let entries: Vec<_> = view
+                    .iter()
+                    .map(|(key, value)| {
+                        let prior = before.and_then(|view| view.get(key)).unwrap_or(&null);
+                        (key.clone(), self.inside(element, value, prior, Value::from(key)))
+                    })
+                    .collect();
+                Value::map(element.ty(), entries)
+            }
+            _ => config.clone(),
+        };
+        // The prior form of the same meaning stays; elements are compared with what stood at their position.
+        let comparable = self.moved_elements == 0 && !prior.is_null();
+        if comparable && same(shape, prior, &planned) { prior.clone() } else { planned }
+    }
+
+    fn inside(&mut self, element: &Shape, config: &Value, prior: &Value, key: Value) -> Value {
+        self.path.push(PathStep::Index(key));
+        self.new_elements += usize::from(prior.is_null());
+        let planned = self.value(element, config, prior, None, prior.is_null());
+        self.new_elements -= usize::from(prior.is_null());
+        self.path.pop();
+        planned
+    }
+
+    /// Each element with its own counterpart in the prior state: a removed first element does not shift what the service
+    /// chose onto its neighbours.
+    fn elements(&mut self, element: &Shape, order: Order, values: &[Value], before: &[Value]) -> Vec<Value> {
+        if !matches!(
+            element,
+            Shape::Object(_) | Shape::List(..) | Shape::Map(_) | Shape::Set(_) | Shape::Json | Shape::Time
+        ) {
+            return values.to_vec();
+        }
+        let null = Value::null(element.ty());
+        let partners = if order == Order::Kept && values.len() == before.len() && !has_key(element) {
+            (0..values.len()).map(Some).collect()
+        } else {
+            partners(element, values, before)
+        };
+        let mut planned = Vec::with_capacity(values.len());
+        for (index, (value, partner)) in values.iter().zip(partners).enumerate() {
+            let prior = partner.and_then(|partner| before.get(partner)).unwrap_or(&null);
+            let moved = usize::from(partner.is_some_and(|partner| partner != index));
+            self.moved_elements += moved;
+            planned.push(self.inside(element, value, prior, Value::number(index)));
+            self.moved_elements -= moved;
+        }
+        planned
+    }
+}
+
+fn has_key(element: &Shape) -> bool {
+    matches!(element, Shape::Object(fields) if fields.key.is_some())
+}

@@ -1,0 +1,139 @@
+//! When two values mean the same, and which elements of two lists belong together.
+
+use std::collections::HashMap;
+
+use groma_value::{Kind, Value};
+
+use super::document::same_json;
+use super::fields::{Order, Shape};
+use super::instant::same_instant;
+
+/// Whether two values mean the same (CC-11, CC-12, CC-36): the later one could as well be written as the earlier.
+pub fn same(shape: &Shape, left: &Value, right: &Value) -> bool {
+    if left == right {
+        return true;
+    }
+    match (shape, left.kind(), right.kind()) {
+        (_, Kind::Unknown(_), _) | (_, _, Kind::Unknown(_)) => false,
+        (_, Kind::Null, _) => is_empty(shape, right),
+        (_, _, Kind::Null) => is_empty(shape, left),
+        (Shape::Json, Kind::String(left), Kind::String(right)) => same_json(left, right),
+        (Shape::Time, Kind::String(left), Kind::String(right)) => same_instant(left, right),
+        (Shape::List(element, order), Kind::List(left), Kind::List(right)) => match order {
+            Order::Kept => {
+                left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(element, left, right))
+            }
+            Order::Ignored => same_elements(element, left, right),
+        },
+        (Shape::Set(element), Kind::Set(left), Kind::Set(right)) => same_elements(element, left, right),
+        (Shape::Map(element), Kind::Map(left), Kind::Map(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| same(element, left, right)))
+        }
+        (Shape::Object(fields), Kind::Object(left), Kind::Object(right)) => fields
+            .list
+            .iter()
+            .zip(left.values().iter().zip(right.values()))
+            .all(|(field, (left, right))| same(&field.shape, left, right)),
+        _ => false,
+    }
+}
+
+/// An empty list, set or map is as good as none, and so is an object of nothing (CC-36).
+pub fn is_empty(shape: &Shape, value: &Value) -> bool {
+    match (shape, value.kind()) {
+        (_, Kind::Null) => true,
+        (Shape::List(..), Kind::List(values)) | (Shape::Set(_), Kind::Set(values)) => values.is_empty(),
+        (Shape::Map(_), Kind::Map(view)) => view.is_empty(),
+        (Shape::Object(fields), Kind::Object(view)) => {
+            fields.list.iter().zip(view.values()).all(|(field, value)| is_empty(&field.shape, value))
+        }
+        _ => false,
+    }
+}
+
+fn same_elements(element: &Shape, left: &[Value], right: &[Value]) -> bool {
+    left.len() == right.len() && {
+        let partners = partners(element, left, right);
+        let mut seen = vec![false; right.len()];
+        left.iter().zip(partners).all(|(value, partner)| match partner {
+            Some(index) if !seen[index] => {
+                seen[index] = true;
+                same(element, value, &right[index])
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Longer lists are matched by equality and key alone, not by comparing everything with everything.
+const MOST_COMPARED: usize = 64;
+
+/// For each value of `wanted` the position of the value in `known` that it belongs to, each used once: an equal one, else
+/// one of the same key, else one that means the same.
+pub fn partners(element: &Shape, wanted: &[Value], known: &[Value]) -> Vec<Option<usize>> {
+    let mut found = vec![None; wanted.len()];
+    let mut taken = vec![false; known.len()];
+    let mut equal: HashMap<&Value, Vec<usize>> = HashMap::new();
+    for (index, value) in known.iter().enumerate().rev() {
+        equal.entry(value).or_default().push(index);
+    }
+    for (value, partner) in wanted.iter().zip(found.iter_mut()) {
+        *partner = equal.get_mut(value).and_then(Vec::pop);
+        if let Some(index) = *partner {
+            taken[index] = true;
+        }
+    }
+    by_key(element, wanted, known, &mut found, &mut taken);
+    let open = found.iter().filter(|partner| partner.is_none()).count();
+    let free = taken.iter().filter(|taken| !**taken).count();
+    if open > 0 && free > 0 && open.max(free) <= MOST_COMPARED {
+        for (value, partner) in wanted.iter().zip(found.iter_mut()).filter(|(_, partner)| partner.is_none()) {
+            let free = (0..known.len()).find(|index| !taken[*index] && agrees(element, value, &known[*index]));
+            if let Some(index) = free {
+                taken[index] = true;
+                *partner = Some(index);
+            }
+        }
+    }
+    found
+}
+
+fn by_key(element: &Shape, wanted: &[Value], known: &[Value], found: &mut [Option<usize>], taken: &mut [bool]) {
+    let Shape::Object(fields) = element else { return };
+    let Some(key) = fields.key else { return };
+    let key_of =
+        |value: &Value| value.as_object().and_then(|view| view.values().get(key)).and_then(Value::as_name).cloned();
+    let mut positions = HashMap::new();
+    for (index, value) in known.iter().enumerate() {
+        if let Some(key) = key_of(value).filter(|_| !taken[index]) {
+            positions.entry(key).or_insert(index);
+        }
+    }
+    for (value, partner) in wanted.iter().zip(found.iter_mut()).filter(|(_, partner)| partner.is_none()) {
+        if let Some(index) = key_of(value).and_then(|key| positions.remove(&key)) {
+            taken[index] = true;
+            *partner = Some(index);
+        }
+    }
+}
+
+/// Whether `known` could be `wanted` completed by the service: all that `wanted` says is true of it.
+pub fn agrees(shape: &Shape, wanted: &Value, known: &Value) -> bool {
+    match (shape, wanted.kind(), known.kind()) {
+        (_, Kind::Null | Kind::Unknown(_), _) => true,
+        (Shape::Object(fields), Kind::Object(wanted), Kind::Object(known)) => fields
+            .list
+            .iter()
+            .zip(wanted.values().iter().zip(known.values()))
+            .all(|(field, (wanted, known))| field.write_only || agrees(&field.shape, wanted, known)),
+        (Shape::List(element, Order::Kept), Kind::List(wanted), Kind::List(known)) => {
+            wanted.len() == known.len()
+                && wanted.iter().zip(known).all(|(wanted, known)| agrees(element, wanted, known))
+        }
+        (Shape::Map(element), Kind::Map(wanted), Kind::Map(known)) => {
+            wanted.iter().all(|(key, wanted)| known.get(key).is_some_and(|known| agrees(element, wanted, known)))
+        }
+        _ => same(shape, wanted, known),
+    }
+}

@@ -1,0 +1,138 @@
+//! The provider's own configuration (CC-48): the arguments of the existing provider, and `emulator`.
+
+use std::path::PathBuf;
+
+use groma_provider::{
+    Attribute, Block, Deprecation, Description, NestedBlock, ObjectNesting, ObjectSchema, Schema, Use,
+};
+use groma_value::{Type, Value};
+
+use crate::Name;
+
+/// The file an emulator keeps its objects in, unless `path` says otherwise: in the current directory.
+pub const EMULATOR_FILE: &str = "groma-emulator.json";
+const DEFAULT_REGION: &str = "us-east-1";
+const DEFAULT_RETRIES: u64 = 25;
+
+/// The schema of the provider block.
+pub fn schema() -> Schema {
+    let attributes = [
+        ("access_key", text("The access key of the account.")),
+        ("secret_key", text("The secret key of the account.").sensitive()),
+        ("token", text("The session token of temporary credentials.").sensitive()),
+        ("profile", text("The profile of the shared configuration files.")),
+        ("region", text("The region objects are in.")),
+        ("role_arn", text("The service role that Cloud Control acts with.")),
+        ("max_retries", optional(Type::Number, "How often a throttled call is repeated.")),
+        ("insecure", optional(Type::Bool, "Do not verify TLS certificates.")),
+        ("http_proxy", text("The proxy for HTTP.")),
+        ("https_proxy", text("The proxy for HTTPS.")),
+        ("no_proxy", text("Hosts to reach without a proxy.")),
+        ("shared_config_files", optional(Type::list(Type::String), "Shared configuration files.")),
+        ("shared_credentials_files", optional(Type::list(Type::String), "Shared credentials files.")),
+        ("skip_metadata_api_check", optional(Type::Bool, "Do not ask the instance metadata service.")),
+        (
+            "skip_medatadata_api_check",
+            optional(Type::Bool, "A misspelling of skip_metadata_api_check.")
+                .deprecated(Deprecation { message: "Use skip_metadata_api_check instead.".to_owned() }),
+        ),
+        ("user_agent", nested(ObjectNesting::List, user_agent(), "What to add to the user agent.")),
+        ("endpoints", nested(ObjectNesting::Single, endpoints(), "Other endpoints of services.")),
+        ("assume_role", nested(ObjectNesting::Single, assume_role(), "A role to assume.")),
+        (
+            "assume_role_with_web_identity",
+            nested(ObjectNesting::Single, assume_role_with_web_identity(), "A role to assume with a web identity."),
+        ),
+        (
+            "emulator",
+            nested(
+                ObjectNesting::Single,
+                vec![("path", text("The file the emulator keeps its objects in; groma-emulator.json by default."))],
+                "Work against the emulator of Cloud Control inside this program: no account and no network needed.",
+            ),
+        ),
+    ];
+    Schema::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>()))
+}
+
+fn optional(ty: Type, description: &str) -> Attribute {
+    Attribute::optional(ty).described(Description::plain(description))
+}
+
+fn text(description: &str) -> Attribute {
+    optional(Type::String, description)
+}
+
+fn nested(nesting: ObjectNesting, attributes: Vec<(&'static str, Attribute)>, description: &str) -> Attribute {
+    Attribute::nested(ObjectSchema::new(nesting, attributes), Use::Optional).described(Description::plain(description))
+}
+
+fn user_agent() -> Vec<(&'static str, Attribute)> {
+    vec![("product_name", Attribute::required(Type::String)), ("product_version", text("")), ("comment", text(""))]
+}
+
+fn endpoints() -> Vec<(&'static str, Attribute)> {
+    ["cloudcontrolapi", "iam", "sso", "sts"].into_iter().map(|service| (service, text(""))).collect()
+}
+
+fn assume_role() -> Vec<(&'static str, Attribute)> {
+    vec![
+        ("role_arn", Attribute::required(Type::String)),
+        ("session_name", text("")),
+        ("external_id", text("")),
+        ("duration", text("")),
+        ("policy", text("")),
+        ("policy_arns", optional(Type::list(Type::String), "")),
+        ("tags", optional(Type::map(Type::String), "")),
+        ("transitive_tag_keys", optional(Type::set(Type::String), "")),
+    ]
+}
+
+fn assume_role_with_web_identity() -> Vec<(&'static str, Attribute)> {
+    vec![
+        ("role_arn", Attribute::required(Type::String)),
+        ("session_name", text("")),
+        ("duration", text("")),
+        ("policy", text("")),
+        ("policy_arns", optional(Type::list(Type::String), "")),
+        ("web_identity_token", text("").sensitive()),
+        ("web_identity_token_file", text("")),
+    ]
+}
+
+/// A configuration that can be worked with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The region objects are in.
+    pub region: String,
+    /// The service role.
+    pub role_arn: Option<String>,
+    /// How often a throttled call is repeated.
+    pub max_retries: u64,
+    /// The emulator's file; none where the real service is meant.
+    pub emulator: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Reads a configuration; what it leaves open comes from the environment, as in every AWS tool.
+    pub fn of(config: &Value, environment: impl Fn(&str) -> Option<String>) -> Self {
+        let text = |name: &str| attribute(config, name).and_then(|value| value.as_str().map(str::to_owned));
+        let from_environment = || environment("AWS_REGION").or_else(|| environment("AWS_DEFAULT_REGION"));
+        let emulator = attribute(config, "emulator").filter(|emulator| !emulator.is_null() && emulator.is_known());
+        Self {
+            region: text("region").or_else(from_environment).unwrap_or_else(|| DEFAULT_REGION.to_owned()),
+            role_arn: text("role_arn"),
+            max_retries: attribute(config, "max_retries")
+                .and_then(|value| value.as_number().and_then(groma_value::Number::to_u64))
+                .unwrap_or(DEFAULT_RETRIES),
+            emulator: emulator.map(|emulator| {
+                let path = attribute(&emulator, "path").and_then(|path| path.as_str().map(PathBuf::from));
+                path.unwrap_or_else(|| EMULATOR_FILE.into())
+            }),
+        }
+    }
+}
+
+fn attribute(object: &Value, name: &str) -> Option<Value> {
+    object.as_object().and_then(|view| view.get(name)).cloned()
+}
