@@ -2,7 +2,12 @@
 
 use std::fmt::Write as _;
 
+use groma_diagnostics::Diagnostics;
+use groma_hcl::{Expression, ExpressionKind};
 use groma_value::{Kind, Marks, Type, Value};
+
+use crate::evaluate::evaluate;
+use crate::scope::Scope;
 
 /// The rendering of a value as the console and `output` print it: an expression of the language, as far as there is
 /// one; sensitive, ephemeral and unknown values are words in parentheses.
@@ -166,18 +171,43 @@ fn is_invisible(character: char) -> bool {
             || matches!(code, 0xE000..=0xF8FF | 0xE0000..=0xE0FFF | 0xF0000..))
 }
 
-/// The type as the console's `type` function shows it: a type expression, indented.
-pub fn type_description(ty: &Type) -> Value {
+/// What the console prints for an expression: its value, or for a call of the function `type`, which only the console
+/// has, the type of the argument.
+///
+/// Nothing if there is an error among the diagnostics.
+pub fn answer(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
+    let mut found = Diagnostics::new();
+    let text = match &expression.without_parentheses().kind {
+        ExpressionKind::Call(call) if &*call.name.name == "type" && call.arguments.len() == 1 => {
+            let argument = call.arguments.first()?;
+            type_text(&evaluate(argument, scope, &mut found).ty())
+        }
+        _ => format(&evaluate(expression, scope, &mut found)),
+    };
+    let failed = found.has_errors();
+    diagnostics.append(found);
+    (!failed).then_some(text)
+}
+
+/// A type as the console shows it: a type expression over several lines.
+pub fn type_text(ty: &Type) -> String {
     let mut out = String::new();
     write_type(&mut out, ty, 0);
-    Value::string(out)
+    out
 }
 
 fn write_type(out: &mut String, ty: &Type, indent: usize) {
     let nested = |out: &mut String, name: &str, element: &Type| {
         out.push_str(name);
         out.push('(');
-        write_type(out, element, indent);
+        if element.is_primitive() || *element == Type::Dynamic {
+            write_type(out, element, indent);
+        } else {
+            new_line(out, indent + 4);
+            write_type(out, element, indent + 4);
+            out.push(',');
+            new_line(out, indent);
+        }
         out.push(')');
     };
     match ty {

@@ -23,10 +23,8 @@ pub enum Purity {
 pub enum Availability {
     /// No function at all may be called.
     None,
-    /// Those of configurations.
-    Configuration,
-    /// Also those that only the console has: `type`.
-    Console,
+    /// The built-in functions and those of providers.
+    All,
 }
 
 /// The source of the current time.
@@ -72,7 +70,7 @@ impl FunctionContext {
             base_directory,
             home_directory: None,
             purity: Purity::Unknown,
-            availability: Availability::Configuration,
+            availability: Availability::All,
             clock: Clock::System,
             plan_timestamp: None,
             sources,

@@ -25,7 +25,7 @@ pub use context::{
     Availability, Clock, FunctionContext, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,
 };
 pub use defaults::Defaults;
-pub use evaluate::{evaluate, evaluate_constant, statement, traversal_text};
+pub use evaluate::{evaluate, evaluate_constant, observing, statement, traversal_text};
 pub use functions::{FunctionError, TemplateCache};
 pub use reference::{Reference, Referenced, instance_key, parse_reference, parse_reference_in_test};
 pub use references::{for_each_call, for_each_traversal, references};

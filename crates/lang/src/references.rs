@@ -82,7 +82,12 @@ impl Walk<'_> {
             }
             ExpressionKind::Call(call) => {
                 (self.visit)(Found::Function(&call.name));
-                call.arguments.iter().for_each(|argument| self.expression(argument));
+                for (index, argument) in call.arguments.iter().enumerate() {
+                    // The second argument of `convert` is a type: what looks like names are keywords.
+                    if index != 1 || &*call.name.name != "convert" {
+                        self.expression(argument);
+                    }
+                }
             }
             ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| self.expression(element)),
             ExpressionKind::Object(items) => {

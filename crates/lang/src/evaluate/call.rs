@@ -30,7 +30,16 @@ impl Evaluator<'_> {
             "try" => self.try_each(call, expression),
             "can" => self.can(call, expression),
             "convert" => self.convert(call, expression),
-            "type" if availability == Availability::Console => self.type_of(call, expression),
+            "type" => {
+                let detail = "The function \"type\" is only for the console, where it must stand alone: it gives a description of a \
+                              type, not a value.";
+                self.report(
+                    Diagnostic::error("Invalid use of type function", detail)
+                        .at(call.name.span)
+                        .within(expression.span),
+                );
+                Value::DYNAMIC
+            }
             _ => match functions::find(name) {
                 Some(function) => self.call_function(function, call, expression),
                 None => self.call_elsewhere(name, call, expression),
@@ -191,23 +200,22 @@ impl Evaluator<'_> {
                 ),
             };
         }
-        let detail = match parts.as_slice() {
-            [single] => {
-                let names = functions::names();
-                let meant = suggest(single, names).map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"));
-                format!("There is no function named \"{single}\".{meant}")
-            }
-            ["provider", ..] => {
-                "The function of a provider is called as provider::PROVIDER::FUNCTION, where PROVIDER is its local name.".to_owned()
-            }
-            [namespace @ .., _] => format!("There are no functions in namespace \"{}::\".", namespace.join("::")),
-            [] => "A function needs a name.".to_owned(),
-        };
+        if let [single] = parts.as_slice() {
+            let meant = suggest(single, functions::names())
+                .map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"));
+            let detail = format!("There is no function named \"{single}\".{meant}");
+            self.report(Diagnostic::error("Call to unknown function", detail).at(call.name.span).within(whole.span));
+            return Value::DYNAMIC;
+        }
+        let detail = format!(
+            "There is no function \"{name}\". Built-in functions have no namespace; the function of a provider is called as \
+             provider::PROVIDER::FUNCTION, where PROVIDER is its local name."
+        );
         self.unknown_function(detail, call, whole)
     }
 
     fn unknown_function(&mut self, detail: String, call: &Call, whole: &Expression) -> Value {
-        self.report(Diagnostic::error("Call to unknown function", detail).at(call.name.span).within(whole.span));
+        self.report(Diagnostic::error("Unknown provider function", detail).at(call.name.span).within(whole.span));
         Value::DYNAMIC
     }
 
@@ -343,13 +351,6 @@ impl Evaluator<'_> {
                 Value::DYNAMIC
             }
         }
-    }
-
-    /// `type`, in the console: the type of a value as an expression.
-    fn type_of(&mut self, call: &Call, whole: &Expression) -> Value {
-        let Some([expression]) = self.only_arguments::<1>(call, ["value"], whole) else { return Value::DYNAMIC };
-        let (value, failed) = self.attempt(expression);
-        if failed { Value::DYNAMIC } else { crate::console::type_description(&value.ty()) }
     }
 
     /// The argument expressions of a function that evaluates them itself.

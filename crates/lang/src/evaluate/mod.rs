@@ -18,7 +18,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Expression, ExpressionKind, Name};
 use groma_value::{Number, Value};
 
-pub use observe::{statement, traversal_text};
+pub use observe::{observing, statement, traversal_text};
 
 use crate::scope::{ChildScope, ConstantScope, Scope};
 
@@ -131,7 +131,7 @@ impl Evaluator<'_> {
 
     fn with_observations(&self, diagnostic: Diagnostic, expression: &Expression) -> Diagnostic {
         match self.reporting {
-            Reporting::Full => observe::observing(diagnostic, expression, self.scope),
+            Reporting::Full => observing(diagnostic, expression, self.scope),
             Reporting::Outcome => diagnostic,
         }
     }

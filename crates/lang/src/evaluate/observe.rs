@@ -12,7 +12,7 @@ use crate::scope::Scope;
 const MOST: usize = 12;
 
 /// The diagnostic with the values of the names in `expression`.
-pub(crate) fn observing(mut diagnostic: Diagnostic, expression: &Expression, scope: &dyn Scope) -> Diagnostic {
+pub fn observing(mut diagnostic: Diagnostic, expression: &Expression, scope: &dyn Scope) -> Diagnostic {
     let mut seen: Vec<(String, String)> = Vec::new();
     for_each_traversal(expression, &mut |traversal| {
         if seen.len() >= MOST {

@@ -124,11 +124,8 @@ impl Evaluator<'_> {
         whole: &Expression,
     ) -> Operand {
         let (value, mut diagnostics) = self.apart(operand);
-        // Only equality has a meaning for null.
-        let nullable = *ty == Type::Dynamic;
         let problem = match convert::convert(&value, ty) {
-            Ok(value) if nullable || !value.is_null() => return Operand { value: Some(value), diagnostics },
-            Ok(_) => "argument must not be null".to_owned(),
+            Ok(value) => return Operand { value: Some(value), diagnostics },
             Err(problem) => hint(operator, &value, problem.message),
         };
         let detail = format!("Unsuitable value for {which} operand: {problem}.");
@@ -146,8 +143,7 @@ impl Evaluator<'_> {
         whole: &Expression,
     ) -> Option<Value> {
         let problem = match convert::convert(value, ty) {
-            Ok(value) if !value.is_null() => return Some(value),
-            Ok(_) => "argument must not be null".to_owned(),
+            Ok(value) => return Some(value),
             Err(problem) => problem.message,
         };
         let detail = format!("Unsuitable value for {which} operand: {problem}.");
@@ -188,7 +184,9 @@ fn shortcut(operator: BinaryOperator, left: &Value, right: &Value, left_failed: 
     };
     let unknown = || Value::unknown(Type::Bool).not_null();
     let decided = |value, side| Some(Decided { value, side });
-    match (left.as_bool(), right.as_bool()) {
+    // Where the other side decides, null counts as false.
+    let truth = |value: &Value| if value.is_null() { Some(false) } else { value.as_bool() };
+    match (truth(left), truth(right)) {
         (None, None) if !left_failed => decided(unknown(), Side::Left),
         (Some(truth), _) if truth == decisive => decided(Value::bool(decisive), Side::Left),
         (_, Some(truth)) if truth == decisive => decided(Value::bool(decisive), Side::Right),

@@ -73,7 +73,11 @@ fn not_null(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn string_prefix(arguments: &Arguments<'_>) -> Outcome {
-    promised(arguments, &Refinement::NONE.prefix(arguments.text(1)))
+    let prefix = arguments.text(1);
+    if arguments.value(0).as_str().is_some_and(|text| !text.starts_with(prefix)) {
+        return Err(FunctionError::argument(0, "assumption was not upheld"));
+    }
+    promised(arguments, &Refinement::NONE.prefix(prefix))
 }
 
 fn equal(arguments: &Arguments<'_>) -> Outcome {

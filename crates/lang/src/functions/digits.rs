@@ -7,17 +7,26 @@ use groma_value::Number;
 use super::format::Verb;
 
 /// Enough for the product of any number and any power of ten that a precision can ask for to be exact.
-const EXACT: u32 = 1 << 18;
+const EXACT: u32 = 60_000;
 
 fn power_of_ten(exponent: usize) -> Number {
     Number::parse(&format!("1{}", "0".repeat(exponent))).unwrap_or(Number::ONE).with_precision(EXACT)
 }
 
+/// Ten times the number, exactly: sums keep the precision of their operands, products do not.
+fn times_ten(number: &Number) -> Option<Number> {
+    let two = number.add(number)?;
+    let four = two.add(&two)?;
+    four.add(&four)?.add(&two)
+}
+
 /// The digits of `number * 10^shift`, rounded to a whole number, half to even; the sign is left out.
 fn scaled(number: &Number, shift: isize) -> String {
     let number = number.absolute().with_precision(EXACT);
-    let factor = power_of_ten(shift.unsigned_abs());
-    let product = if shift < 0 { number.divide(&factor) } else { number.multiply(&factor) };
+    let product = match usize::try_from(shift) {
+        Ok(times) => (0..times).try_fold(number, |number, _| times_ten(&number)),
+        Err(_) => number.divide(&power_of_ten(shift.unsigned_abs())),
+    };
     let Some(product) = product else { return "0".to_owned() };
     let whole = product.floor();
     let rest = product.subtract(&whole).unwrap_or(Number::ZERO);

@@ -18,7 +18,7 @@ pub(super) fn functions() -> Vec<Function> {
 }
 
 /// The greatest width and precision; greater ones would only fill memory.
-const MOST: usize = 1 << 16;
+const MOST: usize = 10_000;
 
 /// A verb of a pattern, taken apart.
 #[derive(Default)]

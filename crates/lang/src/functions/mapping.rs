@@ -92,7 +92,9 @@ fn lookup_type(arguments: &[Value]) -> Result<Type, FunctionError> {
             match (object.attribute(name), default) {
                 (Some(ty), _) => Ok(ty.clone()),
                 (None, Some(default)) => Ok(default.ty()),
-                (None, None) => Err(missing_key(key)),
+                (None, None) => {
+                    Err(FunctionError::argument(0, format!("the given object has no attribute {}", shown(key))))
+                }
             }
         }
         Type::Map(element) => {
@@ -193,8 +195,6 @@ fn merge(arguments: &Arguments<'_>) -> Outcome {
     }
     let result = match arguments.result {
         Type::Map(element) => Value::map_of(element.clone(), merged),
-        // Nulls are left out, so that only nulls of no type leave nothing to make a result of.
-        Type::Dynamic if arguments.values.iter().all(Value::is_null) => Value::DYNAMIC,
         _ => Value::object(merged),
     };
     Ok(result.with_marks(&marks))

@@ -51,6 +51,9 @@ fn cidrnetmask(arguments: &Arguments<'_>) -> Outcome {
 fn cidrsubnet(arguments: &Arguments<'_>) -> Outcome {
     let new_bits = arguments.integer(1)?;
     let number = ordinal(&arguments.number(2))?;
+    if number.from_end {
+        return Err(FunctionError::argument(2, "must not be negative: subnets are numbered from 0"));
+    }
     let block = block(arguments)?;
     let new_bits = u32::try_from(new_bits)
         .map_err(|_| FunctionError::argument(1, "must not be negative: a subnet has a longer prefix than its block"))?;

@@ -70,9 +70,9 @@ fn length(arguments: &Arguments<'_>) -> Outcome {
     match value.ty() {
         Type::String => Ok(super::string::length_of(&value)),
         Type::Dynamic => Ok(Value::unknown(Type::Number).with_marks(value.marks())),
-        _ => value.len().ok_or_else(|| {
-            FunctionError::argument(0, "argument must be a string, a collection type, or a structural type")
-        }),
+        _ => value
+            .len()
+            .ok_or_else(|| FunctionError::new("argument must be a string, a collection type, or a structural type")),
     }
 }
 

@@ -105,6 +105,8 @@ fn substr(arguments: &Arguments<'_>) -> Outcome {
     };
     let rest = text.graphemes(true).skip(start);
     let part: String = match usize::try_from(length) {
+        // No length means no text, except when counting from the end.
+        Ok(0) if offset < 0 => rest.collect(),
         Ok(length) => rest.take(length).collect(),
         Err(_) => rest.collect(),
     };

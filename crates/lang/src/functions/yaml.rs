@@ -40,8 +40,7 @@ pub(super) fn decode(text: &str) -> Result<Value, String> {
         let (event, span) = reader.next()?;
         match event {
             ParserEvent::StreamEnd => {
-                // A text without a document is the null that stands in it.
-                return Ok(value.unwrap_or(Value::NULL));
+                return value.ok_or_else(|| problem(span, "expecting value but found end of stream"));
             }
             ParserEvent::DocumentStart(_) if value.is_some() => {
                 return Err(problem(span, "only a single document is allowed"));
@@ -383,7 +382,6 @@ impl Writer {
                 None => break,
             }
         }
-        self.open_ended = kept;
     }
 
     /// Lines are broken at spaces after the usual width, to be continued at the given column.
