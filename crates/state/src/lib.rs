@@ -9,6 +9,7 @@ mod journal;
 mod json;
 mod model;
 mod object;
+pub mod plan_file;
 mod random;
 mod storage;
 mod store;

@@ -310,7 +310,7 @@ fn whatever_byte_the_saving_was_killed_at_the_next_run_has_the_new_state() {
         let found = reconcile(Path::new("terraform.tfstate"), state, journal).unwrap();
         assert_eq!(objects(&found.state.unwrap()), ["x.kept k", "x.new n"], "{what}");
     };
-    let on_disk = |state: &[u8], journal: &[u8], what: &str| {
+    let from_disk = |state: &[u8], journal: &[u8], what: &str| {
         let killed = tempfile::tempdir().unwrap();
         fs::write(state_file(killed.path()), state).unwrap();
         fs::write(paths(killed.path()).journal(), journal).unwrap();
@@ -324,7 +324,7 @@ fn whatever_byte_the_saving_was_killed_at_the_next_run_has_the_new_state() {
         let what = format!("the journal ends at {cut}");
         in_memory(&old, &journal[..cut], &what);
         if (cut - noted) % 97 == 0 {
-            on_disk(&old, &journal[..cut], &what);
+            from_disk(&old, &journal[..cut], &what);
         }
     }
     for done in 1..new.len().max(old.len()) {
@@ -334,10 +334,10 @@ fn whatever_byte_the_saving_was_killed_at_the_next_run_has_the_new_state() {
         let what = format!("{done} bytes are new");
         in_memory(&mixed, &journal, &what);
         if done % 97 == 0 {
-            on_disk(&mixed, &journal, &what);
+            from_disk(&mixed, &journal, &what);
         }
     }
-    on_disk(&new, &journal, "all is written and the journal is left");
+    from_disk(&new, &journal, "all is written and the journal is left");
     let damaged = [b"#", &new[1..]].concat();
     assert!(open_error_of(&damaged).detail.contains("syntax error"), "without the journal it is damaged");
 }

@@ -1,0 +1,243 @@
+//! The file of a saved plan: a zip archive of named parts.
+//!
+//! What the parts hold is the engine's matter. The container says which version wrote it, because only that version
+//! may apply it, keeps its parts from being mixed up or cut off, and is written all or nothing, for its owner only:
+//! a plan holds secrets in clear.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Write};
+use std::path::Path;
+
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+use crate::error::{StateError, StateErrorKind};
+use crate::store::write_whole;
+
+/// The part that names the writer.
+const HEADER: &str = "groma-plan";
+
+/// The part by which plans of Terraform and OpenTofu are known.
+const TERRAFORM_PART: &str = "tfplan";
+
+/// How large all parts together may be: more than a plan of millions of instances needs.
+const SIZE_LIMIT: u64 = 8 << 30;
+
+/// How many parts there may be.
+const PART_LIMIT: usize = 100_000;
+
+/// A part of this size or more is not compressed: writing and reading it would take longer than the disk does.
+const STORED_FROM: usize = 16 << 20;
+
+/// The parts of a plan file, by name.
+pub type Parts = BTreeMap<String, Vec<u8>>;
+
+/// Writes a plan file, which names `version` as its writer.
+///
+/// # Errors
+/// When the file cannot be written. A file that was there before is still there then.
+pub fn write(path: &Path, version: &str, parts: &Parts) -> Result<(), StateError> {
+    let bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
+    write_whole(path, &[&bytes]).map_err(|error| StateError::io("write", path, &error))
+}
+
+fn archive(version: &str, parts: &Parts) -> Result<Vec<u8>, ZipError> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let header = (HEADER, version.as_bytes());
+    for (name, bytes) in [header].into_iter().chain(parts.iter().map(|(name, bytes)| (&**name, &**bytes))) {
+        let method = if bytes.len() < STORED_FROM { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        let options = SimpleFileOptions::default()
+            .compression_method(method)
+            .compression_level((method == CompressionMethod::Deflated).then_some(1))
+            .last_modified_time(DateTime::default())
+            .unix_permissions(0o600)
+            .large_file(bytes.len() as u64 >= u64::from(u32::MAX));
+        zip.start_file(name, options)?;
+        zip.write_all(bytes)?;
+    }
+    Ok(zip.finish()?.into_inner())
+}
+
+/// Whether the file begins as a plan file does: to tell it from a state file. A missing file does not.
+pub fn is_plan_file(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"PK\x03\x04"
+}
+
+/// Reads a plan file that `version` wrote.
+///
+/// # Errors
+/// When there is no such file, it is no plan file, is damaged, or was written by another version or program.
+pub fn read(path: &Path, version: &str) -> Result<Parts, StateError> {
+    read_within(path, version, SIZE_LIMIT)
+}
+
+fn read_within(path: &Path, version: &str, limit: u64) -> Result<Parts, StateError> {
+    let file = File::open(path).map_err(|error| cannot_open(path, &error))?;
+    let mut zip = ZipArchive::new(io::BufReader::new(file)).map_err(|error| unreadable(path, &error))?;
+    if zip.index_for_name(HEADER).is_none() {
+        return Err(not_ours(path, &zip));
+    }
+    let header = zip.by_name(HEADER).map_err(|error| unreadable(path, &error))?;
+    let writer = read_part(header, 256).map_err(|error| unreadable(path, &error))?;
+    if writer != version.as_bytes() {
+        return Err(StateError::new(
+            StateErrorKind::Unsupported,
+            "Invalid plan file",
+            format!(
+                "{} was made by version {} of Groma, this is version {version}. A plan can only be used by the version \
+                 that made it: make a new plan.",
+                path.display(),
+                String::from_utf8_lossy(&writer)
+            ),
+        ));
+    }
+    if zip.len() > PART_LIMIT {
+        return Err(too_large(path));
+    }
+    let mut parts = Parts::new();
+    let mut room = limit;
+    for index in 0..zip.len() {
+        let part = zip.by_index(index).map_err(|error| unreadable(path, &error))?;
+        let name = part.name().map_err(|error| unreadable(path, &error))?.into_owned();
+        if name == HEADER {
+            continue;
+        }
+        if part.size() > room {
+            return Err(too_large(path));
+        }
+        let bytes = read_part(part, room).map_err(|error| unreadable(path, &error))?;
+        room = room.saturating_sub(bytes.len() as u64);
+        parts.insert(name, bytes);
+    }
+    Ok(parts)
+}
+
+/// Reads a part, but no more than `limit` bytes of it, whatever the archive says about its size.
+fn read_part(part: impl Read, limit: u64) -> Result<Vec<u8>, ZipError> {
+    let mut bytes = Vec::new();
+    part.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(ZipError::InvalidArchive("a part is larger than the archive says".into()));
+    }
+    Ok(bytes)
+}
+
+fn cannot_open(path: &Path, error: &io::Error) -> StateError {
+    match error.kind() {
+        io::ErrorKind::NotFound => StateError::new(
+            StateErrorKind::Io,
+            format!("Failed to load {:?} as a plan file", path.display().to_string()),
+            "There is no such file. Make a plan with \"plan -out=FILE\" first, and name that file; to name a folder, use \
+             -chdir=FOLDER before the command.",
+        ),
+        _ => StateError::io("read", path, error),
+    }
+}
+
+fn unreadable(path: &Path, error: &ZipError) -> StateError {
+    StateError::malformed(
+        &format!("Failed to load {:?} as a plan file", path.display().to_string()),
+        match error {
+            ZipError::Io(error) => format!("The file is damaged or could not be read: {error}. Make a new plan."),
+            _ => "The file is not a plan file, or is damaged. A plan file is made with \"plan -out=FILE\".".to_owned(),
+        },
+    )
+}
+
+fn not_ours<R: Read + io::Seek>(path: &Path, zip: &ZipArchive<R>) -> StateError {
+    let is_terraforms = zip.index_for_name(TERRAFORM_PART).is_some();
+    StateError::new(
+        if is_terraforms { StateErrorKind::Unsupported } else { StateErrorKind::Malformed },
+        format!("Failed to load {:?} as a plan file", path.display().to_string()),
+        if is_terraforms {
+            "The plan was made by Terraform or OpenTofu, and only the program that made a plan can use it. Make a new \
+             plan with Groma, or apply this one with the program that made it."
+        } else {
+            "The file is a zip archive but not a plan file. A plan file is made with \"plan -out=FILE\"."
+        },
+    )
+}
+
+fn too_large(path: &Path) -> StateError {
+    StateError::malformed(
+        &format!("Failed to load {:?} as a plan file", path.display().to_string()),
+        "The plan file has more or larger parts than any plan: it is damaged or was not made by Groma.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parts() -> Parts {
+        [("plan.json", &b"{\"a\":1}"[..]), ("config/main.tf", &[b'x'; 5000]), ("empty", b"")]
+            .into_iter()
+            .map(|(name, bytes)| (name.to_owned(), bytes.to_vec()))
+            .collect()
+    }
+
+    #[test]
+    fn a_plan_file_gives_back_its_parts_and_is_for_its_owner_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("plan");
+        assert!(!is_plan_file(&path));
+        for _ in 0..2 {
+            write(&path, "0.1.0", &parts()).unwrap();
+            assert_eq!(read(&path, "0.1.0").unwrap(), parts());
+        }
+        assert!(is_plan_file(&path));
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn what_is_no_plan_file_of_this_version_is_explained() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("plan");
+        let detail = || read(&path, "0.1.0").unwrap_err().detail;
+        assert!(detail().contains("There is no such file"));
+        std::fs::write(&path, "{\"version\":4}").unwrap();
+        assert!(detail().contains("not a plan file"));
+        write(&path, "0.0.9", &parts()).unwrap();
+        assert!(detail().contains("made by version 0.0.9 of Groma, this is version 0.1.0"));
+        for (part, expected) in [(TERRAFORM_PART, "made by Terraform or OpenTofu"), ("other", "a zip archive but not")]
+        {
+            let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+            zip.start_file(part, SimpleFileOptions::default().compression_method(CompressionMethod::Stored)).unwrap();
+            std::fs::write(&path, zip.finish().unwrap().into_inner()).unwrap();
+            assert!(detail().contains(expected), "{part}");
+        }
+        write(&path, "0.1.0", &parts()).unwrap();
+        assert!(read_within(&path, "0.1.0", 5000).unwrap_err().detail.contains("larger parts"));
+        assert!(write(&directory.path().join("no/such/folder"), "0.1.0", &parts()).is_err());
+        std::fs::create_dir(directory.path().join("folder")).unwrap();
+        assert!(read(&directory.path().join("folder"), "0.1.0").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_plan_file_is_an_error_or_the_same_plan(at in any::<prop::sample::Index>(), to in any::<u8>()) {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("plan");
+            let mut bytes = archive("0.1.0", &parts()).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            std::fs::write(&path, &bytes).unwrap();
+            if let Ok(found) = read(&path, "0.1.0") {
+                // Names are not under a checksum; contents are.
+                let contents = |parts: &Parts| { let mut all: Vec<_> = parts.values().cloned().collect(); all.sort(); all };
+                let (found, all) = (contents(&found), contents(&parts()));
+                prop_assert!(found.iter().all(|content| all.contains(content) || content == b"0.1.0"));
+            }
+        }
+    }
+}
