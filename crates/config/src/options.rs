@@ -6,6 +6,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, Name};
 use groma_value::Value;
 use indexmap::IndexMap;
 
+use crate::variables::VariableSources;
 use crate::version::Version;
 
 /// How to load a configuration.
@@ -19,7 +20,9 @@ pub struct LoadOptions {
     pub default_registry: Name,
     /// Where installed modules and their manifest are, relative to the root module's directory or absolute.
     pub data_directory: PathBuf,
-    /// Values of root variables that are known before loading, for module sources and versions.
+    /// Where values of root variables come from, for module sources and versions that depend on them.
+    pub variables: VariableSources,
+    /// Values of root variables that are known already; they count more.
     pub early_variables: IndexMap<Name, Value>,
 }
 
@@ -30,6 +33,7 @@ impl Default for LoadOptions {
             opentofu_version: Version::new(1, 12, 0),
             default_registry: DEFAULT_PROVIDER_HOST.into(),
             data_directory: PathBuf::from(".terraform"),
+            variables: VariableSources::default(),
             early_variables: IndexMap::new(),
         }
     }

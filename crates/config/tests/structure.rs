@@ -1,5 +1,7 @@
 //! What a configuration without mistakes is made of.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod support;
 
 use groma_address::{ModulePath, ProviderAddress, Resource};

@@ -1,6 +1,8 @@
 //! Configurations with the diagnostics they give: `suite/*.txt`, each with the files of a configuration, and beside it
 //! the snapshot of what is said about them.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod support;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! Values of root variables from all their sources.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod support;
 
 use groma_config::variables::{VariableOption, VariableSources, collect, finalize};

@@ -213,7 +213,7 @@ pub(super) fn check_resources(root: &Module, diagnostics: &mut Diagnostics) {
     visit(&mut vec![root], diagnostics);
 }
 
-fn visit<'a>(chain: &mut Vec<&'a Module>, diagnostics: &mut Diagnostics) {
+fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
     let Some(module) = chain.last().copied() else { return };
     let mut seen: HashSet<LocalProvider> = HashSet::new();
     for resource in module.resources.values() {

@@ -23,6 +23,7 @@ mod terraform;
 mod variable;
 
 pub(crate) use literal::constant;
+pub(crate) use module_call::parse_source as module_source;
 pub(crate) use output::OutputDraft;
 pub(crate) use variable::VariableDraft;
 

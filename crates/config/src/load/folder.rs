@@ -16,8 +16,8 @@ use crate::source::{Files, Syntax, display, module_files};
 /// Reads folders, each once however many modules are made of it.
 pub(super) struct Reader<'a> {
     pub(super) options: &'a LoadOptions,
-    sources: &'a Sources,
-    files: &'a dyn Files,
+    pub(super) sources: &'a Sources,
+    pub(super) files: &'a dyn Files,
     read: Vec<LoadedFile>,
     folders: HashMap<PathBuf, Folder>,
     incomplete: bool,
@@ -65,6 +65,11 @@ impl<'a> Reader<'a> {
         let folder = self.read_folder(directory, diagnostics);
         self.folders.insert(directory.to_owned(), folder.clone());
         folder
+    }
+
+    /// Gives up the module in `directory`.
+    pub(super) fn forget(&mut self, directory: &Path) {
+        self.folders.remove(directory);
     }
 
     fn read_folder(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> Folder {

@@ -1,12 +1,12 @@
 //! From a folder to the tree of modules.
 
+mod early;
 mod folder;
 mod tree;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use groma_address::ModulePath;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use crate::configuration::Configuration;
@@ -31,7 +31,7 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
     let mut reader = folder::Reader::new(options, sources, files);
     reader.keep_manifest();
     let mut builder = tree::Builder { reader: &mut reader, manifest: &manifest, diagnostics: &mut diagnostics };
-    let Some(root) = builder.build(ModulePath::root(), Path::new("")) else { return (None, diagnostics) };
+    let Some(root) = builder.build(Path::new("")) else { return (None, diagnostics) };
     let root = Arc::new(root);
     // Otherwise what follows would only repeat that a block could not be read.
     if !reader.is_incomplete() {

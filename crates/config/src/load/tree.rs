@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::ModulePath;
+use groma_address::{ModulePath, Name};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_hcl::Expression;
+use indexmap::IndexMap;
 
+use super::early::{Early, RootValues};
 use super::folder::{Folder, Reader};
+use crate::decode::{constant, module_source};
 use crate::manifest::ModuleManifest;
 use crate::model::{Module, ModuleCall, ModuleSource};
 use crate::source::{display, normalize};
+use crate::version::Constraints;
 
 /// How many module calls may lie within each other.
 const DEPTH_LIMIT: usize = 64;
@@ -21,11 +26,32 @@ pub(super) struct Builder<'a, 'r> {
     pub(super) diagnostics: &'a mut Diagnostics,
 }
 
+/// Where a call stands, and the module it leads to.
+struct Place<'a> {
+    /// The calling module's folder.
+    directory: &'a Path,
+    /// The called module.
+    path: ModulePath,
+}
+
+/// What is below a module, and its calls with all sources known.
+#[derive(Default)]
+struct Below {
+    calls: IndexMap<Name, ModuleCall>,
+    children: IndexMap<Name, Arc<Module>>,
+}
+
 impl Builder<'_, '_> {
-    /// The module at `path`, whose files are in `directory`.
-    pub(super) fn build(&mut self, path: ModulePath, directory: &Path) -> Option<Module> {
+    /// The root module, whose files are in `directory`, with all modules below it.
+    pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
         match self.reader.folder(directory, self.diagnostics) {
-            Folder::Module(module) => Some(self.with_children(&module, path, &mut vec![directory.to_owned()])),
+            Folder::Module(module) => {
+                let below = self.below_root(&module, directory);
+                // The root module is the largest as a rule, and nobody else needs it now: it is not copied.
+                self.reader.forget(directory);
+                let module = Arc::unwrap_or_clone(module);
+                Some(Module { calls: below.calls, children: below.children, ..module })
+            }
             Folder::Empty => {
                 self.diagnostics.push(Diagnostic::error(
                     "No configuration files",
@@ -44,20 +70,36 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// `module` as the one at `path`; `above` are the folders from the root module's to this one's.
-    fn with_children(&mut self, module: &Module, path: ModulePath, above: &mut Vec<PathBuf>) -> Module {
-        let mut module = Module { path, ..module.clone() };
-        for (name, call) in &module.calls {
-            if let Some(child) = self.child(&module, call, above) {
-                module.children.insert(name.clone(), Arc::new(child));
-            }
-        }
-        module
+    fn below_root(&mut self, module: &Module, directory: &Path) -> Below {
+        let values = RootValues::new(module, self.reader);
+        values.check_constants(self.diagnostics);
+        let early = Early::root(module, &values);
+        self.below(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early)
     }
 
-    fn child(&mut self, parent: &Module, call: &ModuleCall, above: &mut Vec<PathBuf>) -> Option<Module> {
-        let path = parent.path.child(&call.name);
-        let directory = self.directory(parent, call, &path)?;
+    /// What is below `module`, the one at `path`; `above` are the folders from the root module's to this one's.
+    fn below(&mut self, module: &Module, path: &ModulePath, above: &mut Vec<PathBuf>, early: &Early<'_>) -> Below {
+        let mut below = Below::default();
+        for (name, call) in &module.calls {
+            let mut call = call.clone();
+            self.find_source(&mut call, early);
+            let place = Place { directory: &module.directory, path: path.child(name) };
+            if let Some(child) = self.child(place, &call, above, early) {
+                below.children.insert(name.clone(), Arc::new(child));
+            }
+            below.calls.insert(name.clone(), call);
+        }
+        below
+    }
+
+    fn child(
+        &mut self,
+        place: Place<'_>,
+        call: &ModuleCall,
+        above: &mut Vec<PathBuf>,
+        early: &Early<'_>,
+    ) -> Option<Module> {
+        let directory = self.directory(&place, call)?;
         if above.contains(&directory) {
             let chain: Vec<String> = above.iter().chain([&directory]).map(|folder| display(folder)).collect();
             self.error(
@@ -98,17 +140,37 @@ impl Builder<'_, '_> {
             }
         };
         above.push(directory);
-        let child = self.with_children(&module, path, above);
+        let below = self.below(&module, &place.path, above, &early.child(call, &module));
         above.pop();
-        Some(child)
+        Some(Module { path: place.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
+    }
+
+    /// Evaluates a source and a version that are not constant.
+    fn find_source(&mut self, call: &mut ModuleCall, early: &Early<'_>) {
+        if let (None, Some(expression)) = (&call.source, needs_evaluation(call.source_expression.as_ref())) {
+            let value = early.string(expression, "module source", self.diagnostics);
+            let span = expression.span;
+            call.source = value.and_then(|value| self.parsed(span, value.as_str()?, parse_source));
+        }
+        if let (true, Some(expression)) = (call.version.is_empty(), needs_evaluation(call.version_expression.as_ref()))
+        {
+            let value = early.string(expression, "module version", self.diagnostics);
+            let span = expression.span;
+            let constraints = value.and_then(|value| self.parsed(span, value.as_str()?, parse_version));
+            call.version = constraints.unwrap_or_default();
+        }
+    }
+
+    fn parsed<T>(&mut self, span: Span, text: &str, parse: fn(&str) -> Result<T, (&'static str, String)>) -> Option<T> {
+        parse(text).map_err(|(summary, detail)| self.error(span, summary, detail)).ok()
     }
 
     /// The folder that a call leads to.
-    fn directory(&mut self, parent: &Module, call: &ModuleCall, path: &ModulePath) -> Option<PathBuf> {
+    fn directory(&mut self, place: &Place<'_>, call: &ModuleCall) -> Option<PathBuf> {
         match call.source.as_ref()? {
-            ModuleSource::Local(relative) => Some(normalize(&parent.directory.join(relative))),
+            ModuleSource::Local(relative) => Some(normalize(&place.directory.join(relative))),
             ModuleSource::Remote(source) => {
-                let Some(installed) = self.manifest.get(path) else {
+                let Some(installed) = self.manifest.get(&place.path) else {
                     self.error(
                         call.span,
                         "Module not installed",
@@ -141,4 +203,19 @@ impl Builder<'_, '_> {
 
 fn source_span(call: &ModuleCall) -> Span {
     call.source_expression.as_ref().map_or(call.span, |expression| expression.span)
+}
+
+/// An argument that is not constant; a wrong constant has been reported.
+fn needs_evaluation(argument: Option<&Expression>) -> Option<&Expression> {
+    argument.filter(|expression| constant(expression).is_err())
+}
+
+fn parse_source(text: &str) -> Result<ModuleSource, (&'static str, String)> {
+    module_source(text).map_err(|detail| ("Invalid module source address", detail))
+}
+
+fn parse_version(text: &str) -> Result<Constraints, (&'static str, String)> {
+    text.parse().map_err(|error| {
+        ("Invalid version constraint", format!("The module version is no version constraint: {error}."))
+    })
 }

@@ -82,7 +82,8 @@ pub fn finalize(
     (finalized, diagnostics)
 }
 
-fn missing(variable: &Variable) -> Diagnostic {
+/// The variable is required and nobody gave a value.
+pub(crate) fn missing(variable: &Variable) -> Diagnostic {
     Diagnostic::error(
         "No value for required variable",
         format!(

@@ -10,5 +10,6 @@ mod input;
 mod read;
 
 pub use collect::{VariableOption, VariableSources, collect};
+pub(crate) use finalize::missing;
 pub use finalize::{Finalized, Unsuitable, finalize};
 pub use input::{InputValue, Origin};

@@ -1,0 +1,199 @@
+//! Values that are known before anything is planned: module sources and versions may depend on them.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_hcl::{Expression, Traversal};
+use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
+use groma_value::Value;
+use indexmap::IndexMap;
+
+use super::folder::Reader;
+use crate::model::{Module, ModuleCall};
+use crate::options::LoadOptions;
+use crate::source::{Files, display};
+use crate::variables::{collect, missing};
+
+/// How many local values and module arguments may lie between an expression and its constants.
+const DEPTH_LIMIT: u32 = 100;
+
+/// What expressions of a module may see before planning: variables with values known by now, and local values made of
+/// them.
+pub(super) struct Early<'a> {
+    module: &'a Module,
+    origin: Origin<'a>,
+    /// What has been evaluated; a value in the middle of its evaluation is unknown, so that circles end.
+    known: RefCell<HashMap<Reference, Value>>,
+    /// How deep the evaluation is, over all modules.
+    depth: Rc<Cell<u32>>,
+}
+
+/// Where a module's variables get their values.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    /// From outside.
+    Root(&'a RootValues<'a>),
+    /// From the call in the module above.
+    Call(&'a ModuleCall, &'a Early<'a>),
+}
+
+/// The values of root variables that are given from outside, gathered when somebody asks.
+pub(super) struct RootValues<'a> {
+    root: &'a Module,
+    options: &'a LoadOptions,
+    sources: &'a Sources,
+    files: &'a dyn Files,
+    values: OnceCell<IndexMap<Name, Value>>,
+}
+
+impl<'a> RootValues<'a> {
+    pub(super) fn new(root: &'a Module, reader: &Reader<'a>) -> Self {
+        Self { root, options: reader.options, sources: reader.sources, files: reader.files, values: OnceCell::new() }
+    }
+
+    /// What is wrong with them is reported when all variables get their values.
+    fn get(&self) -> &IndexMap<Name, Value> {
+        self.values.get_or_init(|| {
+            let (given, _) = collect(&self.root.variables, &self.options.variables, self.sources, self.files);
+            let mut values: IndexMap<Name, Value> =
+                given.into_iter().map(|(name, input)| (name, input.value)).collect();
+            values.extend(self.options.early_variables.clone());
+            values
+        })
+    }
+
+    /// Reports constants that nobody gave.
+    pub(super) fn check_constants(&self, diagnostics: &mut Diagnostics) {
+        let constants = self.root.variables.values().filter(|variable| variable.constant && variable.is_required());
+        for variable in constants {
+            if !self.get().contains_key(&variable.name) {
+                diagnostics.push(missing(variable));
+            }
+        }
+    }
+}
+
+/// No files, and results that are the same in every run.
+static FUNCTIONS: LazyLock<FunctionContext> = LazyLock::new(|| FunctionContext::new("", Default::default()));
+
+impl<'a> Early<'a> {
+    /// The scope of the root module.
+    pub(super) fn root(module: &'a Module, values: &'a RootValues<'a>) -> Self {
+        Self { module, origin: Origin::Root(values), known: RefCell::default(), depth: Rc::default() }
+    }
+
+    /// The scope of the module that `call` in this one leads to.
+    pub(super) fn child<'b>(&'b self, call: &'b ModuleCall, module: &'b Module) -> Early<'b> {
+        Early { module, origin: Origin::Call(call, self), known: RefCell::default(), depth: Rc::clone(&self.depth) }
+    }
+
+    /// The known string that `expression` is; `what` names the argument: `module source`.
+    pub(super) fn string(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
+        let mut problems = Diagnostics::new();
+        let value = evaluate(expression, self, &mut problems);
+        let broken = problems.has_errors();
+        diagnostics.append(problems);
+        if broken {
+            return None;
+        }
+        let problem = if value.deep_marks().is_sensitive() || value.deep_marks().is_ephemeral() {
+            "It depends on a sensitive or ephemeral value, and would show it."
+        } else if !value.is_wholly_known() {
+            "It depends on a value that is not known before planning. Only constants, variables with a value, and local values made \
+             of them can be used."
+        } else if value.as_str().is_none() {
+            "It has to be a string."
+        } else {
+            return Some(value);
+        };
+        diagnostics.push(
+            Diagnostic::error(format!("Unknown {what}"), format!("The {what} cannot be determined. {problem}"))
+                .at(expression.span),
+        );
+        None
+    }
+
+    /// The value of `reference`, evaluated once.
+    fn value(&self, reference: &Reference, evaluate: impl FnOnce() -> Value) -> Value {
+        if let Some(known) = self.known.borrow().get(reference) {
+            return known.clone();
+        }
+        let depth = self.depth.get();
+        if depth >= DEPTH_LIMIT {
+            return Value::DYNAMIC;
+        }
+        self.known.borrow_mut().insert(reference.clone(), Value::DYNAMIC);
+        self.depth.set(depth + 1);
+        let value = evaluate();
+        self.depth.set(depth);
+        self.known.borrow_mut().insert(reference.clone(), value.clone());
+        value
+    }
+
+    /// Whatever is wrong in `expression` is reported where it is checked for itself.
+    fn nested(&self, expression: &Expression) -> Value {
+        evaluate(expression, self, &mut Diagnostics::new())
+    }
+
+    fn variable(&self, name: &Name) -> Value {
+        let Some(variable) = self.module.variables.get(name) else { return Value::DYNAMIC };
+        let given = match self.origin {
+            Origin::Root(values) => values.get().get(name).cloned(),
+            Origin::Call(call, above) => {
+                let (arguments, _) = call.body.attributes();
+                let argument = arguments.iter().find(|argument| argument.name.name == *name);
+                argument.map(|argument| above.nested(&argument.expression))
+            }
+        };
+        match given {
+            Some(value) => variable.accept(&value).ok(),
+            None => variable.default_value(),
+        }
+        .unwrap_or(Value::DYNAMIC)
+    }
+
+    fn local(&self, name: &Name) -> Value {
+        self.module.locals.get(name).map_or(Value::DYNAMIC, |local| self.nested(&local.expression))
+    }
+
+    fn path(&self, attribute: &str) -> Value {
+        match attribute {
+            "module" => Value::string(display(&self.module.directory)),
+            "root" => Value::string(display(Path::new(""))),
+            _ => Value::DYNAMIC,
+        }
+    }
+}
+
+impl Scope for Early<'_> {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        let referenced = parse_reference(traversal)?;
+        let value = match &referenced.target {
+            Reference::Variable(name) => self.value(&referenced.target, || self.variable(name)),
+            Reference::Local(name) => self.value(&referenced.target, || self.local(name)),
+            Reference::Path(attribute) => self.path(attribute),
+            _ => {
+                return Err(Diagnostic::error(
+                    "Invalid module source",
+                    "Modules are found before anything is planned: their sources and versions can refer to variables and local \
+                     values only.",
+                )
+                .at(referenced.span));
+            }
+        };
+        Ok(Resolved { value, consumed: 1 })
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        &FUNCTIONS
+    }
+
+    fn depth(&self) -> u32 {
+        self.depth.get()
+    }
+}
