@@ -428,7 +428,10 @@ fn main_type(schema: &TypeSchema, node: &Node) -> Main {
 }
 
 fn untyped(schema: &TypeSchema, node: &Node) -> Main {
-    let branches_with_properties = node.one_of.iter().any(|branch| !schema.node(*branch).properties.is_empty());
+    let branches = || node.one_of.iter().map(|branch| schema.node(*branch));
+    // A branch that takes any text is a document of the author's, whatever the other branches say.
+    let document = branches().any(|branch| branch.types.contains(JsonTypes::OBJECT.union(JsonTypes::STRING)));
+    let branches_with_properties = !document && branches().any(|branch| !branch.properties.is_empty());
     if !node.properties.is_empty() {
         Main::Object
     } else if let Some((_, value)) = node.patterns.first() {

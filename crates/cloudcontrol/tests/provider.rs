@@ -1,0 +1,494 @@
+//! The provider through its trait, against the emulator: what a configuration leads to, step by step.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use groma_cloudcontrol::AwsCloudControl;
+use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::schema::Catalogue;
+use groma_provider::{
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, PlanRequest,
+    PlanResponse, Private, Provider, ProviderDiagnostics, ReadDataRequest, ReadRequest, UpgradeRequest,
+    ValidateRequest, contract, proposed_new_state,
+};
+use groma_value::{Path, Type, Value, convert};
+use serde_json::{Value as Json, json};
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
+            return done;
+        }
+    }
+}
+
+/// A provider on an emulator in memory.
+struct World {
+    store: Arc<Store>,
+    provider: AwsCloudControl,
+}
+
+/// An object as a state keeps it.
+#[derive(Clone)]
+struct Object {
+    state: Value,
+    private: Private,
+}
+
+impl World {
+    fn new() -> Self {
+        let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), Settings::default()).unwrap());
+        Self::on(store)
+    }
+
+    fn on(store: Arc<Store>) -> Self {
+        let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
+        let provider = AwsCloudControl::default().with_api(api);
+        let block = provider.schema().unwrap().config.block.clone();
+        let empty = block.empty_value().as_object().unwrap();
+        let values = empty.iter().map(|(name, value)| match &**name {
+            "region" => Value::string("eu-central-1"),
+            _ => value.clone(),
+        });
+        let request = ConfigureRequest {
+            terraform_version: "1.15.0".to_owned(),
+            config: block.object(values.collect()),
+            client_capabilities: ClientCapabilities::default(),
+        };
+        assert!(wait(provider.configure(request)).is_empty());
+        Self { store, provider }
+    }
+
+    /// A configuration as its author would write it in JSON, converted as the engine converts it.
+    fn config(&self, type_name: &str, json: &Json) -> Value {
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap_or_else(|| panic!("{type_name}"));
+        let text = json.to_string();
+        let ty = groma_value::json::implied_type(text.as_bytes()).unwrap();
+        let written = groma_value::json::from_json(text.as_bytes(), &ty).unwrap();
+        let given = convert::convert(&written, schema.block.config_type()).unwrap();
+        let empty = schema.block.empty_value();
+        let view = empty.as_object().unwrap();
+        let values = view.iter().map(|(name, empty)| given.as_object().unwrap().get(name).unwrap_or(empty).clone());
+        schema.block.object(values.collect())
+    }
+
+    fn validate(&self, type_name: &str, json: &Json) -> ProviderDiagnostics {
+        let request = ValidateRequest {
+            type_name: type_name.into(),
+            config: self.config(type_name, json),
+            client_capabilities: ClientCapabilities::default(),
+        };
+        wait(self.provider.validate_resource(request))
+    }
+
+    fn plan_value(&self, type_name: &str, config: &Value, prior: Option<&Object>) -> PlanResponse {
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
+        let null = Value::null(schema.block.implied_type().clone());
+        let prior_state = prior.map_or(&null, |object| &object.state);
+        let proposed = proposed_new_state(&schema.block, prior_state, config);
+        let response = wait(self.provider.plan_resource(PlanRequest {
+            type_name: type_name.into(),
+            prior_state: prior_state.clone(),
+            proposed_new_state: proposed,
+            config: config.clone(),
+            prior_private: prior.map_or_else(Private::default, |object| object.private.clone()),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            prior_identity: None,
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        let violations = contract::check_planned(&schema.block, prior_state, config, &response.planned_state);
+        assert!(violations.is_empty(), "{type_name}: {violations:?}");
+        response
+    }
+
+    fn plan(&self, type_name: &str, json: &Json, prior: Option<&Object>) -> PlanResponse {
+        self.plan_value(type_name, &self.config(type_name, json), prior)
+    }
+
+    fn try_apply(&self, type_name: &str, json: &Json, prior: Option<&Object>, plan: &PlanResponse) -> ApplyResponse {
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
+        let null = Value::null(schema.block.implied_type().clone());
+        let config = self.config(type_name, json);
+        wait(self.provider.apply_resource(ApplyRequest {
+            type_name: type_name.into(),
+            prior_state: prior.map_or(null, |object| object.state.clone()),
+            planned_state: plan.planned_state.clone(),
+            config,
+            planned_private: plan.planned_private.clone(),
+            meta: Value::NULL,
+            planned_identity: None,
+        }))
+    }
+
+    /// Plans and applies; the contract of the lifecycle holds.
+    fn apply(&self, type_name: &str, json: &Json, prior: Option<&Object>) -> Object {
+        let plan = self.plan(type_name, json, prior);
+        assert!(plan.requires_replace.is_empty(), "{:?}", plan.requires_replace);
+        let applied = self.try_apply(type_name, json, prior, &plan);
+        assert!(!applied.diagnostics.has_errors(), "{:?}", applied.diagnostics);
+        let state = applied.new_state.unwrap();
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
+        let violations = contract::check_compatible(&schema.block, &plan.planned_state, &state);
+        assert!(violations.is_empty(), "{type_name}: {violations:?}");
+        assert!(state.is_wholly_known());
+        Object { state, private: applied.private }
+    }
+
+    fn read(&self, type_name: &str, object: &Object) -> Object {
+        let response = wait(self.provider.read_resource(ReadRequest {
+            type_name: type_name.into(),
+            current_state: object.state.clone(),
+            private: object.private.clone(),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            current_identity: None,
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        Object { state: response.new_state, private: response.private }
+    }
+
+    fn delete(&self, type_name: &str, object: &Object) {
+        let null = Value::null(object.state.ty());
+        let response = wait(self.provider.apply_resource(ApplyRequest {
+            type_name: type_name.into(),
+            prior_state: object.state.clone(),
+            planned_state: null.clone(),
+            config: null,
+            planned_private: object.private.clone(),
+            meta: Value::NULL,
+            planned_identity: None,
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        assert!(response.new_state.unwrap().is_null());
+    }
+
+    /// Creates, and checks that nothing is left to do: neither a read nor another plan changes anything.
+    fn settled(&self, type_name: &str, json: &Json) -> Object {
+        let object = self.apply(type_name, json, None);
+        let read = self.read(type_name, &object);
+        assert_eq!(read.state, object.state, "{type_name}: a read changes the state");
+        let plan = self.plan(type_name, json, Some(&read));
+        assert_eq!(plan.planned_state, read.state, "{type_name}: another plan changes something");
+        object
+    }
+}
+
+fn text(object: &Object, path: &str) -> String {
+    path.split('.')
+        .fold(object.state.clone(), |value, step| value.as_object().unwrap().get(step).unwrap().clone())
+        .as_str()
+        .unwrap_or_else(|| panic!("{path} is no string"))
+        .to_owned()
+}
+
+fn at(name: &str) -> Path {
+    Path::root().attribute(name)
+}
+
+#[test]
+fn cc_40_a_created_object_has_all_that_the_service_says() {
+    let world = World::new();
+    let bucket = world.settled(
+        "awscc_s3_bucket",
+        &json!({"bucket_name": "reports", "tags": [{"key": "b", "value": "1"}, {"key": "a", "value": "2"}]}),
+    );
+    assert_eq!(text(&bucket, "id"), "reports");
+    assert_eq!(text(&bucket, "arn"), "arn:aws:s3:::reports");
+    assert_eq!(text(&bucket, "regional_domain_name"), "reports.s3.eu-central-1.amazonaws.com");
+    let queue = world.settled("awscc_sqs_queue", &json!({}));
+    assert!(text(&queue, "id").starts_with("https://sqs.eu-central-1.amazonaws.com/123456789012/"));
+}
+
+#[test]
+fn cc_36_types_of_a_usual_estate_settle_at_once() {
+    let world = World::new();
+    let vpc = text(&world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16", "enable_dns_hostnames": true, "tags": [{"key": "Name", "value": "x"}]})), "id");
+    let subnet = json!({"vpc_id": vpc, "cidr_block": "10.0.1.0/24", "availability_zone": "eu-central-1a", "map_public_ip_on_launch": true});
+    world.settled("awscc_ec2_subnet", &subnet);
+    let group = json!({"group_description": "web", "vpc_id": vpc, "security_group_ingress": [
+        {"ip_protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_ip": "0.0.0.0/0", "description": "https"},
+        {"ip_protocol": "tcp", "from_port": 80, "to_port": 80, "cidr_ip": "0.0.0.0/0"}]});
+    world.settled("awscc_ec2_security_group", &group);
+    let policy = r#"{ "Version": "2012-10-17",  "Statement": [] }"#;
+    let role = json!({"role_name": "r", "assume_role_policy_document": policy, "policies": [{"policy_name": "p", "policy_document": policy}],
+        "managed_policy_arns": ["arn:aws:iam::aws:policy/B", "arn:aws:iam::aws:policy/A"]});
+    let role = world.settled("awscc_iam_role", &role);
+    assert_eq!(text(&role, "assume_role_policy_document"), policy, "the author's form is kept");
+    let table = json!({"table_name": "t", "billing_mode": "PAY_PER_REQUEST", "attribute_definitions": [{"attribute_name": "id", "attribute_type": "S"}],
+        "key_schema": r#"[{"AttributeName":"id","KeyType":"HASH"}]"#, "point_in_time_recovery_specification": {"point_in_time_recovery_enabled": true}});
+    world.settled("awscc_dynamodb_table", &table);
+    let bucket = json!({"bucket_name": "bbb", "versioning_configuration": {"status": "Enabled"},
+        "bucket_encryption": {"server_side_encryption_configuration": [{"server_side_encryption_by_default": {"sse_algorithm": "AES256"}}]},
+        "lifecycle_configuration": {"rules": [{"id": "old", "status": "Enabled", "expiration_in_days": 30},
+            {"id": "parts", "status": "Enabled", "abort_incomplete_multipart_upload": {"days_after_initiation": 7}}]}});
+    world.settled("awscc_s3_bucket", &bucket);
+    world.settled(
+        "awscc_kms_key",
+        &json!({"description": "k", "enable_key_rotation": true, "pending_window_in_days": 7, "key_policy": policy}),
+    );
+    world.settled(
+        "awscc_ssm_parameter",
+        &json!({"name": "/app/x", "type": "String", "value": "v", "description": "write-only"}),
+    );
+    world.settled("awscc_sqs_queue", &json!({"queue_name": "q", "redrive_policy": r#"{"maxReceiveCount":5,"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:123456789012:dlq"}"#}));
+    let function = json!({"function_name": "f", "role": text(&role, "arn"), "runtime": "python3.13", "handler": "index.handler",
+        "code": {"zip_file": "def handler(event, context): pass"}, "environment": {"variables": {"LEVEL": "1"}}});
+    world.settled("awscc_lambda_function", &function);
+}
+
+#[test]
+fn cc_42_an_update_changes_what_differs() {
+    let world = World::new();
+    let object = world.settled(
+        "awscc_sqs_queue",
+        &json!({"queue_name": "q", "visibility_timeout": 60, "tags": [{"key": "a", "value": "1"}]}),
+    );
+    let object = world.apply("awscc_sqs_queue", &json!({"queue_name": "q", "visibility_timeout": 90, "tags": [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]}), Some(&object));
+    let shown = world.store.show("AWS::SQS::Queue", &text(&object, "id")).unwrap();
+    assert_eq!(shown["VisibilityTimeout"], 90);
+    assert_eq!(shown["Tags"].as_array().unwrap().len(), 2);
+    assert_eq!(world.read("awscc_sqs_queue", &object).state, object.state);
+}
+
+#[test]
+fn cc_35_a_removed_argument_is_removed_from_the_object() {
+    let world = World::new();
+    let object = world.settled("awscc_sqs_queue", &json!({"queue_name": "q", "visibility_timeout": 60, "redrive_allow_policy": "{\"redrivePermission\":\"allowAll\"}"}));
+    let plan = world.plan("awscc_sqs_queue", &json!({"queue_name": "q"}), Some(&object));
+    assert!(!plan.planned_state.is_wholly_known());
+    let object = world.apply("awscc_sqs_queue", &json!({"queue_name": "q"}), Some(&object));
+    let shown = world.store.show("AWS::SQS::Queue", &text(&object, "id")).unwrap();
+    assert!(shown.get("RedriveAllowPolicy").is_none());
+    let plan = world.plan("awscc_sqs_queue", &json!({"queue_name": "q"}), Some(&object));
+    assert_eq!(plan.planned_state, object.state);
+}
+
+#[test]
+fn cc_32_what_is_fixed_at_creation_needs_a_new_object() {
+    let world = World::new();
+    let object = world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"}));
+    let plan = world.plan("awscc_ec2_vpc", &json!({"cidr_block": "10.1.0.0/16"}), Some(&object));
+    assert_eq!(plan.requires_replace, vec![at("cidr_block")]);
+    let queue = world.settled("awscc_sqs_queue", &json!({"queue_name": "q"}));
+    let plan = world.plan("awscc_sqs_queue", &json!({}), Some(&queue));
+    assert_eq!(plan.planned_state, queue.state, "an optional name that is no longer configured stays");
+}
+
+#[test]
+fn cc_33_write_only_values_come_from_prior_state_and_go_along_with_changes() {
+    let world = World::new();
+    let first = json!({"name": "/x", "type": "String", "value": "1", "description": "d"});
+    let object = world.settled("awscc_ssm_parameter", &first);
+    assert_eq!(text(&world.read("awscc_ssm_parameter", &object), "description"), "d");
+    let object = world.apply(
+        "awscc_ssm_parameter",
+        &json!({"name": "/x", "type": "String", "value": "2", "description": "e"}),
+        Some(&object),
+    );
+    assert_eq!(text(&object, "description"), "e");
+    assert_eq!(world.store.show("AWS::SSM::Parameter", "/x").unwrap()["Value"], "2");
+}
+
+#[test]
+fn cc_36_order_and_form_are_no_differences() {
+    let world = World::new();
+    let object = world.settled(
+        "awscc_ec2_vpc",
+        &json!({"cidr_block": "10.0.0.0/16", "tags": [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]}),
+    );
+    let id = text(&object, "id");
+    let swap = json!([{"op": "move", "from": "/Tags/0", "path": "/Tags/1"}]).to_string();
+    world.store.patch("AWS::EC2::VPC", &id, &swap).unwrap();
+    assert_eq!(world.read("awscc_ec2_vpc", &object).state, object.state);
+    let reordered =
+        json!({"cidr_block": "10.0.0.0/16", "tags": [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]});
+    assert_eq!(world.plan("awscc_ec2_vpc", &reordered, Some(&object)).planned_state, object.state);
+    let empty = world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16", "tags": []}));
+    assert!(empty.state.is_wholly_known());
+}
+
+#[test]
+fn cc_41_drift_is_read_and_a_lost_object_is_gone() {
+    let world = World::new();
+    let config = json!({"queue_name": "q", "visibility_timeout": 60});
+    let object = world.settled("awscc_sqs_queue", &config);
+    let id = text(&object, "id");
+    world.store.patch("AWS::SQS::Queue", &id, r#"[{"op":"replace","path":"/VisibilityTimeout","value":7}]"#).unwrap();
+    let drifted = world.read("awscc_sqs_queue", &object);
+    assert_ne!(drifted.state, object.state);
+    let repaired = world.apply("awscc_sqs_queue", &config, Some(&drifted));
+    assert_eq!(world.store.show("AWS::SQS::Queue", &id).unwrap()["VisibilityTimeout"], 60);
+    world.store.delete("AWS::SQS::Queue", &id).unwrap();
+    assert!(world.read("awscc_sqs_queue", &repaired).state.is_null());
+    world.delete("awscc_sqs_queue", &repaired);
+}
+
+#[test]
+fn cc_40_the_same_plan_applied_again_makes_no_second_object() {
+    let world = World::new();
+    let config = json!({"cidr_block": "10.0.0.0/16"});
+    let plan = world.plan("awscc_ec2_vpc", &config, None);
+    let first = world.try_apply("awscc_ec2_vpc", &config, None, &plan).new_state.unwrap();
+    let second = world.try_apply("awscc_ec2_vpc", &config, None, &plan).new_state.unwrap();
+    assert_eq!(first, second);
+    assert_eq!(world.store.objects(None).unwrap().len(), 1);
+    let other = world.plan("awscc_ec2_vpc", &config, None);
+    world.try_apply("awscc_ec2_vpc", &config, None, &other);
+    assert_eq!(world.store.objects(None).unwrap().len(), 2);
+}
+
+#[test]
+fn cc_47_a_name_that_is_taken_stores_nothing() {
+    let world = World::new();
+    let config = json!({"bucket_name": "taken"});
+    world.apply("awscc_s3_bucket", &config, None);
+    let plan = world.plan("awscc_s3_bucket", &config, None);
+    let refused = world.try_apply("awscc_s3_bucket", &config, None, &plan);
+    assert!(refused.new_state.unwrap().is_null());
+    assert!(refused.diagnostics.iter().any(|problem| problem.detail.contains("AlreadyExists")));
+}
+
+#[test]
+fn cc_43_a_deleted_object_is_gone() {
+    let world = World::new();
+    let object = world.settled("awscc_s3_bucket", &json!({"bucket_name": "bbb"}));
+    world.delete("awscc_s3_bucket", &object);
+    assert!(world.store.objects(None).unwrap().is_empty());
+}
+
+#[test]
+fn cc_20_cc_21_cc_34_configurations_are_checked_before_any_call() {
+    let world = World::new();
+    assert!(world.validate("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"})).is_empty());
+    for (type_name, config, path, detail) in [
+        ("awscc_ec2_vpc", json!({}), Path::root(), "exactly one of cidr_block, ipv_4_ipam_pool_id"),
+        (
+            "awscc_ec2_vpc",
+            json!({"cidr_block": "10.0.0.0/16", "instance_tenancy": "x"}),
+            at("instance_tenancy"),
+            "must be one of",
+        ),
+        (
+            "awscc_iam_role",
+            json!({"assume_role_policy_document": "{}", "max_session_duration": 1}),
+            at("max_session_duration"),
+            "between 3600 and 43200",
+        ),
+        ("awscc_logs_log_group", json!({"log_group_name": "a b"}), at("log_group_name"), "regular expression"),
+        (
+            "awscc_s3_bucket",
+            json!({"lifecycle_configuration": {}}),
+            at("lifecycle_configuration").attribute("rules"),
+            "must be set",
+        ),
+        (
+            "awscc_iam_role",
+            json!({"assume_role_policy_document": "{}", "description": "x".repeat(1_001)}),
+            at("description"),
+            "string length must be between 0 and 1000",
+        ),
+    ] {
+        let found = world.validate(type_name, &config);
+        assert!(
+            found.iter().any(|problem| problem.path == path && problem.detail.contains(detail)),
+            "{type_name} {config}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn cc_45_import_by_identifier() {
+    let world = World::new();
+    let vpc = text(&world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"})), "id");
+    let table = text(&world.settled("awscc_ec2_route_table", &json!({"vpc_id": vpc})), "id");
+    let gateway = text(&world.settled("awscc_ec2_internet_gateway", &json!({})), "id");
+    let config = json!({"route_table_id": table, "destination_cidr_block": "0.0.0.0/0", "gateway_id": gateway});
+    let route = text(&world.settled("awscc_ec2_route", &config), "id");
+    let import = |id: &str| {
+        wait(world.provider.import_resource(ImportRequest {
+            type_name: "awscc_ec2_route".into(),
+            target: ImportTarget::Id(id.to_owned()),
+            client_capabilities: ClientCapabilities::default(),
+        }))
+    };
+    let refused = import(&table);
+    assert!(refused.diagnostics.iter().any(|problem| problem.detail.contains("RouteTableId|CidrBlock")), "{refused:?}");
+    let imported = import(&route).imported.remove(0);
+    let object = world.read("awscc_ec2_route", &Object { state: imported.state, private: imported.private });
+    let plan = world.plan("awscc_ec2_route", &config, Some(&object));
+    assert_eq!(plan.planned_state, object.state);
+}
+
+#[test]
+fn cc_44_data_sources_of_one_and_of_all() {
+    let world = World::new();
+    world.settled("awscc_s3_bucket", &json!({"bucket_name": "one"}));
+    world.settled("awscc_s3_bucket", &json!({"bucket_name": "two"}));
+    let data = |type_name: &str, id: Option<&str>| {
+        let schema = world.provider.data_schema(type_name).unwrap().unwrap();
+        let view = schema.block.empty_value().clone();
+        let values = view.as_object().unwrap().iter().map(|(name, value)| match (&**name, id) {
+            ("id", Some(id)) => Value::string(id),
+            _ => value.clone(),
+        });
+        let request = ReadDataRequest {
+            type_name: type_name.into(),
+            config: schema.block.object(values.collect()),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+        };
+        wait(world.provider.read_data(request))
+    };
+    let one = data("awscc_s3_bucket", Some("two"));
+    assert_eq!(one.state.as_object().unwrap().get("arn").unwrap().as_str(), Some("arn:aws:s3:::two"));
+    assert!(data("awscc_s3_bucket", Some("three")).diagnostics.has_errors());
+    let all = data("awscc_s3_buckets", None).state;
+    assert_eq!(
+        all.as_object().unwrap().get("ids").unwrap(),
+        &Value::set(Type::String, vec!["one".into(), "two".into()])
+    );
+    assert_eq!(all.as_object().unwrap().get("id").unwrap().as_str(), Some("eu-central-1"));
+    assert!(
+        world.provider.data_schema("awscc_apigateway_resources").unwrap().is_none(),
+        "cannot be listed without input"
+    );
+}
+
+#[test]
+fn cc_01_every_type_has_a_schema_or_a_reason() {
+    let left_out = AwsCloudControl::default().unsupported_types();
+    let names: Vec<&str> = left_out.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.len() <= 10, "{left_out:?}");
+    assert!(names.contains(&"AWS::WorkSpaces::Workspace"), "{left_out:?}");
+}
+
+#[test]
+fn a_build_without_the_real_service_says_what_to_write() {
+    let provider = AwsCloudControl::default();
+    let config = provider.schema().unwrap().config.block.empty_value().clone();
+    let request = ConfigureRequest {
+        terraform_version: "1.15.0".to_owned(),
+        config,
+        client_capabilities: ClientCapabilities::default(),
+    };
+    let refused = wait(provider.configure(request));
+    assert!(refused.iter().any(|problem| problem.detail.contains("emulator = {}")));
+}
+
+#[test]
+fn lc_19_stored_objects_of_an_older_shape_are_read() {
+    let world = World::new();
+    let upgraded = wait(world.provider.upgrade_resource(UpgradeRequest {
+        type_name: "awscc_sqs_queue".into(),
+        version: 0,
+        raw_state: r#"{"id":"u","queue_name":"q","delay_seconds":"5","no_longer":[1],"tags":null}"#.into(),
+    }));
+    assert!(upgraded.diagnostics.is_empty());
+    let view = upgraded.upgraded_state.as_object().unwrap();
+    assert_eq!(view.get("delay_seconds").unwrap(), &Value::number(5));
+}
