@@ -1,7 +1,7 @@
 //! Membership and order of sets.
 //!
 //! The elements of a set are held in the order in which Terraform goes through them: numbers, strings and truth values
-//! in theirs, anything else by a text that stands for its content. Nulls come after known elements, unknowns last.
+//! in theirs, anything else by a text that stands for its content. Unknowns come after known elements, nulls last.
 
 use crate::marks::Marks;
 use crate::types::Type;
@@ -80,6 +80,9 @@ pub(crate) fn position(values: &[Value], ty: &Type, element: &Value) -> Option<u
 /// Whether two sets have the same members; nothing if that depends on something unknown.
 pub(crate) fn equal_members(a: &[Value], b: &[Value]) -> Option<bool> {
     let known = |values: &[Value]| values.iter().all(Value::is_wholly_known);
+    if a.is_empty() != b.is_empty() {
+        return Some(false);
+    }
     if !known(a) || !known(b) {
         return None;
     }
@@ -125,11 +128,11 @@ fn in_order(element: &Type, mut values: Vec<Value>) -> Vec<Value> {
     }
 }
 
-/// Known values before nulls before unknowns.
+/// Known values before unknowns before nulls.
 fn class(value: &Value) -> u8 {
     match value.kind() {
-        Kind::Null => 1,
-        Kind::Unknown(_) => 2,
+        Kind::Unknown(_) => 1,
+        Kind::Null => 2,
         _ => 0,
     }
 }
@@ -139,8 +142,8 @@ enum SimpleKey<'a> {
     Bool(bool),
     Number(&'a crate::number::Number),
     String(&'a str),
-    Null,
     Unknown,
+    Null,
 }
 
 fn simple_key(value: &Value) -> SimpleKey<'_> {

@@ -116,8 +116,11 @@ fn read(json: &Json, depth: usize) -> Result<Type, TypeJsonError> {
         "set" => read(inner, depth + 1).map(Type::set),
         "map" => read(inner, depth + 1).map(Type::map),
         "tuple" => {
-            let Json::Array(elements) = inner else {
-                return Err(TypeJsonError::Invalid("the element types of a tuple must be an array"));
+            let elements = match inner {
+                Json::Array(elements) => elements.as_slice(),
+                // Plugins written in Go may leave out an empty array like this.
+                Json::Null => &[],
+                _ => return Err(TypeJsonError::Invalid("the element types of a tuple must be an array")),
             };
             let elements: Result<Arc<[Type]>, _> = elements.iter().map(|element| read(element, depth + 1)).collect();
             elements.map(Type::Tuple)
@@ -138,11 +141,14 @@ fn simple(name: &str) -> Result<Type, TypeJsonError> {
 }
 
 fn read_object(attributes: &Json, optional: Option<&Json>, depth: usize) -> Result<Type, TypeJsonError> {
-    let Json::Object(attributes) = attributes else {
-        return Err(TypeJsonError::Invalid("the attribute types of an object must be an object"));
+    let attributes = match attributes {
+        Json::Object(attributes) => Some(attributes),
+        Json::Null => None,
+        _ => return Err(TypeJsonError::Invalid("the attribute types of an object must be an object")),
     };
     let attributes: Vec<(Name, Type)> = attributes
-        .iter()
+        .into_iter()
+        .flatten()
         .map(|(name, ty)| Ok((Name::from(crate::text::normalized(name).as_ref()), read(ty, depth + 1)?)))
         .collect::<Result<_, TypeJsonError>>()?;
     let mut object = ObjectType::new(attributes);

@@ -1,0 +1,234 @@
+//! JSON and msgpack.
+
+mod common;
+
+use common::{Content, typed_values, types};
+use groma_value::{Bound, Marks, Number, Refinement, Type, Value, json, msgpack};
+use proptest::prelude::*;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn encoded(value: &Value, ty: &Type) -> String {
+    hex(&msgpack::encode(value, ty).expect("it can be encoded"))
+}
+
+fn number(text: &str) -> Value {
+    Value::number(Number::parse(text).expect("a number"))
+}
+
+/// Captured from Terraform.
+#[test]
+fn numbers_on_the_wire() {
+    for (text, bytes) in [
+        ("5", "05"),
+        ("128", "cc80"),
+        ("65536", "ce00010000"),
+        ("9223372036854775807", "cf7fffffffffffffff"),
+        ("-1", "ff"),
+        ("-129", "d1ff7f"),
+        ("1.5", "cb3ff8000000000000"),
+        ("0.1", "a3302e31"),
+        ("1e19", "b43130303030303030303030303030303030303030"),
+        ("1e-7", "a9302e30303030303031"),
+    ] {
+        assert_eq!(encoded(&number(text), &Type::Number), bytes, "{text}");
+        let bytes = msgpack::encode(&number(text), &Type::Number).expect("it can be encoded");
+        assert_eq!(msgpack::decode(&bytes, &Type::Number).expect("it can be decoded"), number(text));
+    }
+    assert_eq!(encoded(&Value::number(Number::from(u64::MAX)), &Type::Number).len(), 2 * 21);
+    assert_eq!(encoded(&Value::number(Number::infinity()), &Type::Number), "cb7ff0000000000000");
+}
+
+/// Captured from Terraform.
+#[test]
+fn unknowns_on_the_wire() {
+    assert_eq!(encoded(&Value::unknown(Type::String), &Type::String), "d40000");
+    assert_eq!(encoded(&Value::DYNAMIC, &Type::Dynamic), "d40000");
+    let prefixed = Value::refined(Type::String, Refinement::NOT_NULL.full_prefix("pre-"));
+    assert_eq!(encoded(&prefixed, &Type::String), "c7090c8201c202a47072652d");
+}
+
+#[test]
+fn objects_are_written_with_sorted_names_and_all_attributes() {
+    let ty = Type::object([("b", Type::Number), ("a", Type::String)]);
+    let value = Value::object([("a", Value::null(Type::String)), ("b", Value::number(1))]);
+    assert_eq!(encoded(&value, &ty), "82a161c0a16201");
+}
+
+#[test]
+fn parts_of_open_type_carry_their_type() {
+    let bytes = msgpack::encode(&Value::string("x"), &Type::Dynamic).expect("it can be encoded");
+    assert_eq!(hex(&bytes), format!("92c408{}a178", hex(b"\"string\"")));
+    assert_eq!(msgpack::decode(&bytes, &Type::Dynamic).expect("it can be decoded"), Value::string("x"));
+    assert_eq!(encoded(&Value::NULL, &Type::Dynamic), "c0");
+}
+
+#[test]
+fn objects_with_the_wrong_attributes_are_refused() {
+    let ty = Type::object([("a", Type::String), ("b", Type::String)]);
+    for bytes in [&b"\x81\xa1a\xa1x"[..], b"\x82\xa1a\xa1x\xa1c\xa1y", b"\x82\xa1a\xa1x\xa1a\xa1y", b"\x80"] {
+        assert!(msgpack::decode(bytes, &ty).is_err(), "{bytes:?}");
+    }
+    let error = msgpack::decode(b"\x82\xa1a\xa1x\xa1b\xc3", &ty).expect_err("no string");
+    assert_eq!((error.path.to_string().as_str(), error.message.as_str()), (".b", "string is required"));
+}
+
+#[test]
+fn contradictory_promises_are_refused() {
+    // At least 3 and at most 2 elements.
+    assert!(msgpack::decode(&[0xc7, 5, 0x0c, 0x82, 5, 3, 6, 2], &Type::list(Type::Bool)).is_err());
+    // A prefix for a number.
+    assert!(msgpack::decode(&[0xc7, 4, 0x0c, 0x81, 2, 0xa1, b'a'], &Type::Number).is_err());
+    // A promise of the future is ignored.
+    let value =
+        msgpack::decode(&[0xc7, 6, 0x0c, 0x82, 99, 0x91, 1, 1, 0xc2], &Type::Number).expect("it can be decoded");
+    assert_eq!(value, Value::refined(Type::Number, Refinement::NOT_NULL));
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let mut bytes = Vec::new();
+    for _ in 0..100_000 {
+        bytes.extend_from_slice(b"\x92\xc4\x12[\"list\",\"dynamic\"]\x91");
+    }
+    assert!(msgpack::decode(&bytes, &Type::Dynamic).is_err());
+    let brackets = "[".repeat(1_000_000);
+    assert!(json::decode(brackets.as_bytes()).is_err());
+    let types = "[\"list\",".repeat(100_000);
+    assert!(Type::from_json(types.as_bytes()).is_err());
+}
+
+#[test]
+fn json_of_the_state_file() {
+    let ty = Type::object([
+        ("any", Type::Dynamic),
+        ("map", Type::map(Type::Bool)),
+        ("number", Type::Number),
+        ("set", Type::set(Type::String)),
+        ("text", Type::String),
+    ]);
+    let value = Value::object([
+        ("any", Value::tuple(vec![Value::number(1)])),
+        ("map", Value::map(Type::Bool, [("k", Value::TRUE)])),
+        ("number", number("0.10")),
+        ("set", Value::set(Type::String, vec![Value::string("b"), Value::string("a")])),
+        ("text", Value::string("<é\u{2028}\"\n\u{1}>")),
+    ]);
+    let text = String::from_utf8(json::to_json(&value, &ty).expect("it can be written")).expect("UTF-8");
+    assert_eq!(
+        text,
+        r#"{"any":{"value":[1],"type":["tuple",["number"]]},"map":{"k":true},"number":0.1,"set":["a","b"],"text":"\u003cé\u2028\"\n\u0001\u003e"}"#
+    );
+    assert_eq!(json::from_json(text.as_bytes(), &ty).expect("it can be read"), value);
+}
+
+#[test]
+fn json_is_lenient_where_terraform_is() {
+    let ty = Type::object([("a", Type::String), ("b", Type::Number), ("c", Type::Bool)]);
+    let read = json::from_json(br#" {"b": "1.5", "a": 12, "c": "true"} "#, &ty).expect("it can be read");
+    assert_eq!(read, Value::object([("a", Value::string("12")), ("b", number("1.5")), ("c", Value::TRUE)]));
+    let missing = json::from_json(b"{}", &ty).expect("it can be read");
+    assert_eq!(missing.attribute("a"), Some(Value::null(Type::String)));
+    let error = json::from_json(br#"{"d":1}"#, &ty).expect_err("too much");
+    assert_eq!(error.message, "unsupported attribute \"d\"");
+    let error = json::from_json(br#"{"a":[]}"#, &ty).expect_err("no string");
+    assert_eq!((error.path.to_string().as_str(), error.message.as_str()), (".a", "string is required"));
+}
+
+#[test]
+fn broken_json_is_refused_with_its_place() {
+    for text in
+        ["", "{", "[1,]", "{\"a\" 1}", "01", "1.", "-", "tru", "\"a", "\"\u{1}\"", "\"\\x\"", "1 2", "[1 2]", "{,}"]
+    {
+        let error = json::decode(text.as_bytes()).expect_err(text);
+        assert!(error.offset.is_some_and(|offset| offset <= text.len()), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn json_escapes_are_read() {
+    let read = json::decode(br#""\u00e9\ud83d\ude00\ud800x\/\b\f\n\r\t\"\\""#).expect("it can be read");
+    assert_eq!(read.as_str(), Some("é😀\u{fffd}x/\u{8}\u{c}\n\r\t\"\\"));
+}
+
+#[test]
+fn what_is_sensitive_or_unknown_is_never_written() {
+    let secret = Value::object([("a", Value::string("s3cret").with_marks(&Marks::SENSITIVE))]);
+    let error = json::encode(&secret).expect_err("marked");
+    assert_eq!(error.path.to_string(), ".a");
+    assert!(!error.to_string().contains("s3cret"));
+    assert!(msgpack::encode(&secret, &secret.ty()).is_err());
+    assert!(json::encode(&Value::unknown(Type::Bool)).is_err());
+}
+
+#[test]
+fn values_are_converted_when_written() {
+    assert_eq!(json::to_json(&Value::number(5), &Type::String).expect("it can be written"), b"\"5\"");
+    assert_eq!(encoded(&Value::string("5"), &Type::Number), "05");
+}
+
+#[test]
+fn lengths_out_of_thin_air_need_no_memory() {
+    assert!(msgpack::decode(&[0xdd, 0xff, 0xff, 0xff, 0xff], &Type::list(Type::Bool)).is_err());
+    assert!(msgpack::decode(&[0xdf, 0xff, 0xff, 0xff, 0xff], &Type::map(Type::Bool)).is_err());
+    assert!(msgpack::decode(&[0xc6, 0xff, 0xff, 0xff, 0xff], &Type::String).is_err());
+    let long = Refinement::NOT_NULL.minimum_length(1 << 40).maximum_length(1 << 40);
+    assert!(!Value::refined(Type::list(Type::Bool), long).is_known());
+}
+
+proptest! {
+    #[test]
+    fn msgpack_round_trip((ty, value) in typed_values(Content::Unknown)) {
+        let bytes = msgpack::encode(&value, &ty).expect("it can be encoded");
+        prop_assert_eq!(msgpack::decode(&bytes, &ty).expect("it can be decoded"), value.clone());
+        let bytes = msgpack::encode(&value, &Type::Dynamic).expect("it can be encoded");
+        prop_assert_eq!(msgpack::decode(&bytes, &Type::Dynamic).expect("it can be decoded"), value);
+    }
+
+    #[test]
+    fn json_round_trip((ty, value) in typed_values(Content::Known)) {
+        for ty in [ty, Type::Dynamic] {
+            let text = json::to_json(&value, &ty).expect("it can be written");
+            prop_assert_eq!(json::from_json(&text, &ty).expect("it can be read"), value.clone());
+            prop_assert!(serde_json::from_slice::<serde_json::Value>(&text).is_ok());
+        }
+    }
+
+    #[test]
+    fn types_round_trip(ty in types()) {
+        prop_assert_eq!(Type::from_json(ty.to_json().as_bytes()).expect("a type"), ty);
+    }
+
+    #[test]
+    fn decoding_garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..64), ty in types()) {
+        let _ = msgpack::decode(&bytes, &ty);
+        let _ = msgpack::decode(&bytes, &Type::Dynamic);
+        let _ = json::from_json(&bytes, &ty);
+        let _ = json::decode(&bytes);
+        let _ = Type::from_json(&bytes);
+    }
+
+    #[test]
+    fn decoding_damaged_bytes_never_panics(
+        (ty, value) in typed_values(Content::Unknown), at in any::<prop::sample::Index>(), byte in any::<u8>(),
+    ) {
+        let mut bytes = msgpack::encode(&value, &ty).expect("it can be encoded");
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(decoded) = msgpack::decode(&bytes, &ty) {
+            prop_assert!(decoded.has_type(&ty));
+        }
+    }
+
+    #[test]
+    fn bounds_round_trip(low in 0i64..5, span in 0i64..3, inclusive in any::<bool>()) {
+        let refinement = Refinement::NOT_NULL
+            .lower_bound(Bound { value: Number::from(low), inclusive })
+            .upper_bound(Bound { value: Number::from(low + span), inclusive: true });
+        let value = Value::refined(Type::Number, refinement);
+        let bytes = msgpack::encode(&value, &Type::Number).expect("it can be encoded");
+        prop_assert_eq!(msgpack::decode(&bytes, &Type::Number).expect("it can be decoded"), value);
+    }
+}

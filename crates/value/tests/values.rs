@@ -1,0 +1,432 @@
+//! What values are like: marks, unknowns, refinements, sets, equality, operations.
+
+mod common;
+
+use common::{Content, typed_values, types, values};
+use groma_value::operations::{self, TemplateBuilder};
+use groma_value::{
+    Bound, IndexError, Kind, Length, Marks, Number, ObjectType, Path, Refinement, RefinementError, Shape, Type, Value,
+};
+use proptest::prelude::*;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+fn secret(value: Value) -> Value {
+    value.with_marks(&Marks::SENSITIVE)
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.elements().map(|(_, element)| format!("{element:?}")).collect()
+}
+
+fn unknown_bool() -> Value {
+    Value::refined(Type::Bool, Refinement::NOT_NULL)
+}
+
+#[test]
+fn values_are_small() {
+    assert!(size_of::<Value>() <= 24);
+    assert!(size_of::<Option<Value>>() <= 24);
+}
+
+#[test]
+fn strings_and_names_are_in_normal_form_c() {
+    assert_eq!(Value::string("e\u{301}"), Value::string("é"));
+    assert_eq!(Value::object([("e\u{301}", Value::TRUE)]).attribute("é"), Some(Value::TRUE));
+}
+
+#[test]
+fn untyped_elements_take_over_the_element_type() {
+    let list = Value::list(Type::String, vec![Value::NULL, Value::DYNAMIC, secret(Value::NULL)]);
+    assert_eq!(
+        list.as_slice(),
+        Some(&[Value::null(Type::String), Value::unknown(Type::String), secret(Value::null(Type::String))][..])
+    );
+}
+
+#[test]
+fn objects_of_one_schema_share_names_and_type() {
+    let ty = Arc::new(ObjectType::new([("b", Type::Number), ("a", Type::String)]));
+    let make = || Value::object_typed(&ty, vec![Value::string("x"), Value::number(1)]);
+    let object = make();
+    assert_eq!(object.attribute("b"), Some(Value::number(1)));
+    assert!(matches!(object.ty(), Type::Object(own) if Arc::ptr_eq(&own, &ty)));
+    assert_eq!(object, make());
+    // Of another type after all.
+    let other = Value::object_typed(&ty, vec![Value::string("x"), Value::string("1")]);
+    assert_eq!(other.ty(), Type::object([("a", Type::String), ("b", Type::String)]));
+    // Too few values are nulls.
+    let shape = Arc::new(Shape::new(["a", "b"]));
+    assert_eq!(Value::object_shaped(&shape, vec![]).attribute("b"), Some(Value::NULL));
+}
+
+#[test]
+fn what_comes_from_something_sensitive_is_sensitive() {
+    let object = secret(Value::object([("a", Value::number(1))]));
+    assert_eq!(object.attribute("a"), Some(secret(Value::number(1))));
+    assert_eq!(object.attribute("b"), None);
+    let list = Value::list(Type::Number, vec![Value::number(1)]);
+    assert_eq!(list.element(&secret(Value::number(0))), Ok(secret(Value::number(1))));
+    let sum = operations::add(&secret(Value::number(1)), &Value::number(2)).expect("a sum");
+    assert_eq!(sum, secret(Value::number(3)));
+    let mut template = TemplateBuilder::default();
+    template.push_str("a-");
+    template.push(&secret(Value::number(1))).expect("it has a text");
+    assert_eq!(template.finish(), secret(Value::string("a-1")));
+}
+
+#[test]
+fn debug_output_hides_what_is_sensitive() {
+    let value = Value::object([("a", secret(Value::string("s3cret")))]);
+    assert!(!format!("{value:?}").contains("s3cret"));
+}
+
+#[test]
+fn marks_in_a_set_move_to_the_set() {
+    let set = Value::set(Type::String, vec![secret(Value::string("a")), Value::string("a")]);
+    assert_eq!(set, secret(Value::set(Type::String, vec![Value::string("a")])));
+}
+
+#[test]
+fn marks_come_off_and_go_back_on() {
+    let value = Value::object([
+        ("a", Value::list(Type::String, vec![Value::string("x"), secret(Value::string("y"))])),
+        ("b", Value::map(Type::Bool, [("k", Value::TRUE.with_marks(&Marks::EPHEMERAL))])),
+    ]);
+    assert!(value.has_marks());
+    assert_eq!(value.deep_marks(), Marks::SENSITIVE.union(&Marks::EPHEMERAL));
+    let (bare, marks) = value.unmark_deep();
+    assert!(!bare.has_marks());
+    let places: Vec<String> = marks.iter().map(|(path, _)| path.to_string()).collect();
+    assert_eq!(places, [".a[1]", ".b[\"k\"]"]);
+    assert_eq!(bare.mark_paths(&marks), value);
+}
+
+#[test]
+fn marks_for_places_that_are_gone_stay_nearby() {
+    let gone = vec![(Path::root().attribute("a").position(7), Marks::SENSITIVE)];
+    let marked = Value::object([("a", Value::list(Type::String, vec![]))]).mark_paths(&gone);
+    assert_eq!(marked, Value::object([("a", secret(Value::list(Type::String, vec![])))]));
+    let marked = Value::object([("a", Value::unknown(Type::list(Type::String)))]).mark_paths(&gone);
+    assert_eq!(marked, Value::object([("a", secret(Value::unknown(Type::list(Type::String))))]));
+}
+
+#[test]
+fn deprecations_are_collected() {
+    let marks = Marks::deprecated("use b").union(&Marks::deprecated("use c")).union(&Marks::SENSITIVE);
+    let messages: Vec<&str> = marks.deprecations().map(|message| &**message).collect();
+    assert_eq!(messages, ["use b", "use c"]);
+    assert!(marks.contains(&Marks::SENSITIVE) && !Marks::SENSITIVE.contains(&marks));
+    assert_eq!(marks.without(&Marks::SENSITIVE).without(&Marks::deprecated("use b")), Marks::deprecated("use c"));
+}
+
+#[test]
+fn sets_of_simple_values_are_in_their_order() {
+    let numbers = ["10", "-1", "2.5", "9"].map(|text| Value::number(Number::parse(text).expect("a number")));
+    assert_eq!(texts(&Value::set(Type::Number, numbers.to_vec())), ["-1", "2.5", "9", "10"]);
+    let set = Value::set(
+        Type::String,
+        vec![Value::NULL, Value::DYNAMIC, Value::string("b"), Value::string("a"), Value::string("b")],
+    );
+    assert_eq!(texts(&set), ["\"a\"", "\"b\"", "unknown(string)", "null(string)"]);
+    assert_eq!(texts(&Value::set(Type::Bool, vec![Value::TRUE, Value::FALSE])), ["false", "true"]);
+}
+
+#[test]
+fn sets_of_objects_are_in_terraforms_order() {
+    let object = |n: &str, t: &str| {
+        Value::object([("n", Value::number(Number::parse(n).expect("a number"))), ("t", Value::string(t))])
+    };
+    let given = [object("10", "a"), object("9", "b"), object("12345678901", "c"), object("9", "\n"), object("-1", "z")];
+    let set = Value::set(given[0].ty(), given.to_vec());
+    // By the text of the content: <-1;…> <10;…> <1.23456789e+10;…> <9;"\n";…> <9;"b";…>
+    let order: Vec<Value> = set.elements().map(|(_, element)| element).collect();
+    let expected = ["-1", "12345678901", "10", "9", "9"];
+    let got: Vec<String> =
+        order.iter().map(|object| object.attribute("n").map(|n| format!("{n:?}")).unwrap_or_default()).collect();
+    assert_eq!(got, expected);
+    assert_eq!(order[3].attribute("t"), Some(Value::string("\n")));
+}
+
+#[test]
+fn a_set_with_unknowns_has_an_unknown_length() {
+    let set = Value::set(Type::Number, vec![Value::number(1), Value::unknown(Type::Number)]);
+    let Some(Length::Unknown(length)) = set.length() else { panic!("known: {:?}", set.length()) };
+    let range = length.range();
+    assert_eq!(range.refinement.lower(), Some(&Bound::inclusive(1)));
+    assert_eq!(range.refinement.upper(), Some(&Bound::inclusive(2)));
+    assert_eq!(Value::set(Type::Number, vec![Value::unknown(Type::Number)]).length(), Some(Length::Known(1)));
+}
+
+#[test]
+fn membership_depends_on_what_is_unknown() {
+    let set = Value::set(Type::String, vec![Value::string("a"), Value::unknown(Type::String)]);
+    assert_eq!(set.has_element(&Value::string("a")), Some(Value::TRUE));
+    assert_eq!(set.has_element(&Value::string("b")), Some(unknown_bool()));
+    assert_eq!(set.has_element(&Value::number(1)), Some(Value::FALSE));
+    assert_eq!(Value::TRUE.has_element(&Value::TRUE), None);
+    let known = Value::set(Type::String, ["c", "a", "b"].map(Value::string).to_vec());
+    assert_eq!(known.has_element(&Value::string("b")), Some(Value::TRUE));
+    assert_eq!(known.has_element(&secret(Value::string("x"))), Some(secret(Value::FALSE)));
+}
+
+#[test]
+fn large_sets_are_built_in_linear_time() {
+    let start = std::time::Instant::now();
+    let objects: Vec<Value> =
+        (0..60_000).map(|at| Value::object([("id", Value::number(at % 30_000)), ("t", Value::string("x"))])).collect();
+    let set = Value::set(objects[0].ty(), objects);
+    assert_eq!(set.held_length(), Some(30_000));
+    assert_eq!(set.equals(&set.clone()), Value::TRUE);
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
+fn indices_that_lead_nowhere_say_why() {
+    let list = Value::list(Type::Number, vec![Value::number(1)]);
+    let number = |text: &str| Value::number(Number::parse(text).expect("a number"));
+    assert_eq!(list.element(&number("1")), Err(IndexError::Missing));
+    assert_eq!(list.element(&number("-1")), Err(IndexError::Negative));
+    assert_eq!(list.element(&number("0.5")), Err(IndexError::Fractional));
+    assert_eq!(list.element(&number("1e100")), Err(IndexError::Missing));
+    assert_eq!(list.element(&Value::string("x")), Err(IndexError::WrongKey(Type::Number)));
+    assert_eq!(list.element(&Value::NULL), Err(IndexError::NullKey));
+    assert_eq!(list.element(&Value::DYNAMIC), Ok(Value::unknown(Type::Number)));
+    assert_eq!(Value::null(list.ty()).element(&number("0")), Err(IndexError::NullCollection));
+    assert_eq!(Value::TRUE.element(&number("0")), Err(IndexError::NotIndexable));
+    assert_eq!(Value::unknown(list.ty()).element(&number("9")), Ok(Value::unknown(Type::Number)));
+    let tuple = Value::unknown(Type::tuple([Type::Bool]));
+    assert_eq!(tuple.element(&number("0")), Ok(Value::unknown(Type::Bool)));
+    assert_eq!(tuple.element(&number("1")), Err(IndexError::Missing));
+    let map = Value::map(Type::Bool, [("k", Value::TRUE)]);
+    assert_eq!(map.element(&Value::string("k")), Ok(Value::TRUE));
+    assert_eq!(map.element(&Value::string("l")), Err(IndexError::Missing));
+}
+
+#[test]
+fn equality_waits_for_what_it_depends_on() {
+    let unknown = Value::unknown(Type::String);
+    assert_eq!(Value::string("a").equals(&unknown), unknown_bool());
+    assert_eq!(Value::number(1).equals(&Value::string("1")), Value::FALSE);
+    assert_eq!(Value::null(Type::Bool).equals(&Value::null(Type::String)), Value::TRUE);
+    assert_eq!(Value::NULL.equals(&unknown), unknown_bool());
+    assert_eq!(Value::NULL.equals(&unknown.not_null()), Value::FALSE);
+    let prefixed = unknown.refine(Refinement::NOT_NULL.full_prefix("arn:"));
+    assert_eq!(prefixed.equals(&Value::string("http")), Value::FALSE);
+    assert_eq!(prefixed.equals(&Value::string("arn:x")), unknown_bool());
+    let list = |values: &[Value]| Value::list(Type::String, values.to_vec());
+    assert_eq!(list(&[unknown.clone()]).equals(&list(&[])), Value::FALSE);
+    assert_eq!(
+        list(&[Value::string("a"), unknown.clone()]).equals(&list(&[Value::string("b"), unknown])),
+        Value::FALSE
+    );
+}
+
+#[test]
+fn comparing_with_null_tells_nothing_of_what_is_inside() {
+    let object = Value::object([("a", secret(Value::number(1)))]);
+    assert_eq!(object.equals(&Value::NULL), Value::FALSE);
+    assert_eq!(object.equals(&object), secret(Value::TRUE));
+    assert_eq!(secret(Value::NULL).equals(&Value::TRUE), secret(Value::FALSE));
+}
+
+#[test]
+fn one_operand_may_decide() {
+    let unknown = Value::unknown(Type::Bool);
+    assert_eq!(operations::and(&unknown, &Value::FALSE), Ok(Value::FALSE));
+    assert_eq!(operations::or(&Value::TRUE, &unknown), Ok(Value::TRUE));
+    assert_eq!(operations::and(&unknown, &Value::TRUE), Ok(unknown_bool()));
+    assert_eq!(operations::not(&unknown), Ok(unknown_bool()));
+    assert!(operations::not(&Value::null(Type::Bool)).is_err());
+}
+
+#[test]
+fn ranges_of_operands_give_the_range_of_the_result() {
+    let between = |low: i64, high: i64| {
+        let range = Refinement::NOT_NULL.lower_bound(Bound::inclusive(low)).upper_bound(Bound::inclusive(high));
+        Value::refined(Type::Number, range)
+    };
+    assert_eq!(operations::add(&between(1, 2), &Value::number(3)), Ok(between(4, 5)));
+    assert_eq!(operations::subtract(&between(1, 2), &between(1, 5)), Ok(between(-4, 1)));
+    assert_eq!(operations::multiply(&between(-2, 3), &Value::number(-2)), Ok(between(-6, 4)));
+    assert_eq!(operations::less_than(&between(1, 2), &Value::number(3)), Ok(Value::TRUE));
+    assert_eq!(operations::greater_than(&between(1, 2), &Value::number(2)), Ok(unknown_bool()));
+    let open = Value::unknown(Type::Number);
+    assert_eq!(operations::add(&open, &Value::number(1)), Ok(open.not_null()));
+    assert_eq!(operations::add(&Value::DYNAMIC, &Value::number(1)), Ok(open.not_null()));
+}
+
+#[test]
+fn templates_remember_their_start() {
+    let mut template = TemplateBuilder::default();
+    template.push_str("arn:aws:s3:::");
+    template.push(&Value::unknown(Type::String)).expect("unknown is fine");
+    template.push_str("-logs");
+    let expected = Value::refined(Type::String, Refinement::NOT_NULL.full_prefix("arn:aws:s3:::"));
+    assert_eq!(template.finish(), expected);
+    let mut template = TemplateBuilder::default();
+    assert!(template.push(&Value::NULL).is_err());
+    assert!(template.push(&Value::tuple(vec![])).is_err());
+    assert_eq!(template.finish(), Value::refined(Type::String, Refinement::NOT_NULL));
+}
+
+#[test]
+fn prefixes_are_cut_where_they_could_change() {
+    for (given, kept) in [("abc", "ab"), ("abc-", "abc-"), ("", ""), ("a", ""), ("x/e\u{301}", "x/"), ("a😀", "a")] {
+        assert_eq!(Refinement::NONE.prefix(given).known_prefix(), kept, "{given:?}");
+    }
+}
+
+#[test]
+fn promises_that_leave_one_value_give_it() {
+    let only = Refinement::NOT_NULL.lower_bound(Bound::inclusive(2)).upper_bound(Bound::inclusive(2));
+    assert_eq!(Value::refined(Type::Number, only.clone()), Value::number(2));
+    let empty = Refinement::NOT_NULL.maximum_length(0);
+    assert_eq!(Value::refined(Type::map(Type::Bool), empty.clone()), Value::map::<&str>(Type::Bool, []));
+    assert_eq!(Value::refined(Type::set(Type::Bool), empty), Value::set(Type::Bool, vec![]));
+    // It could yet be null.
+    let mut nullable = Refinement::NONE;
+    nullable = nullable.lower_bound(Bound::inclusive(2)).upper_bound(Bound::inclusive(2));
+    assert!(!Value::refined(Type::Number, nullable).is_known());
+    assert!(matches!(Value::refined(Type::Dynamic, only).kind(), Kind::Unknown(refinement) if refinement.is_empty()));
+}
+
+#[test]
+fn contradictions_are_noticed() {
+    let positive = Refinement::NOT_NULL.lower_bound(Bound::exclusive(0));
+    assert_eq!(Value::number(0).try_refine(&positive), Err(RefinementError));
+    assert_eq!(Value::number(1).try_refine(&positive), Ok(Value::number(1)));
+    assert_eq!(Value::NULL.try_refine(&Refinement::NOT_NULL), Err(RefinementError));
+    let negative = Refinement::NONE.upper_bound(Bound::inclusive(-1));
+    assert_eq!(Value::refined(Type::Number, positive.clone()).try_refine(&negative), Err(RefinementError));
+    let prefixed = Value::refined(Type::String, Refinement::NONE.full_prefix("ab"));
+    assert_eq!(prefixed.try_refine(&Refinement::NONE.full_prefix("ac")), Err(RefinementError));
+    assert_eq!(prefixed.refine(Refinement::NONE.full_prefix("ac")), prefixed);
+}
+
+#[test]
+fn values_are_changed_from_the_inside_out() {
+    let value = Value::object([("a", Value::list(Type::Number, vec![Value::number(1), Value::number(2)]))]);
+    let mut places = Vec::new();
+    let changed = value.transform(|path, value| {
+        places.push(path.to_string());
+        match value.as_number() {
+            Some(number) => Value::string(number.to_string()),
+            None => value,
+        }
+    });
+    assert_eq!(places, [".a[0]", ".a[1]", ".a", ""]);
+    assert_eq!(
+        changed,
+        Value::object([("a", Value::list(Type::String, vec![Value::string("1"), Value::string("2")]))])
+    );
+    let mut seen = Vec::new();
+    value.walk(|path, value| {
+        seen.push(path.to_string());
+        !matches!(value.kind(), Kind::List(_))
+    });
+    assert_eq!(seen, ["", ".a"]);
+}
+
+#[test]
+fn paths_lead_to_parts() {
+    let element = Value::object([("n", Value::number(1))]);
+    let value = Value::object([("s", Value::set(element.ty(), vec![element.clone()]))]);
+    let path = Path::root().attribute("s").index(element).attribute("n");
+    assert_eq!(value.path_get(&path), Ok(Value::number(1)));
+    assert_eq!(path.to_string(), ".s[...].n");
+    assert!(path.starts_with(&Path::root().attribute("s")));
+    assert!(value.path_get(&Path::root().attribute("t")).is_err());
+}
+
+proptest! {
+    #[test]
+    fn a_value_equals_itself((_, value) in typed_values(Content::Unknown)) {
+        prop_assert_eq!(value.clone(), value.clone());
+        prop_assert_eq!(value.cmp(&value.clone()), std::cmp::Ordering::Equal);
+        let answer = value.equals(&value);
+        if value.is_wholly_known() {
+            prop_assert_eq!(answer, Value::TRUE);
+        } else {
+            prop_assert_ne!(answer, Value::FALSE);
+        }
+    }
+
+    #[test]
+    fn equality_of_known_values_is_structural(
+        (a, b) in types().prop_flat_map(|ty| (values(&ty, Content::Known), values(&ty, Content::Known))),
+    ) {
+        prop_assert_eq!(a.equals(&b).as_bool(), Some(a == b));
+        prop_assert_eq!(a.equals(&b), b.equals(&a));
+        prop_assert_eq!(a.cmp(&b) == std::cmp::Ordering::Equal, a == b);
+    }
+
+    #[test]
+    fn equality_with_unknowns_is_right_whatever_they_become(
+        (unknown, known) in types().prop_flat_map(|ty| (values(&ty, Content::Unknown), values(&ty, Content::Known))),
+    ) {
+        // If the answer is known, no replacement of the unknowns by nulls may change it, where nulls are possible.
+        let mut nulls_possible = true;
+        unknown.walk(|_, value| {
+            nulls_possible &= value.is_known() || !value.is_definitely_not_null();
+            true
+        });
+        if let (Some(answer), true) = (unknown.equals(&known).as_bool(), nulls_possible) {
+            prop_assert_eq!(unknown.unknown_as_null().equals(&known).as_bool(), Some(answer));
+        }
+    }
+
+    #[test]
+    fn flags_tell_the_truth((_, value) in typed_values(Content::Unknown), mark in any::<bool>()) {
+        let value = if mark { value.transform(|path, value| if path.len() == 1 { secret(value) } else { value }) } else { value };
+        let (mut unknown, mut marked) = (false, false);
+        value.walk(|_, value| {
+            unknown |= !value.is_known();
+            marked |= value.is_marked();
+            true
+        });
+        prop_assert_eq!(value.is_wholly_known(), !unknown);
+        prop_assert_eq!(value.has_marks(), marked);
+        let (bare, marks) = value.unmark_deep();
+        prop_assert!(!bare.has_marks());
+        prop_assert_eq!(bare.mark_paths(&marks), value);
+    }
+
+    #[test]
+    fn sets_do_not_depend_on_the_order_given(
+        (ty, mut elements) in types().prop_flat_map(|ty| {
+            let elements = prop::collection::vec(values(&ty, Content::Known), 0..6);
+            (Just(ty), elements)
+        }),
+    ) {
+        let set = Value::set(ty.clone(), elements.clone());
+        let distinct: HashSet<Value> = elements.iter().cloned().collect();
+        prop_assert_eq!(set.held_length(), Some(distinct.len()));
+        elements.reverse();
+        prop_assert_eq!(Value::set(ty, elements).equals(&set), Value::TRUE);
+        for element in &distinct {
+            prop_assert_eq!(set.has_element(element), Some(Value::TRUE));
+        }
+    }
+
+    #[test]
+    fn refining_only_narrows(
+        (a, b, probe) in types().prop_flat_map(|ty| {
+            let unknown = || values(&ty, Content::Unknown).prop_filter("unknown", |value| !value.is_known());
+            (unknown(), unknown(), values(&ty, Content::Known))
+        }),
+    ) {
+        let Kind::Unknown(more) = b.kind() else { return Ok(()) };
+        if let Ok(both) = a.try_refine(more) {
+            // What either excludes stays excluded.
+            for one in [&a, &b] {
+                if one.range().includes(&probe) == Some(false) {
+                    prop_assert_ne!(both.equals(&probe), Value::TRUE);
+                    if !both.is_known() {
+                        prop_assert_eq!(both.range().includes(&probe), Some(false));
+                    }
+                }
+            }
+        }
+    }
+}
