@@ -4,5 +4,6 @@
 
 pub mod arguments;
 pub mod clock;
+pub mod settings;
 pub mod terminal;
 pub mod views;

@@ -1,0 +1,59 @@
+//! Interrupts: the first asks a run to stop in good order, the second to stop at once.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use groma_engine::{Cancellation, Stop};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::Streams;
+
+/// Listens for interrupts as long as the process lives.
+#[derive(Clone)]
+pub struct Interrupts {
+    cancellation: Cancellation,
+    waiting: Arc<Mutex<Vec<Sender<()>>>>,
+}
+
+impl Interrupts {
+    /// Begins to listen; what the user is told goes to `streams`, in the name of `product`.
+    pub fn listen(streams: Streams, product: String) -> Self {
+        let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
+        // Without signals an interrupt ends the process, and the journal keeps what was done.
+        if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) {
+            let own = interrupts.clone();
+            std::thread::spawn(move || {
+                for _ in signals.forever() {
+                    own.interrupted(&streams, &product);
+                }
+            });
+        }
+        interrupts
+    }
+
+    /// What runs hold, to be told.
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
+    /// A message arrives here at each interrupt: for prompts.
+    pub fn notices(&self) -> Receiver<()> {
+        let (sender, receiver) = channel();
+        if self.cancellation.state() != Stop::No {
+            let _ = sender.send(());
+        }
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        receiver
+    }
+
+    fn interrupted(&self, streams: &Streams, product: &str) {
+        match self.cancellation.request() {
+            Stop::Now => streams.print("\nTwo interrupts received. Stopping now; what is known is saved.\n"),
+            _ => streams.print(&format!(
+                "\nInterrupt received.\nPlease wait for {product} to exit or data loss may occur.\nGracefully shutting down...\n\n"
+            )),
+        }
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|waiting| waiting.send(()).is_ok());
+    }
+}
