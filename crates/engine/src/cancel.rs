@@ -36,7 +36,8 @@ impl Cancellation {
 
     /// Asks once more: the first request is graceful, the second means now.
     pub fn request(&self) -> Stop {
-        let before = self.inner.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1).min(2)));
+        let before =
+            self.inner.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1).min(2)));
         self.inner.changed.notify_waiters();
         if before == Ok(0) { Stop::Gracefully } else { Stop::Now }
     }

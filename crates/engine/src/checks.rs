@@ -84,7 +84,9 @@ fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -
     }
     match text.as_str() {
         Some(text) => text.trim().to_owned(),
-        None => "The condition does not hold. Its error message cannot be shown, because it is not known yet.".to_owned(),
+        None => {
+            "The condition does not hold. Its error message cannot be shown, because it is not known yet.".to_owned()
+        }
     }
 }
 
@@ -108,7 +110,8 @@ impl Checks {
     /// Notes the outcome of one condition of an instance.
     pub fn report(&mut self, kind: Checkable, config_address: String, object: String, verdict: &Verdict) {
         let objects = self.results.entry((kind, config_address)).or_default();
-        let fresh = CheckedObject { object_addr: object.clone(), status: CheckStatus::Pass, failure_messages: Vec::new() };
+        let fresh =
+            CheckedObject { object_addr: object.clone(), status: CheckStatus::Pass, failure_messages: Vec::new() };
         let known = objects.entry(object).or_insert(fresh);
         let (status, text) = match verdict {
             Verdict::Pass => (CheckStatus::Pass, None),
@@ -143,7 +146,8 @@ impl Checks {
                 }
             })
             .collect();
-        results.sort_by(|one, other| (&one.object_kind, &one.config_addr).cmp(&(&other.object_kind, &other.config_addr)));
+        results
+            .sort_by(|one, other| (&one.object_kind, &one.config_addr).cmp(&(&other.object_kind, &other.config_addr)));
         results
     }
 }

@@ -12,7 +12,7 @@ use groma_value::{Kind, Marks, Value, convert};
 use indexmap::IndexMap;
 
 use crate::checks::{Checkable, Checks, Verdict, judge};
-use crate::config_graph::{NodeKind, mentions_others};
+use crate::config_graph::mentions_others;
 use crate::options::Input;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
@@ -45,7 +45,9 @@ impl Evaluation {
         let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
         let given = match world.module(module).caller {
             None => Some(match self.inputs.get(name) {
-                Some(input) => (Some(input.value.clone()), if input.span.is_none() { variable.span } else { input.span }),
+                Some(input) => {
+                    (Some(input.value.clone()), if input.span.is_none() { variable.span } else { input.span })
+                }
                 None => (None, variable.span),
             }),
             Some(caller) => self.argument(world, caller, module, name, variable.span),
@@ -131,7 +133,14 @@ impl Evaluation {
         Some(value)
     }
 
-    fn validate(&mut self, world: &World, module: ModuleId, variable: &Variable, rules: &[&Condition], span: Span) -> Outcome {
+    fn validate(
+        &mut self,
+        world: &World,
+        module: ModuleId,
+        variable: &Variable,
+        rules: &[&Condition],
+        span: Span,
+    ) -> Outcome {
         if rules.is_empty() {
             return Outcome::Done;
         }
@@ -181,7 +190,8 @@ impl Evaluation {
             self.checks.report(Checkable::Output, config_address.clone(), object.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {
-                    let problem = Diagnostic::error("Module output value precondition failed", message).at(rule.condition.span);
+                    let problem =
+                        Diagnostic::error("Module output value precondition failed", message).at(rule.condition.span);
                     self.diagnostics.push(observing(problem, &rule.condition, &scope));
                     return Outcome::Failed;
                 }
@@ -190,7 +200,9 @@ impl Evaluation {
             }
         }
         let Some(value) = self.value(&output.expression, &scope) else { return Outcome::Failed };
-        let Some(value) = self.publish(output, value, world.module(module).caller.is_none()) else { return Outcome::Failed };
+        let Some(value) = self.publish(output, value, world.module(module).caller.is_none()) else {
+            return Outcome::Failed;
+        };
         world.module_mut(module).outputs[at as usize] = Some(value);
         Outcome::Done
     }
@@ -202,7 +214,10 @@ impl Evaluation {
             value = match convert::convert(&value, &constraint.ty) {
                 Ok(converted) => converted,
                 Err(problem) => {
-                    let detail = format!("The value does not have the type of the output \"{}\": {}.", output.name, problem.message);
+                    let detail = format!(
+                        "The value does not have the type of the output \"{}\": {}.",
+                        output.name, problem.message
+                    );
                     self.diagnostics.push(Diagnostic::error("Invalid output value", detail).at(output.expression.span));
                     return None;
                 }
@@ -251,7 +266,8 @@ impl Evaluation {
             }
             self.diagnostics.append(problems);
             if let Verdict::Fail(message) = &verdict {
-                let problem = Diagnostic::warning("Check block assertion failed", message.clone()).at(rule.condition.span);
+                let problem =
+                    Diagnostic::warning("Check block assertion failed", message.clone()).at(rule.condition.span);
                 self.diagnostics.push(observing(problem, &rule.condition, &scope));
             }
             self.checks.report(Checkable::Check, config_address.clone(), object.clone(), &verdict);
@@ -260,7 +276,13 @@ impl Evaluation {
     }
 
     /// Preconditions or postconditions of a resource instance. Gives the worst of their results.
-    pub fn conditions(&mut self, rules: &[Condition], summary: &str, object: &CheckedInstance, scope: &dyn Scope) -> CheckStatus {
+    pub fn conditions(
+        &mut self,
+        rules: &[Condition],
+        summary: &str,
+        object: &CheckedInstance,
+        scope: &dyn Scope,
+    ) -> CheckStatus {
         let mut worst = CheckStatus::Pass;
         for rule in rules {
             let verdict = judge(rule, scope, &mut self.diagnostics);
@@ -327,9 +349,4 @@ fn names(world: &World, module: ModuleId, name: &str) -> (String, String) {
 /// What `count` and `each` mean for one instance of a resource.
 pub fn repetition_of(world: &World, module: ModuleId, resource: u32, position: usize) -> Repetition {
     world.module(module).resources[resource as usize].expansion.repetition(position)
-}
-
-/// Whether a node is evaluated here rather than by planning or applying.
-pub fn is_value(kind: NodeKind) -> bool {
-    matches!(kind, NodeKind::Variable(_) | NodeKind::Validation(_) | NodeKind::Local(_) | NodeKind::Output(_) | NodeKind::Check(_))
 }

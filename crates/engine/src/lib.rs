@@ -3,6 +3,7 @@
 //! It knows no terminal, no environment and no home folder: a [`Session`] hands it what it needs, [`Hooks`] tell about
 //! progress, and what it finds comes back as values and diagnostics. How it works inside is told in ARCHITECTURE.md.
 
+mod applying;
 mod cancel;
 mod checks;
 mod config_graph;
@@ -13,18 +14,25 @@ mod moves;
 mod options;
 pub mod plan;
 mod planning;
+mod provider_setup;
 mod providers;
 mod record;
+mod recorder;
 mod repetition;
+mod run;
+mod saved;
 mod session;
 mod templates;
 mod validate;
 mod walk;
 mod world;
 
+pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use options::{Input, PlanOptions, Refresh};
 pub use plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+pub use recorder::{Recorder, Unrecorded};
+pub use run::Run;
 pub use session::{ProviderSource, Session};

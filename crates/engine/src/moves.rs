@@ -140,7 +140,10 @@ fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<Statement> {
                 .map(|at| format!("  - {} -> {}", all[at].from, all[at].to))
                 .collect();
             let span = (0..count).find(|at| !placed[*at]).map(|at| all[at].span).unwrap_or_default();
-            let detail = format!("These move statements send objects in a circle, so that no final address exists:\n{}", list.join("\n"));
+            let detail = format!(
+                "These move statements send objects in a circle, so that no final address exists:\n{}",
+                list.join("\n")
+            );
             diagnostics.push(Diagnostic::error("Cyclic dependency in move statements", detail).at(span));
             return Vec::new();
         }
@@ -184,9 +187,8 @@ fn overlaps(one: &Target, other: &Target) -> bool {
             module.contains(&instance.module)
         }
         (Target::Resource(one), Target::Resource(other)) => one == other,
-        (Target::Resource(resource), Target::Instance(instance)) | (Target::Instance(instance), Target::Resource(resource)) => {
-            *resource == instance.abs_resource()
-        }
+        (Target::Resource(resource), Target::Instance(instance))
+        | (Target::Instance(instance), Target::Resource(resource)) => *resource == instance.abs_resource(),
         (Target::Instance(one), Target::Instance(other)) => one == other,
     }
 }
@@ -214,7 +216,9 @@ fn relocate(object: &ResourceInstance, from: &Target, to: &Target) -> Option<Res
             moved.extend(steps[wanted.len()..].iter().cloned());
             Some(ResourceInstance { module: ModuleInstance::from_steps(moved), ..object.clone() })
         }
-        (Target::Resource(from), Target::Resource(to)) => (object.abs_resource() == *from).then(|| to.instance(object.key.clone())),
+        (Target::Resource(from), Target::Resource(to)) => {
+            (object.abs_resource() == *from).then(|| to.instance(object.key.clone()))
+        }
         (Target::Resource(from), Target::Instance(to)) => {
             (object.abs_resource() == *from && object.key == InstanceKey::None).then(|| to.clone())
         }
@@ -237,7 +241,8 @@ fn whole_call(from: &ModuleInstance, to: &ModuleInstance) -> bool {
 /// A resource or module call that gained or lost `count` keeps its one object: `x` and `x[0]` are the same.
 fn implied(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
     let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
-    let spoken: HashSet<String> = statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
+    let spoken: HashSet<String> =
+        statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
     for (address, entry) in state.resources() {
         let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
         let crate::config_graph::NodeKind::Resource(at) = graph.module(module).node(node).kind else { continue };
@@ -247,7 +252,10 @@ fn implied(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements
             (None, None) => (InstanceKey::Int(0), InstanceKey::None),
             (None, Some(_)) => continue,
         };
-        if entry.instance(&from).is_some() && entry.instance(&to).is_none() && !spoken.contains(&relative(address, &from)) {
+        if entry.instance(&from).is_some()
+            && entry.instance(&to).is_none()
+            && !spoken.contains(&relative(address, &from))
+        {
             planned.push((address.instance(from), address.instance(to)));
         }
     }

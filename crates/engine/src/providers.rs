@@ -76,7 +76,10 @@ impl Providers {
 
     /// Asks all to end what they are doing soon.
     pub fn stop(&self) {
-        self.started.values().chain(self.configured.values().map(|configured| &configured.provider)).for_each(|one| one.stop());
+        self.started
+            .values()
+            .chain(self.configured.values().map(|configured| &configured.provider))
+            .for_each(|one| one.stop());
     }
 
     /// The schema of a resource's type.
@@ -84,7 +87,12 @@ impl Providers {
     /// # Errors
     ///
     /// The provider does not start, or has no such type: the message is about `span`.
-    pub fn schema(&mut self, address: &ProviderAddress, resource: &Resource, span: Span) -> Result<Arc<Schema>, Diagnostics> {
+    pub fn schema(
+        &mut self,
+        address: &ProviderAddress,
+        resource: &Resource,
+        span: Span,
+    ) -> Result<Arc<Schema>, Diagnostics> {
         let provider = self.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
         let schema = match resource.mode {
             Mode::Managed => provider.resource_schema(&resource.type_name),
@@ -99,7 +107,9 @@ fn unsupported(known: &TypeNames, address: &ProviderAddress, resource: &Resource
     let (summary, what, names, other) = match resource.mode {
         Mode::Managed => ("Invalid resource type", "resource type", &known.resources, &known.data_sources),
         Mode::Data => ("Invalid data source", "data source", &known.data_sources, &known.resources),
-        Mode::Ephemeral => ("Invalid ephemeral resource", "ephemeral resource type", &known.ephemeral_resources, &known.resources),
+        Mode::Ephemeral => {
+            ("Invalid ephemeral resource", "ephemeral resource type", &known.ephemeral_resources, &known.resources)
+        }
     };
     let type_name = &resource.type_name;
     let mut detail = format!("The provider {} does not support {what} \"{type_name}\".", address.display_short());

@@ -84,8 +84,9 @@ fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic>
     if value.is_null() {
         return Err(argument.error("The given \"count\" argument value is null. An integer is required."));
     }
-    let number = convert::convert(&value, &Type::Number)
-        .map_err(|problem| argument.error(format!("The given \"count\" argument value is unsuitable: {}.", problem.message)))?;
+    let number = convert::convert(&value, &Type::Number).map_err(|problem| {
+        argument.error(format!("The given \"count\" argument value is unsuitable: {}.", problem.message))
+    })?;
     if !number.is_known() {
         return Err(argument.error(
             "The \"count\" value depends on resource attributes that cannot be determined until apply, so it cannot be predicted \
@@ -99,9 +100,14 @@ fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic>
     }
     match number.to_u64() {
         Some(count) if count <= MOST => Ok(count),
-        Some(_) => Err(argument.error("The given \"count\" argument value is unsuitable: that many instances cannot be managed.")),
-        None => Err(argument
-            .error("The given \"count\" argument value is unsuitable: must be greater than or equal to zero.")),
+        Some(_) => {
+            Err(argument
+                .error("The given \"count\" argument value is unsuitable: that many instances cannot be managed."))
+        }
+        None => {
+            Err(argument
+                .error("The given \"count\" argument value is unsuitable: must be greater than or equal to zero."))
+        }
     }
 }
 
@@ -146,10 +152,12 @@ fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Va
     }
     match plain.kind() {
         Kind::Unknown(_) => match plain.ty() {
-            Type::Set(_) => Err(argument.error(format!("The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}"))),
-            Type::Map(_) | Type::Object(_) | Type::Dynamic => {
-                Err(argument.error(format!("The \"for_each\" map includes keys derived from resource attributes: it {UNKNOWN_KEYS}")))
-            }
+            Type::Set(_) => Err(argument.error(format!(
+                "The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}"
+            ))),
+            Type::Map(_) | Type::Object(_) | Type::Dynamic => Err(argument.error(format!(
+                "The \"for_each\" map includes keys derived from resource attributes: it {UNKNOWN_KEYS}"
+            ))),
             other => Err(unsuitable(argument, &other)),
         },
         Kind::Map(map) => Ok(map.iter().map(|(key, value)| (key.clone(), value.clone())).collect()),
@@ -175,7 +183,9 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
         return Ok(Vec::new());
     }
     if !set.is_wholly_known() {
-        return Err(argument.error(format!("The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}")));
+        return Err(argument.error(format!(
+            "The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}"
+        )));
     }
     let mut keys = Vec::with_capacity(elements.len());
     for element in elements {
@@ -208,7 +218,8 @@ fn enabled(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnos
         Some(true) => Some(Expansion::Single),
         Some(false) => Some(Expansion::Absent),
         None => {
-            diagnostics.push(argument.error("The \"enabled\" argument must be true or false, and known when planning."));
+            diagnostics
+                .push(argument.error("The \"enabled\" argument must be true or false, and known when planning."));
             None
         }
     }

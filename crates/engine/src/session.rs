@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::{Name, ProviderAddress};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
-use groma_lang::FunctionContext;
+use groma_lang::{FunctionContext, Purity};
 use groma_provider::Provider;
 use indexmap::IndexMap;
 
@@ -68,6 +68,18 @@ impl Session {
             root_directory: self.root_directory.clone(),
             applying: false,
         }
+    }
+
+    /// An evaluation as during apply: functions give their own results.
+    pub(crate) fn applying_evaluation(&self, inputs: IndexMap<Name, Input>, plan_timestamp: &str) -> Evaluation {
+        let mut evaluation = self.evaluation(inputs);
+        let functions = FunctionContext {
+            purity: Purity::Immediate,
+            plan_timestamp: Some(plan_timestamp.to_owned()),
+            ..(*evaluation.functions).clone()
+        };
+        evaluation.functions = Arc::new(functions);
+        evaluation
     }
 
     /// An evaluation as during planning: functions with a result of their own give an unknown value.

@@ -22,8 +22,6 @@ pub struct Template {
 
 /// A provider block, ready for evaluation.
 pub struct ProviderTemplate {
-    /// The schema of the provider's configuration.
-    pub schema: Arc<Schema>,
     /// Its body.
     pub body: Arc<BodyDecoder>,
     /// Which configuration it is.
@@ -42,20 +40,21 @@ impl Templates {
     pub fn prepare(session: &Session, graph: &ConfigGraph, providers: &mut Providers) -> (Self, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
         let mut templates = Self::default();
-        let mut shared: std::collections::HashMap<ProviderConfig, Arc<ProviderConfig>> = std::collections::HashMap::new();
+        let mut shared: std::collections::HashMap<ProviderConfig, Arc<ProviderConfig>> =
+            std::collections::HashMap::new();
         for (_, module) in graph.modules() {
             let config = &module.config;
             let blocks = config.providers.iter().map(|(local, block)| {
                 let address = config.provider_address(&local.name);
                 match prepare_provider(providers, &address, &block.body, block.span) {
-                    Ok((schema, body, problems)) => {
+                    Ok((body, problems)) => {
                         diagnostics.append(problems);
                         let config = ProviderConfig {
                             module: config.path.clone(),
                             provider: address,
                             alias: local.alias.clone(),
                         };
-                        Some(Arc::new(ProviderTemplate { schema, body: Arc::new(body), config }))
+                        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config }))
                     }
                     Err(problems) => {
                         diagnostics.append(problems);
@@ -118,11 +117,10 @@ fn prepare_provider(
     address: &ProviderAddress,
     body: &groma_hcl::Body,
     span: groma_diagnostics::Span,
-) -> Result<(Arc<Schema>, BodyDecoder, Diagnostics), Diagnostics> {
+) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
     let provider = providers.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
-    let schema = Arc::clone(&provider.schema()?.config);
-    let (body, problems) = BodyDecoder::new(body, &schema.block);
-    Ok((schema, body, problems))
+    let schema = &provider.schema()?.config;
+    Ok(BodyDecoder::new(body, &schema.block))
 }
 
 /// That a provider does not start is told once, not for each of its resources.

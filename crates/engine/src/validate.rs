@@ -106,7 +106,8 @@ impl Validator<'_> {
             return Outcome::Failed;
         }
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
-        let problems = provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
+        let problems =
+            provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         if failed { Outcome::Failed } else { Outcome::Done }

@@ -53,7 +53,8 @@ pub struct Walk {
 impl Walk {
     /// A walk that begins in the root module of `world`.
     pub fn new(world: &World) -> Self {
-        let mut walk = Self { graph: Arc::clone(world.graph()), instances: Vec::new(), ready: VecDeque::new(), order: Vec::new() };
+        let mut walk =
+            Self { graph: Arc::clone(world.graph()), instances: Vec::new(), ready: VecDeque::new(), order: Vec::new() };
         walk.enter(world, ModuleId::ROOT);
         walk
     }
@@ -168,7 +169,9 @@ impl Walk {
     }
 
     fn free_output(&mut self, world: &World, child: ModuleId, output: u32, failed: bool) {
-        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else { return };
+        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
+            return;
+        };
         if let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize) {
             self.free(Visit { module: caller, node }, failed);
         }
@@ -176,14 +179,11 @@ impl Walk {
 
     fn leave(&mut self, world: &World, child: ModuleId) {
         let failed = self.instances[child.at()].failed;
-        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else { return };
+        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
+            return;
+        };
         let node = world.static_module(caller).call_end(place.call as usize);
         self.free(Visit { module: caller, node }, failed);
-    }
-
-    /// Whether a node failed or stands on one that did.
-    pub fn failed(&self, visit: Visit) -> bool {
-        self.instances.get(visit.module.at()).is_some_and(|instance| instance.nodes[visit.node.at()].failed)
     }
 
     /// All nodes that ended, each after what it waited for.

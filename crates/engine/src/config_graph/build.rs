@@ -11,8 +11,8 @@ use groma_lang::{Reference, Referenced};
 
 use super::references::traversal_references;
 use super::{
-    Caller, ConfigGraph, Dependent, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule, StaticNode,
-    body_references, cycle, expression_references, narrow,
+    Caller, ConfigGraph, Dependent, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule,
+    StaticNode, body_references, cycle, expression_references, narrow,
 };
 
 /// Builds the graph of a configuration.
@@ -89,11 +89,10 @@ fn lay_out(config: &Module) -> (Vec<StaticNode>, Layout) {
     }
     layout.resources = end;
     for at in 0..config.resources.len() {
-        end = add(NodeKind::Resource(narrow(at)));
+        add(NodeKind::Resource(narrow(at)));
     }
-    layout.checks = end;
     for at in 0..config.checks.len() {
-        end = add(NodeKind::Check(narrow(at)));
+        add(NodeKind::Check(narrow(at)));
     }
     for (at, variable) in config.variables.values().enumerate() {
         if variable.validations.iter().any(|rule| mentions_others(rule, &variable.name)) {
@@ -122,7 +121,12 @@ struct Requirements<'a> {
 }
 
 impl<'a> Requirements<'a> {
-    fn of(configuration: &Configuration, graph: &'a ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<Requirement> {
+    fn of(
+        configuration: &Configuration,
+        graph: &'a ConfigGraph,
+        index: ModuleIndex,
+        node: NodeIndex,
+    ) -> Vec<Requirement> {
         let module = graph.module(index);
         let config = &*module.config;
         let mut all = Self { graph, found: Vec::new(), positions: HashMap::new() };
@@ -269,7 +273,9 @@ impl<'a> Requirements<'a> {
     }
 
     fn input(&mut self, module: &StaticModule, variable: usize) {
-        let (Some(caller), Some((name, _))) = (module.caller, module.config.variables.get_index(variable)) else { return };
+        let (Some(caller), Some((name, _))) = (module.caller, module.config.variables.get_index(variable)) else {
+            return;
+        };
         let calling = self.graph.module(caller.module);
         let Some((_, call)) = calling.config.calls.get_index(caller.call as usize) else { return };
         let (arguments, _) = call.body.attributes();
@@ -290,7 +296,8 @@ impl<'a> Requirements<'a> {
         }
         self.depends_on(module, &resource.depends_on);
         let lifecycle = &resource.lifecycle;
-        let single = [&lifecycle.create_before_destroy, &lifecycle.prevent_destroy, &lifecycle.enabled, &lifecycle.destroy];
+        let single =
+            [&lifecycle.create_before_destroy, &lifecycle.prevent_destroy, &lifecycle.enabled, &lifecycle.destroy];
         for expression in single.into_iter().flatten().chain(&lifecycle.replace_triggered_by) {
             self.references(module, expression_references(expression));
         }

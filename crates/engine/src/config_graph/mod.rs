@@ -153,7 +153,6 @@ struct Layout {
     ends: u32,
     providers: u32,
     resources: u32,
-    checks: u32,
     call_outputs: Vec<u32>,
 }
 
@@ -206,11 +205,6 @@ impl StaticModule {
     /// The node of a resource.
     pub fn resource(&self, position: usize) -> NodeIndex {
         NodeIndex(self.layout.resources + narrow(position))
-    }
-
-    /// The node of a check block.
-    pub fn check(&self, position: usize) -> NodeIndex {
-        NodeIndex(self.layout.checks + narrow(position))
     }
 }
 

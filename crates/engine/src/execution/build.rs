@@ -61,7 +61,8 @@ impl<'a> Builder<'a> {
             }
         };
         for (at, change) in inputs.changes.iter().enumerate() {
-            let makes = matches!(change.action, Action::Create | Action::Update | Action::Read) || change.action.is_replace();
+            let makes =
+                matches!(change.action, Action::Create | Action::Update | Action::Read) || change.action.is_replace();
             if change.deposed.is_none() && makes {
                 note(at, change);
             }
@@ -172,7 +173,8 @@ impl<'a> Builder<'a> {
 
     fn resource(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
         let Some(changes) = self.live.get(&(module, resource)).cloned() else { return NONE };
-        let repeats = matches!(self.inputs.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));
+        let repeats =
+            matches!(self.inputs.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));
         // Through one step, where many instances wait for many others.
         let start = match (repeats, requires.len() > 1 && changes.len() > 1) {
             (true, _) => Some(self.step(Step::ExpandResource(module.0, resource), requires)),
@@ -315,10 +317,13 @@ impl<'a> Builder<'a> {
             .collect();
         let mut orphans: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
         for (change, step) in deletes {
-            let plain = changes[*change as usize].action == Action::Delete && changes[*change as usize].deposed.is_none();
+            let plain =
+                changes[*change as usize].action == Action::Delete && changes[*change as usize].deposed.is_none();
             let free = || (self.inputs.dependencies)(*change as usize).iter().all(|found| !replaced.contains(&**found));
             let own = changes[*change as usize].address.config_resource();
-            if plain && free() && let Some((resource, _)) = by_resource.get_key_value(&own)
+            if plain
+                && free()
+                && let Some((resource, _)) = by_resource.get_key_value(&own)
                 && self.inputs.world.graph().find_resource(resource).is_none()
             {
                 orphans.entry(resource).or_default().push(*step);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{
-    BodyDecoder, Checked, ClientCapabilities, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, StoredState, Subject,
+    BodyDecoder, Checked, ClientCapabilities, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, StoredState,
+    Subject,
 };
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::{Path, Type, Value};
@@ -148,7 +149,8 @@ impl Conversation {
             self.hooks.refresh_complete(&subject);
             return None;
         }
-        let record_marks = self.record.as_ref().map_or(read.state.clone(), |record| remember_marks(read.state.clone(), record));
+        let record_marks =
+            self.record.as_ref().map_or(read.state.clone(), |record| remember_marks(read.state.clone(), record));
         self.hooks.refresh_complete(&hooks::Subject::of(&self.address, self.deposed.clone(), &record_marks));
         // A provider that returns the same object has not drifted; sharing it makes comparing it free.
         let value = if record_marks == object.value { object.value } else { record_marks };
@@ -187,7 +189,9 @@ impl Conversation {
         }
         let Some(prior) = prior else { return self.creation(diagnostics).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
-            return self.replacement(prior, prior.private.clone(), ActionReason::ReplaceBecauseTainted, Vec::new(), diagnostics).await;
+            return self
+                .replacement(prior, prior.private.clone(), ActionReason::ReplaceBecauseTainted, Vec::new(), diagnostics)
+                .await;
         }
         let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
         let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, diagnostics).await?;

@@ -90,7 +90,12 @@ impl Planner<'_> {
         self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
     }
 
-    pub(super) async fn start_ephemeral(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
+    pub(super) async fn start_ephemeral(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        template: Arc<Template>,
+    ) {
         let Some(config) = self.data_config(instance, &address, &template) else {
             return self.end_instance(instance, Outcome::Failed);
         };
@@ -157,7 +162,9 @@ impl Planner<'_> {
     }
 
     fn call_pending(&self, mut module: ModuleId) -> bool {
-        while let (Some(caller), Some(place)) = (self.world.module(module).caller, self.world.static_module(module).caller) {
+        while let (Some(caller), Some(place)) =
+            (self.world.module(module).caller, self.world.static_module(module).caller)
+        {
             let config = &self.world.static_module(caller).config;
             if let Some((_, call)) = config.calls.get_index(place.call as usize)
                 && self.any_pending(caller, &call.depends_on)
@@ -277,7 +284,9 @@ pub(crate) fn computed_unknown(schema: &Schema, config: &Value) -> Value {
 fn fill(block: &groma_provider::Block, config: &Value) -> Value {
     let Some(object) = config.as_object() else { return config.clone() };
     let values = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
-        Item::Attribute(attribute) if value.is_null() && matches!(attribute.usage(), Use::Computed | Use::OptionalComputed) => {
+        Item::Attribute(attribute)
+            if value.is_null() && matches!(attribute.usage(), Use::Computed | Use::OptionalComputed) =>
+        {
             Value::unknown(attribute.ty())
         }
         Item::Attribute(_) | Item::Block(_) => match slot.item.nested() {

@@ -27,7 +27,9 @@ impl Planner<'_> {
 
     pub(super) fn expand_resource(&mut self, visit: Visit, at: u32) {
         let config = Arc::clone(&self.world.static_module(visit.module).config);
-        let Some((_, resource)) = config.resources.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
+        let Some((_, resource)) = config.resources.get_index(at as usize) else {
+            return self.end(visit, Outcome::Failed);
+        };
         if self.template(visit.module, at).is_none() {
             return self.end(visit, Outcome::Failed);
         }

@@ -79,8 +79,12 @@ impl Planner<'_> {
             let wanted = address.to_string();
             let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
             let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
-            let detail = format!("The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}");
-            self.evaluation.diagnostics.push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));
+            let detail = format!(
+                "The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}"
+            );
+            self.evaluation
+                .diagnostics
+                .push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));
         }
     }
 
@@ -198,5 +202,9 @@ fn partial_warning() -> Diagnostic {
 
 /// The resources that some instance of a plan belongs to.
 pub(super) fn resources_of(changes: &[ResourceChange]) -> HashSet<ConfigResource> {
-    changes.iter().filter(|change| change.action != Action::NoOp).map(|change| change.address.config_resource()).collect()
+    changes
+        .iter()
+        .filter(|change| change.action != Action::NoOp)
+        .map(|change| change.address.config_resource())
+        .collect()
 }

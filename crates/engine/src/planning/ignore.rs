@@ -60,12 +60,14 @@ fn each_object(block: &Block, value: &Value) -> Value {
     let marks = value.marks().clone();
     let same = match value.kind() {
         Kind::Object(_) => configurable(block, value),
-        Kind::List(elements) => {
-            Value::list(block.implied_type().clone(), elements.iter().map(|element| configurable(block, element)).collect())
-        }
-        Kind::Set(elements) => {
-            Value::set(block.implied_type().clone(), elements.iter().map(|element| configurable(block, element)).collect())
-        }
+        Kind::List(elements) => Value::list(
+            block.implied_type().clone(),
+            elements.iter().map(|element| configurable(block, element)).collect(),
+        ),
+        Kind::Set(elements) => Value::set(
+            block.implied_type().clone(),
+            elements.iter().map(|element| configurable(block, element)).collect(),
+        ),
         Kind::Tuple(elements) => Value::tuple(elements.iter().map(|element| configurable(block, element)).collect()),
         Kind::Map(map) => Value::map(
             block.implied_type().clone(),
@@ -111,7 +113,9 @@ fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Va
     let (ours, theirs) = (config.as_map(), prior.as_map());
     let groma_value::Type::Map(element) = config.ty() else { return config.clone() };
     let mut entries: Vec<(groma_value::Name, Value)> = match &ours {
-        Some(map) => map.iter().filter(|(name, _)| ***name != *key).map(|(name, value)| (name.clone(), value.clone())).collect(),
+        Some(map) => {
+            map.iter().filter(|(name, _)| ***name != *key).map(|(name, value)| (name.clone(), value.clone())).collect()
+        }
         None => Vec::new(),
     };
     let mine = ours.and_then(|map| map.get(key).cloned());

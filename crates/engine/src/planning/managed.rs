@@ -124,7 +124,11 @@ impl Planner<'_> {
     }
 
     /// The provider of an instance; the instance ends here when there is none.
-    pub(super) fn configured(&mut self, template: &Template, instance: Instance) -> Option<Arc<groma_provider::Checked>> {
+    pub(super) fn configured(
+        &mut self,
+        template: &Template,
+        instance: Instance,
+    ) -> Option<Arc<groma_provider::Checked>> {
         if let Some(provider) = self.providers.configured(&template.provider) {
             return Some(Arc::clone(provider));
         }
@@ -138,7 +142,11 @@ impl Planner<'_> {
 
     pub(super) fn header(&self, instance: Instance) -> Span {
         let config = &self.world.static_module(instance.module).config;
-        config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource.header_span).unwrap_or_default()
+        config
+            .resources
+            .get_index(instance.resource as usize)
+            .map(|(_, resource)| resource.header_span)
+            .unwrap_or_default()
     }
 
     /// The lifecycle of an instance whose configuration plays no part.
@@ -146,7 +154,8 @@ impl Planner<'_> {
         let config = Arc::clone(&self.world.static_module(instance.module).config);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions);
-        let lifecycle = config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
+        let lifecycle =
+            config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
         let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
         let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
         Evaluated {
@@ -217,7 +226,9 @@ impl Planner<'_> {
         }
         let mut outcome = if failed { Outcome::Failed } else { Outcome::Done };
         let value = match (&draft, &prior) {
-            (Some(draft), _) if subject.instance.is_some() && draft.action != Action::Delete => Some(draft.after.clone()),
+            (Some(draft), _) if subject.instance.is_some() && draft.action != Action::Delete => {
+                Some(draft.after.clone())
+            }
             // While everything is looked at or destroyed, what there is now is what others see.
             (_, Some(prior)) => Some(prior.value.clone()),
             _ => None,
@@ -329,9 +340,16 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn postconditions(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) -> CheckStatus {
+    pub(super) fn postconditions(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        value: &Value,
+    ) -> CheckStatus {
         let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return CheckStatus::Pass };
+        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
+            return CheckStatus::Pass;
+        };
         if resource.lifecycle.postconditions.is_empty() {
             return CheckStatus::Pass;
         }
@@ -417,6 +435,8 @@ pub(super) fn not_present(provider: &str, span: Span) -> Diagnostic {
 }
 
 pub(crate) fn unrecordable(address: &ResourceInstance, problem: &str) -> Diagnostic {
-    let detail = format!("The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it.");
+    let detail = format!(
+        "The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it."
+    );
     Diagnostic::error("Failed to record an object", detail).about(address.to_string())
 }

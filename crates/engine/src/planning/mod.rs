@@ -18,7 +18,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
 pub(crate) use converse::{capabilities, no_meta, recall};
-pub(crate) use ignore::{Ignore, ignore_changes, relative_path};
+pub(crate) use ignore::{Ignore, ignore_changes};
 
 use crate::config_graph;
 use crate::moves;
@@ -49,13 +49,11 @@ pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared
 pub(crate) async fn plan(
     session: &Session,
     providers: &mut Providers,
+    prepared: &Prepared,
     state: State,
     options: &PlanOptions,
 ) -> (Option<Plan>, Diagnostics) {
-    let (prepared, mut diagnostics) = prepare(session, providers);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
+    let mut diagnostics = Diagnostics::new();
     diagnostics.append(validate(session, &prepared.graph, &prepared.templates, providers).await);
     if diagnostics.has_errors() {
         return (None, diagnostics);

@@ -8,12 +8,10 @@ use std::task::Poll;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use groma_address::{ProviderConfig, ResourceInstance};
-use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_provider::{BodyDecoder, Checked, ConfigureRequest};
+use groma_diagnostics::Diagnostic;
 use groma_state::{DeposedKey, State};
-use groma_value::Value;
 
-use super::converse::{Conversed, capabilities};
+use super::converse::Conversed;
 use super::data::DataRead;
 use super::targets::Included;
 use crate::cancel::Stop;
@@ -22,6 +20,7 @@ use crate::evaluation::Evaluation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
 use crate::plan::ResourceChange;
+use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::templates::{Template, Templates};
@@ -49,7 +48,7 @@ pub(super) enum Task {
 pub(super) enum Event {
     Managed(Box<ManagedEvent>),
     Data(Instance, Box<DataRead>),
-    Provider(Box<ProviderEvent>),
+    Provider(Visit, Box<Configuring>),
 }
 
 pub(super) struct ManagedEvent {
@@ -66,14 +65,6 @@ pub(super) struct ManagedSubject {
     pub(super) schema: Arc<groma_provider::Schema>,
     pub(super) create_before_destroy: bool,
     pub(super) undecided: bool,
-}
-
-pub(super) struct ProviderEvent {
-    visit: Option<Visit>,
-    config: ProviderConfig,
-    provider: Arc<Checked>,
-    value: Value,
-    diagnostics: Diagnostics,
 }
 
 type Conversation = Pin<Box<dyn Future<Output = Event> + Send>>;
@@ -154,14 +145,16 @@ impl<'a> Planner<'a> {
 
     /// Walks until nothing is left, or until it is told to stop.
     pub(super) async fn run(&mut self) {
-        self.configure_implied().await;
+        let problems = configure_implied(self.session, self.providers, self.templates, &self.used).await;
+        self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
             self.collect_orphans();
             self.drain().await;
         }
         if self.stopped() {
-            let detail = "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";
+            let detail =
+                "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";
             self.evaluation.diagnostics.push(Diagnostic::error("Operation canceled", detail));
         }
     }
@@ -206,7 +199,7 @@ impl<'a> Planner<'a> {
         match event {
             Event::Managed(event) => self.managed(*event),
             Event::Data(instance, read) => self.data_read(instance, *read),
-            Event::Provider(event) => self.provider_configured(*event),
+            Event::Provider(visit, configuring) => self.provider_configured(visit, *configuring),
         }
     }
 
@@ -280,34 +273,6 @@ impl<'a> Planner<'a> {
         self.templates.resource(self.world.module(module).of, resource).cloned()
     }
 
-    /// Provider configurations that no block writes: the root module's default ones, which are empty.
-    async fn configure_implied(&mut self) {
-        let written: HashSet<&ProviderConfig> = self.templates.provider_blocks().map(|(_, _, block)| &block.config).collect();
-        let implied = self.used.iter().filter(|config| !written.contains(config) && config.alias.is_none() && config.module.is_root());
-        let mut implied: Vec<ProviderConfig> = implied.cloned().collect();
-        implied.sort();
-        for config in implied {
-            let provider = match self.providers.for_configuration(&config) {
-                Ok(provider) => provider,
-                Err(problem) => {
-                    self.evaluation.diagnostics.push(problem);
-                    continue;
-                }
-            };
-            let schema = match provider.schema() {
-                Ok(schema) => Arc::clone(&schema.config),
-                Err(problems) => {
-                    self.evaluation.diagnostics.append(problems);
-                    continue;
-                }
-            };
-            let (body, problems) = BodyDecoder::new(&groma_hcl::Body::new(Vec::new(), Vec::new(), groma_diagnostics::Span::NONE), &schema.block);
-            self.evaluation.diagnostics.append(problems);
-            let value = schema.block.empty_value().clone();
-            self.talk(configure(None, config, provider, Arc::new(body), value, self.session.terraform_version.clone())).await;
-        }
-    }
-
     async fn configure_block(&mut self, visit: Visit, at: u32) {
         let index: ModuleIndex = self.world.module(visit.module).of;
         let Some(block) = self.templates.provider(index, at).cloned() else { return self.end(visit, Outcome::Failed) };
@@ -325,8 +290,8 @@ impl<'a> Planner<'a> {
         match self.providers.for_configuration(&block.config) {
             Ok(provider) => {
                 let version = self.session.terraform_version.clone();
-                let config = block.config.clone();
-                self.talk(configure(Some(visit), config, provider, Arc::clone(&block.body), value, version)).await;
+                let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value);
+                self.talk(async move { Event::Provider(visit, Box::new(configuring.hold(version).await)) }).await;
             }
             Err(problem) => {
                 self.evaluation.diagnostics.push(problem);
@@ -335,32 +300,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn provider_configured(&mut self, event: ProviderEvent) {
-        let failed = event.diagnostics.has_errors();
-        self.evaluation.diagnostics.append(event.diagnostics);
+    fn provider_configured(&mut self, visit: Visit, configuring: Configuring) {
+        let failed = configuring.diagnostics.has_errors();
+        self.evaluation.diagnostics.append(configuring.diagnostics);
         if !failed {
-            self.providers.took(event.config, event.provider, event.value);
+            self.providers.took(configuring.config, configuring.provider, configuring.value);
         }
-        if let Some(visit) = event.visit {
-            self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
-        }
+        self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
     }
-}
-
-/// Checks a provider's configuration and gives it to the provider.
-async fn configure(
-    visit: Option<Visit>,
-    config: ProviderConfig,
-    provider: Arc<Checked>,
-    body: Arc<BodyDecoder>,
-    value: Value,
-    terraform_version: String,
-) -> Event {
-    let span = groma_diagnostics::Span::NONE;
-    let mut diagnostics = provider.validate_provider_config(&value, Some(&body), span).await;
-    if !diagnostics.has_errors() {
-        let request = ConfigureRequest { terraform_version, config: value.clone(), client_capabilities: capabilities() };
-        diagnostics.append(provider.configure(request, Some(&body), span).await);
-    }
-    Event::Provider(Box::new(ProviderEvent { visit, config, provider, value, diagnostics }))
 }

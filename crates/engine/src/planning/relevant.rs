@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use groma_address::ModulePath;
-use groma_lang::{Reference, Referenced};
 use groma_hcl::{Ident, Step, Traversal};
+use groma_lang::{Reference, Referenced};
 use groma_value::Path;
 
 use super::finish::resources_of;
@@ -54,7 +54,9 @@ impl Search<'_> {
                 all.extend(traversal_references(&resource.depends_on));
                 all
             }),
-            NodeKind::Local(at) => config.locals.get_index(at as usize).map(|(_, local)| expression_references(&local.expression)),
+            NodeKind::Local(at) => {
+                config.locals.get_index(at as usize).map(|(_, local)| expression_references(&local.expression))
+            }
             NodeKind::Output(at) => {
                 config.outputs.get_index(at as usize).map(|(_, output)| expression_references(&output.expression))
             }

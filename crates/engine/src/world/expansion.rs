@@ -126,9 +126,24 @@ pub enum ExpansionKeys {
     ForEach(Vec<Name>),
 }
 
+impl ExpansionKeys {
+    /// The expansion with these keys; the values of its elements are not known.
+    pub fn expansion(&self) -> Expansion {
+        match self {
+            Self::Pending => Expansion::Pending,
+            Self::Single => Expansion::Single,
+            Self::Absent => Expansion::Absent,
+            Self::Count(count) => Expansion::Count(*count),
+            Self::ForEach(keys) => Expansion::ForEach(keys.iter().map(|key| (key.clone(), Value::DYNAMIC)).collect()),
+        }
+    }
+}
+
 /// How everything in one module instance repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ModuleExpansions {
+    /// The calling module instance, the call in it, and which of its instances this is; nothing for the root module.
+    pub caller: Option<(u32, u32, u32)>,
     /// Module calls.
     pub calls: Vec<ExpansionKeys>,
     /// Resources.

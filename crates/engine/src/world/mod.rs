@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ModuleInstance, ResourceInstance};
+use groma_address::{ModuleInstance, ResourceInstance};
 use groma_value::Value;
 
-pub use expansion::{Expansion, ExpansionKeys, Expansions, ModuleExpansions, Repetition};
+pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use scope::InstanceScope;
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, StaticModule, narrow};
@@ -195,7 +195,13 @@ impl World {
         made
     }
 
-    fn add(&mut self, of: ModuleIndex, address: ModuleInstance, caller: Option<ModuleId>, repetition: Repetition) -> ModuleId {
+    fn add(
+        &mut self,
+        of: ModuleIndex,
+        address: ModuleInstance,
+        caller: Option<ModuleId>,
+        repetition: Repetition,
+    ) -> ModuleId {
         let id = ModuleId(narrow(self.modules.len()));
         let config = &self.graph.module(of).config;
         let data = ModuleData {
@@ -220,7 +226,11 @@ impl World {
         let data = self.module(module);
         let config = &self.graph.module(data.of).config;
         let key = data.resources[resource as usize].expansion.key(position);
-        ResourceInstance { module: data.address.clone(), resource: config.resources[resource as usize].address.clone(), key }
+        ResourceInstance {
+            module: data.address.clone(),
+            resource: config.resources[resource as usize].address.clone(),
+            key,
+        }
     }
 
     /// Where a resource instance is, if the configuration has it.
@@ -241,22 +251,80 @@ impl World {
     pub fn outputs(&self, id: ModuleId) -> Value {
         let config = &self.static_module(id).config;
         let values = &self.module(id).outputs;
-        Value::object(config.outputs.keys().zip(values).map(|(name, value)| {
-            (name.clone(), value.clone().unwrap_or(Value::DYNAMIC))
-        }))
+        Value::object(
+            config
+                .outputs
+                .keys()
+                .zip(values)
+                .map(|(name, value)| (name.clone(), value.clone().unwrap_or(Value::DYNAMIC))),
+        )
     }
 
     /// How everything repeats: what apply needs to make the same world again.
     pub fn expansions(&self) -> Expansions {
         let modules = self.modules.iter().map(|module| ModuleExpansions {
+            caller: module.caller.and_then(|caller| {
+                let place = self.graph.module(module.of).caller?;
+                let key = &module.address.steps().last()?.key;
+                let position = self.module(caller).calls[place.call as usize].expansion.position(key)?;
+                Some((caller.0, place.call, narrow(position)))
+            }),
             calls: module.calls.iter().map(|call| call.expansion.keys()).collect(),
             resources: module.resources.iter().map(|resource| resource.expansion.keys()).collect(),
         });
         Expansions { modules: modules.collect() }
     }
 
-    /// The key of the instance at `position` of a resource.
-    pub fn instance_key(&self, module: ModuleId, resource: u32, position: usize) -> InstanceKey {
-        self.module(module).resources[resource as usize].expansion.key(position)
+    /// The world of a plan again, with the same numbers; none when the plan is not of this configuration.
+    pub fn restore(graph: Arc<ConfigGraph>, surroundings: Surroundings, expansions: &Expansions) -> Option<Self> {
+        let mut world = Self::new(graph, surroundings);
+        for (at, recorded) in expansions.modules.iter().enumerate() {
+            if let Some((caller, call, position)) = recorded.caller {
+                world.restore_instance(ModuleId(caller), call, position)?;
+            }
+            let data = world.modules.get_mut(at)?;
+            if data.calls.len() != recorded.calls.len() || data.resources.len() != recorded.resources.len() {
+                return None;
+            }
+            for (call, keys) in data.calls.iter_mut().zip(&recorded.calls) {
+                call.expansion = keys.expansion();
+                call.instances = Vec::with_capacity(call.expansion.len());
+            }
+            for (resource, keys) in data.resources.iter_mut().zip(&recorded.resources) {
+                resource.expand(keys.expansion());
+            }
+        }
+        Some(world)
+    }
+
+    fn restore_instance(&mut self, caller: ModuleId, call: u32, position: u32) -> Option<()> {
+        let data = self.modules.get(caller.at())?;
+        let child = (*self.graph.module(data.of).children.get(call as usize)?)?;
+        let (name, _) = self.graph.module(data.of).config.calls.get_index(call as usize)?;
+        let expansion = &data.calls.get(call as usize)?.expansion;
+        let at = position as usize;
+        // Instances of one call are numbered in the order of their keys.
+        if at >= expansion.len() || data.calls.get(call as usize)?.instances.len() != at {
+            return None;
+        }
+        let (address, repetition) = (data.address.child(name.clone(), expansion.key(at)), expansion.repetition(at));
+        let id = self.add(child, address, Some(caller), repetition);
+        self.modules[caller.at()].calls[call as usize].instances.push(id);
+        Some(())
+    }
+
+    /// Gives the instances of a module call the values of their elements.
+    pub fn refill_call(&mut self, module: ModuleId, call: u32, elements: Arc<[(groma_address::Name, Value)]>) {
+        let data = &mut self.modules[module.at()].calls[call as usize];
+        data.expansion = Expansion::ForEach(elements);
+        let (instances, expansion) = (data.instances.clone(), data.expansion.clone());
+        for (position, id) in instances.into_iter().enumerate() {
+            self.modules[id.at()].repetition = expansion.repetition(position);
+        }
+    }
+
+    /// Gives the instances of a resource the values of their elements.
+    pub fn refill_resource(&mut self, module: ModuleId, resource: u32, elements: Arc<[(groma_address::Name, Value)]>) {
+        self.modules[module.at()].resources[resource as usize].expansion = Expansion::ForEach(elements);
     }
 }

@@ -137,7 +137,9 @@ impl<'a> InstanceScope<'a> {
             (Repetition::Unknown, _) => Value::DYNAMIC,
             _ => {
                 let detail = "\"each\" means something only inside a block that has the \"for_each\" argument.";
-                return Err(Diagnostic::error("Reference to \"each\" in context without for_each", detail).at(found.span));
+                return Err(
+                    Diagnostic::error("Reference to \"each\" in context without for_each", detail).at(found.span)
+                );
             }
         };
         Ok(Resolved { value, consumed: 1 })
@@ -154,7 +156,9 @@ impl<'a> InstanceScope<'a> {
                 directory => display(&surroundings.root_directory.join(directory)),
             },
             other => {
-                let detail = format!("The \"path\" object has no attribute \"{other}\"; it has \"module\", \"root\" and \"cwd\".");
+                let detail = format!(
+                    "The \"path\" object has no attribute \"{other}\"; it has \"module\", \"root\" and \"cwd\"."
+                );
                 return Err(Diagnostic::error("Invalid \"path\" attribute", detail).at(found.span));
             }
         };
@@ -168,7 +172,9 @@ impl<'a> InstanceScope<'a> {
             // Differs between plan and apply, so nothing that is kept may be made of it.
             "applying" => Value::bool(surroundings.applying).with_marks(&Marks::EPHEMERAL),
             other => {
-                let detail = format!("The \"terraform\" object has no attribute \"{other}\"; it has \"workspace\" and \"applying\".");
+                let detail = format!(
+                    "The \"terraform\" object has no attribute \"{other}\"; it has \"workspace\" and \"applying\"."
+                );
                 return Err(Diagnostic::error("Invalid \"terraform\" attribute", detail).at(found.span));
             }
         };
@@ -179,7 +185,9 @@ impl<'a> InstanceScope<'a> {
 impl Scope for InstanceScope<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         // The two most frequent forms need no parsed reference.
-        if let (root @ ("var" | "local"), Some(Step::Attribute { name, .. })) = (&*traversal.root.name, traversal.steps.first()) {
+        if let (root @ ("var" | "local"), Some(Step::Attribute { name, .. })) =
+            (&*traversal.root.name, traversal.steps.first())
+        {
             let config = self.config();
             let slot = match root {
                 "var" => config.variables.get_index_of(name).map(|at| &self.data().variables[at]),
@@ -211,4 +219,3 @@ fn invalid_self(span: Span) -> Diagnostic {
     let detail = "\"self\" means something only in postconditions, provisioners and connections of a resource.";
     Diagnostic::error("Invalid \"self\" reference", detail).at(span)
 }
-

@@ -1,0 +1,284 @@
+//! The walk over the execution graph.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_state::{DeposedKey, OutputValue, State};
+use groma_value::Value;
+use indexmap::IndexMap;
+
+use super::talk::ApplyDone;
+use super::{AppliedRun, Done};
+use crate::cancel::Stop;
+use crate::config_graph::Ancestors;
+use crate::evaluation::Evaluation;
+use crate::execution::{ExecutionGraph, Step};
+use crate::hooks::Operation;
+use crate::options::Input;
+use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
+use crate::planning::Prepared;
+use crate::planning::data::DataRead;
+use crate::provider_setup::{Configuring, configure_implied};
+use crate::providers::Providers;
+use crate::recorder::Recorder;
+use crate::session::Session;
+use crate::walk::Outcome;
+use crate::world::{ModuleId, World};
+
+/// What an applier is made from.
+pub(super) struct Parts<'a> {
+    pub(super) session: &'a Session,
+    pub(super) providers: &'a mut Providers,
+    pub(super) prepared: &'a Prepared,
+    pub(super) plan: Plan,
+    pub(super) inputs: IndexMap<Name, Input>,
+    pub(super) recorder: Arc<dyn Recorder>,
+}
+
+/// A conversation that came to its end.
+pub(super) enum Event {
+    Change(Box<ChangeEvent>),
+    Data(u32, Box<DataRead>),
+    Provider(Box<Configuring>),
+}
+
+pub(super) struct ChangeEvent {
+    pub(super) change: u32,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) operation: Operation,
+    pub(super) before: Option<Arc<groma_state::ObjectRecord>>,
+    pub(super) started: Instant,
+    pub(super) done: ApplyDone,
+}
+
+type Conversation = Pin<Box<dyn Future<Output = (u32, Event)> + Send>>;
+
+/// Everything that applying knows.
+pub(super) struct Applier<'a> {
+    pub(super) session: &'a Session,
+    pub(super) providers: &'a mut Providers,
+    pub(super) prepared: &'a Prepared,
+    pub(super) world: World,
+    pub(super) state: State,
+    pub(super) evaluation: Evaluation,
+    pub(super) changes: Vec<ResourceChange>,
+    pub(super) recorder: Arc<dyn Recorder>,
+    pub(super) done: Done,
+    /// Deposed by a replacement that creates first, by change.
+    pub(super) deposed: HashMap<u32, DeposedKey>,
+    mode: Mode,
+    outputs: Vec<OutputChange>,
+    execution: ExecutionGraph,
+    ancestors: Option<Ancestors>,
+    waiting: Vec<u32>,
+    failed: Vec<bool>,
+    ready: VecDeque<u32>,
+    ended: usize,
+    talks: FuturesUnordered<Conversation>,
+}
+
+impl<'a> Applier<'a> {
+    pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
+        let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
+        let mut surroundings = session.surroundings();
+        surroundings.applying = true;
+        let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
+            let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
+            let diagnostics = Diagnostic::error("Invalid plan", detail).into();
+            return Err(Box::new(AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics }));
+        };
+        let waiting = plan.execution.waiting();
+        let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();
+        let mut applier = Self {
+            session,
+            providers,
+            prepared,
+            world,
+            state: plan.prior_state,
+            evaluation: session.applying_evaluation(inputs, &plan.timestamp),
+            changes: plan.changes,
+            recorder,
+            done: Done::default(),
+            deposed: HashMap::new(),
+            mode: plan.mode,
+            outputs: plan.outputs,
+            failed: vec![false; waiting.len()],
+            ended: 0,
+            waiting,
+            ready,
+            execution: plan.execution,
+            ancestors: None,
+            talks: FuturesUnordered::new(),
+        };
+        applier.settle_known();
+        Ok(applier)
+    }
+
+    /// What nothing changes has its value already.
+    fn settle_known(&mut self) {
+        for change in &self.changes {
+            if change.deposed.is_some() {
+                continue;
+            }
+            let value = if change.action == Action::Delete { &change.before } else { &change.after };
+            if let Some((module, resource, position)) = self.world.locate(&change.address) {
+                let data = &mut self.world.module_mut(module).resources[resource as usize];
+                data.settle(position, value.clone());
+            }
+        }
+        self.settle_data();
+    }
+
+    pub(super) async fn run(&mut self) {
+        let acting = self.changes.iter().filter(|change| change.action != Action::NoOp).map(|change| &change.provider);
+        let acting: std::collections::HashSet<_> = acting.cloned().collect();
+        let problems = configure_implied(self.session, self.providers, &self.prepared.templates, &acting).await;
+        self.evaluation.diagnostics.append(problems);
+        if self.evaluation.diagnostics.has_errors() {
+            return;
+        }
+        let cancellation = self.session.cancellation.clone();
+        loop {
+            while self.talks.len() < self.session.parallelism && !self.stopped() {
+                let Some(step) = self.ready.pop_front() else { break };
+                self.start(step).await;
+            }
+            if self.talks.is_empty() {
+                break;
+            }
+            tokio::select! {
+                event = self.talks.next() => if let Some((step, event)) = event { self.take(step, event) },
+                () = cancellation.at_least(Stop::Now) => break,
+                () = cancellation.at_least(Stop::Gracefully), if !self.stopped() => self.providers.stop(),
+            }
+        }
+        if self.stopped() && self.ended < self.execution.steps().len() {
+            let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
+                          known is in the state. Plan again to see what is left to do.";
+            self.evaluation.diagnostics.push(Diagnostic::error("Execution halted", detail));
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.session.cancellation.state() != Stop::No
+    }
+
+    /// Starts a conversation for a step; one that ends at once is taken in at once.
+    pub(super) async fn talk(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
+        let mut talk: Conversation = Box::pin(async move { (step, talk.await) });
+        match futures_util::poll!(talk.as_mut()) {
+            Poll::Ready((step, event)) => self.take(step, event),
+            Poll::Pending => self.talks.push(talk),
+        }
+    }
+
+    fn take(&mut self, step: u32, event: Event) {
+        let outcome = match event {
+            Event::Change(event) => self.changed(*event),
+            Event::Data(change, read) => self.data_read(change, *read),
+            Event::Provider(configuring) => self.configured(*configuring),
+        };
+        self.end(step, outcome);
+    }
+
+    pub(super) fn end(&mut self, step: u32, outcome: Outcome) {
+        self.ended += 1;
+        let failed = outcome == Outcome::Failed || self.failed[step as usize];
+        for dependent in self.execution.dependents(step as usize) {
+            let at = *dependent as usize;
+            self.failed[at] |= failed;
+            self.waiting[at] -= 1;
+            if self.waiting[at] == 0 {
+                self.ready.push_back(*dependent);
+            }
+        }
+    }
+
+    async fn start(&mut self, step: u32) {
+        let what = self.execution.steps()[step as usize];
+        if self.failed[step as usize] {
+            return self.end(step, Outcome::Failed);
+        }
+        let outcome = match what {
+            Step::Join => Outcome::Done,
+            Step::Variable(module, at) => self.evaluation.variable(&mut self.world, ModuleId(module), at),
+            Step::Validation(module, at) => self.evaluation.validation(&self.world, ModuleId(module), at),
+            Step::Local(module, at) => self.evaluation.local(&mut self.world, ModuleId(module), at),
+            Step::Output(module, at) => self.evaluation.output(&mut self.world, ModuleId(module), at),
+            Step::Check(module, at) => self.evaluation.check(&self.world, ModuleId(module), at),
+            Step::ExpandCall(module, at) => self.refill_call(ModuleId(module), at),
+            Step::ExpandResource(module, at) => self.refill_resource(ModuleId(module), at),
+            Step::Conditions(change) => self.conditions(change),
+            Step::Forget(change) => self.forget(change),
+            Step::Provider(module, at) => return self.configure(step, ModuleId(module), at).await,
+            Step::Create(change) => return self.make(step, change, Operation::Create).await,
+            Step::Update(change) => return self.make(step, change, Operation::Update).await,
+            Step::Delete(change) => return self.delete(step, change).await,
+            Step::Read(change) => return self.read(step, change).await,
+        };
+        self.end(step, outcome);
+    }
+
+    /// What a resource depends on, worked out when the first record needs it.
+    pub(super) fn ancestors(&mut self) -> &Ancestors {
+        let graph = &self.prepared.graph;
+        self.ancestors.get_or_insert_with(|| Ancestors::new(graph))
+    }
+
+    pub(super) fn finish(mut self) -> AppliedRun {
+        self.write_outputs();
+        if self.mode != Mode::Destroy || !self.evaluation.diagnostics.has_errors() {
+            let results = self.evaluation.checks.results();
+            self.state.check_results = Some(results);
+        }
+        AppliedRun { state: self.state, done: self.done, diagnostics: self.evaluation.diagnostics }
+    }
+
+    /// Outputs that were worked out are recorded; others stay as they were.
+    fn write_outputs(&mut self) {
+        let root = self.world.module(ModuleId::ROOT);
+        let config = &self.prepared.graph.module(root.of).config;
+        let failed = self.evaluation.diagnostics.has_errors();
+        for change in &self.outputs {
+            if change.action == Action::Delete {
+                if !failed || !config.outputs.contains_key(&change.name) {
+                    self.state.outputs.remove(&change.name);
+                }
+                continue;
+            }
+            let worked_out = config.outputs.get_full(&change.name).and_then(|(at, _, output)| {
+                let value = root.outputs.get(at).cloned().flatten()?;
+                (value.is_wholly_known() && !output.ephemeral).then_some((value, output.sensitive))
+            });
+            if let Some((value, sensitive)) = worked_out {
+                let (value, _) = value.unmark_deep();
+                if value.is_null() {
+                    self.state.outputs.remove(&change.name);
+                    continue;
+                }
+                let output = OutputValue { ty: value.ty(), value, sensitive, deprecated: None };
+                self.state.outputs.insert(change.name.clone(), output);
+            }
+        }
+    }
+
+    pub(super) fn report(&mut self, problems: Diagnostics) -> Outcome {
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
+    }
+
+    pub(super) fn settle(&mut self, change: u32, value: Value) {
+        let address = &self.changes[change as usize].address;
+        if let Some((module, resource, position)) = self.world.locate(address) {
+            self.world.module_mut(module).resources[resource as usize].settle(position, value);
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Steps that change objects: what they start from, and what becomes of their results.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use groma_diagnostics::{Diagnostic, Span};
+use groma_provider::Applied;
+use groma_state::{
+    CheckStatus, Dependencies, DeposedKey, ObjectRecord, ObjectStatus, Operation as Recorded,
+    Outcome as RecordedOutcome,
+};
+use groma_value::Value;
+
+use super::applier::{Applier, ChangeEvent, Event};
+use super::talk::ApplyTalk;
+use crate::evaluation::repetition_of;
+use crate::hooks::{Operation, Subject};
+use crate::plan::{Action, ResourceChange};
+use crate::planning::Ignore;
+use crate::planning::managed::{checked_instance, ignored, unrecordable};
+use crate::record::{self, Circumstances, Object};
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::InstanceScope;
+
+/// A block evaluated for one change.
+struct Evaluated {
+    template: Arc<Template>,
+    span: Span,
+    config: Value,
+    ignore: Ignore,
+    dependencies: Dependencies,
+}
+
+impl Applier<'_> {
+    fn change(&self, change: u32) -> &ResourceChange {
+        &self.changes[change as usize]
+    }
+
+    /// Starts a creation or an update.
+    pub(super) async fn make(&mut self, step: u32, change: u32, operation: Operation) {
+        let (Some(provider), Some(evaluated)) = (self.provider_of(change), self.evaluate(change)) else {
+            return self.end(step, Outcome::Failed);
+        };
+        let planned = self.change(change);
+        let address = planned.address.clone();
+        let mut before = self.state.object(&address, None).cloned();
+        if operation == Operation::Create {
+            if planned.action == Action::CreateThenDelete && before.is_some() && !self.depose(change) {
+                return self.end(step, Outcome::Failed);
+            }
+            before = None;
+        }
+        let planned = self.change(change);
+        let known = if operation == Operation::Create { &planned.after } else { &planned.before };
+        let mut subject = Subject::of(&address, None, known);
+        if operation == Operation::Create {
+            subject.identifier = None;
+        }
+        self.session.hooks.apply_start(&subject, operation);
+        let talk = ApplyTalk {
+            address,
+            deposed: None,
+            provider,
+            provider_config: planned.provider.clone(),
+            schema: Arc::clone(&planned.schema),
+            body: Some(Arc::clone(&evaluated.template.body)),
+            span: evaluated.span,
+            operation: if operation == Operation::Create { Recorded::Create } else { Recorded::Update },
+            record: before.clone(),
+            config: evaluated.config,
+            initial: planned.after.clone(),
+            planned_private: Arc::clone(&planned.planned_private),
+            ignore: evaluated.ignore,
+            dependencies: evaluated.dependencies,
+            create_before_destroy: planned.create_before_destroy,
+            recorder: Arc::clone(&self.recorder),
+        };
+        self.carry_out(step, change, operation, before, talk).await;
+    }
+
+    /// Starts a deletion.
+    pub(super) async fn delete(&mut self, step: u32, change: u32) {
+        let planned = self.change(change);
+        let address = planned.address.clone();
+        let deposed = planned.deposed.clone().or_else(|| self.deposed.get(&change).cloned());
+        // A replacement whose first half failed has nothing to delete.
+        let Some(before) = self.state.object(&address, deposed.as_ref()).cloned() else {
+            return self.end(step, Outcome::Done);
+        };
+        let Some(provider) = self.provider_of(change) else { return self.end(step, Outcome::Failed) };
+        let planned = self.change(change);
+        self.session.hooks.apply_start(&Subject::of(&address, deposed.clone(), &planned.before), Operation::Delete);
+        let talk = ApplyTalk {
+            address,
+            deposed: deposed.clone(),
+            provider,
+            provider_config: planned.provider.clone(),
+            schema: Arc::clone(&planned.schema),
+            body: None,
+            span: Span::NONE,
+            operation: Recorded::Delete,
+            record: Some(Arc::clone(&before)),
+            config: planned.schema.block.null_value(),
+            initial: planned.schema.block.null_value(),
+            // The second half of a replacement was planned with the first: its bytes are not for this.
+            planned_private: if planned.action == Action::Delete {
+                Arc::clone(&planned.planned_private)
+            } else {
+                Arc::clone(&before.private)
+            },
+            ignore: Ignore::Nothing,
+            dependencies: before.dependencies.clone(),
+            create_before_destroy: before.create_before_destroy,
+            recorder: Arc::clone(&self.recorder),
+        };
+        self.carry_out(step, change, Operation::Delete, Some(before), talk).await;
+    }
+
+    async fn carry_out(
+        &mut self,
+        step: u32,
+        change: u32,
+        operation: Operation,
+        before: Option<Arc<ObjectRecord>>,
+        talk: ApplyTalk,
+    ) {
+        let started = Instant::now();
+        let deposed = talk.deposed.clone();
+        let talk = async move {
+            let done = talk.hold().await;
+            Event::Change(Box::new(ChangeEvent { change, deposed, operation, before, started, done }))
+        };
+        self.talk(step, talk).await;
+    }
+
+    fn evaluate(&mut self, change: u32) -> Option<Evaluated> {
+        let address = self.change(change).address.clone();
+        let (module, resource, position) = self.world.locate(&address)?;
+        let index = self.world.module(module).of;
+        let template = self.prepared.templates.resource(index, resource).cloned()?;
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let (_, block) = config.resources.get_index(resource as usize)?;
+        let node = self.world.static_module(module).resource(resource as usize);
+        let dependencies = self.ancestors().of(index, node);
+        let repetition = repetition_of(&self.world, module, resource, position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let lifecycle = &block.lifecycle;
+        if !lifecycle.preconditions.is_empty() {
+            let names = checked_instance(&address);
+            let status =
+                self.evaluation.conditions(&lifecycle.preconditions, "Resource precondition failed", &names, &scope);
+            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
+                return None;
+            }
+        }
+        let (value, mut problems) = template.body.evaluate(&scope);
+        for problem in problems.iter_mut() {
+            problem.address.get_or_insert_with(|| address.to_string());
+        }
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed {
+            return None;
+        }
+        if let Some(problem) = self.still_unknown(change, &template, &value) {
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        }
+        let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
+        Some(Evaluated { template, span: block.header_span, config: value, ignore, dependencies })
+    }
+
+    /// By now everything is known; what is not shows a bug, and must not reach a provider.
+    fn still_unknown(&self, change: u32, template: &Template, value: &Value) -> Option<Diagnostic> {
+        if value.is_wholly_known() {
+            return None;
+        }
+        let mut span = Span::NONE;
+        value.walk(|path, part| {
+            if !part.is_known() && span.is_none() {
+                span = template.body.span_of(path);
+            }
+            true
+        });
+        let detail = format!(
+            "The configuration of {} still holds values that are not known, although everything it depends on is done. This is a \
+             bug in Groma; please report it.",
+            self.change(change).address
+        );
+        Some(Diagnostic::error("Configuration contains unknown value", detail).at(span))
+    }
+
+    /// Makes the current object a deposed one (PL-10), in the state and in the journal.
+    fn depose(&mut self, change: u32) -> bool {
+        let (address, provider) = (self.change(change).address.clone(), self.change(change).provider.clone());
+        let Some(record) = self.state.object(&address, None).cloned() else { return true };
+        let Some(key) = self.state.depose(&address) else { return true };
+        let noted = self
+            .recorder
+            .finished(&address, Some(&key), &provider, None, RecordedOutcome::Present(Arc::clone(&record)))
+            .and_then(|()| self.recorder.finished(&address, None, &provider, Some(&record), RecordedOutcome::Gone));
+        self.deposed.insert(change, key.clone());
+        match noted {
+            Ok(()) => true,
+            Err(problem) => {
+                self.state.restore(&address, &key);
+                self.evaluation.diagnostics.push(problem);
+                false
+            }
+        }
+    }
+
+    pub(super) fn forget(&mut self, change: u32) -> Outcome {
+        let planned = self.change(change);
+        let (address, deposed, provider) = (planned.address.clone(), planned.deposed.clone(), planned.provider.clone());
+        let before = self.state.remove(&address, deposed.as_ref());
+        let noted =
+            self.recorder.finished(&address, deposed.as_ref(), &provider, before.as_deref(), RecordedOutcome::Gone);
+        match noted {
+            Ok(()) => Outcome::Done,
+            Err(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                Outcome::Failed
+            }
+        }
+    }
+
+    /// Takes in what came of a change.
+    pub(super) fn changed(&mut self, event: ChangeEvent) -> Outcome {
+        let ChangeEvent { change, deposed, operation, before, started, done } = event;
+        let address = self.change(change).address.clone();
+        let elapsed = started.elapsed();
+        let failed = done.diagnostics.has_errors();
+        let hooks = Arc::clone(&self.session.hooks);
+        let mut recorded = true;
+        let value = done.applied.as_ref().map(|applied| applied.state.clone());
+        match done.applied {
+            Some(applied) => {
+                recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, failed)
+            }
+            // The provider was never asked: what was deposed for it is current again.
+            None => self.restore(change),
+        }
+        if failed {
+            let known = self.change(change).before.clone();
+            hooks.apply_errored(&Subject::of(&address, deposed, &known), operation, &done.diagnostics, elapsed);
+        } else if let Some(value) = &value {
+            hooks.apply_complete(&Subject::of(&address, deposed, value), operation, value, elapsed);
+            self.count(operation);
+        }
+        self.evaluation.diagnostics.append(done.diagnostics);
+        if failed || !recorded {
+            return Outcome::Failed;
+        }
+        match (operation, value) {
+            (Operation::Create | Operation::Update, Some(value)) => {
+                self.settle(change, value.clone());
+                self.postconditions(change, &value)
+            }
+            _ => Outcome::Done,
+        }
+    }
+
+    fn count(&mut self, operation: Operation) {
+        match operation {
+            Operation::Create => self.done.added += 1,
+            Operation::Update => self.done.changed += 1,
+            Operation::Delete => self.done.destroyed += 1,
+            Operation::Read => {}
+        }
+    }
+
+    /// Writes the result to the journal and the state (LC-16, LC-18). Returns whether that worked.
+    fn record(
+        &mut self,
+        change: u32,
+        deposed: Option<&DeposedKey>,
+        operation: Operation,
+        before: Option<&ObjectRecord>,
+        applied: Applied,
+        failed: bool,
+    ) -> bool {
+        let planned = self.change(change);
+        let (address, provider, schema) =
+            (planned.address.clone(), planned.provider.clone(), Arc::clone(&planned.schema));
+        if applied.state.is_null() {
+            self.state.remove(&address, deposed);
+            let noted = self.recorder.finished(&address, deposed, &provider, before, RecordedOutcome::Gone);
+            if operation == Operation::Create {
+                self.restore(change);
+            }
+            return self.noted(noted);
+        }
+        let circumstances = match operation {
+            Operation::Delete => Circumstances {
+                status: before.map_or(ObjectStatus::Ready, |record| record.status),
+                dependencies: before.map(|record| record.dependencies.clone()).unwrap_or_default(),
+                create_before_destroy: before.is_some_and(|record| record.create_before_destroy),
+            },
+            Operation::Create | Operation::Update | Operation::Read => Circumstances {
+                status: self.status(operation, before, failed),
+                dependencies: self.dependencies(change),
+                create_before_destroy: self.change(change).create_before_destroy,
+            },
+        };
+        let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
+        match record::encode(&schema, &object, circumstances) {
+            Ok(record) => {
+                let record = Arc::new(record);
+                let outcome = RecordedOutcome::Present(Arc::clone(&record));
+                let noted = self.recorder.finished(&address, deposed, &provider, before, outcome);
+                self.state.insert(&address, deposed, &provider, record);
+                self.noted(noted)
+            }
+            Err(problem) => {
+                self.evaluation.diagnostics.push(unrecordable(&address, &problem.to_string()));
+                false
+            }
+        }
+    }
+
+    /// A creation that failed with an object leaves it tainted (LC-16).
+    fn status(&self, operation: Operation, before: Option<&ObjectRecord>, failed: bool) -> ObjectStatus {
+        match (operation, before) {
+            (Operation::Create, _) if failed => ObjectStatus::Tainted,
+            (Operation::Update, Some(before)) => before.status,
+            _ => ObjectStatus::Ready,
+        }
+    }
+
+    fn dependencies(&mut self, change: u32) -> Dependencies {
+        let address = self.change(change).address.clone();
+        let Some((module, resource, _)) = self.world.locate(&address) else { return Dependencies::default() };
+        let index = self.world.module(module).of;
+        let node = self.world.static_module(module).resource(resource as usize);
+        self.ancestors().of(index, node)
+    }
+
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn noted(&mut self, noted: Result<(), Diagnostic>) -> bool {
+        match noted {
+            Ok(()) => true,
+            Err(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                false
+            }
+        }
+    }
+
+    /// A replacement that could not be created leaves the old object current (PL-10).
+    fn restore(&mut self, change: u32) {
+        let Some(key) = self.deposed.remove(&change) else { return };
+        let (address, provider) = (self.change(change).address.clone(), self.change(change).provider.clone());
+        let record = self.state.object(&address, Some(&key)).cloned();
+        if let Some(record) = record
+            && self.state.restore(&address, &key)
+        {
+            let noted = self
+                .recorder
+                .finished(&address, None, &provider, None, RecordedOutcome::Present(Arc::clone(&record)))
+                .and_then(|()| {
+                    self.recorder.finished(&address, Some(&key), &provider, Some(&record), RecordedOutcome::Gone)
+                });
+            self.noted(noted);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The conversation with a provider that carries out one change.
+
+use std::sync::Arc;
+
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostics, Span};
+use groma_provider::{Applied, ApplyInput, BodyDecoder, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject};
+use groma_state::{Begin, Dependencies, DeposedKey, ObjectRecord, Operation};
+use groma_value::{Value, msgpack};
+
+use crate::plan::Action;
+use crate::planning::{Ignore, capabilities, ignore_changes, no_meta, recall};
+use crate::record::Object;
+use crate::recorder::Recorder;
+
+/// One change to carry out.
+pub(super) struct ApplyTalk {
+    pub(super) address: ResourceInstance,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) provider: Arc<Checked>,
+    pub(super) provider_config: ProviderConfig,
+    pub(super) schema: Arc<Schema>,
+    pub(super) body: Option<Arc<BodyDecoder>>,
+    pub(super) span: Span,
+    pub(super) operation: Operation,
+    /// The object as recorded; none for a creation.
+    pub(super) record: Option<Arc<ObjectRecord>>,
+    /// The configuration, evaluated again; null for a deletion.
+    pub(super) config: Value,
+    /// The object after the change, as the plan has it.
+    pub(super) initial: Value,
+    /// The provider's bytes of the plan.
+    pub(super) planned_private: Arc<[u8]>,
+    pub(super) ignore: Ignore,
+    pub(super) dependencies: Dependencies,
+    pub(super) create_before_destroy: bool,
+    pub(super) recorder: Arc<dyn Recorder>,
+}
+
+/// What came of it.
+pub(super) struct ApplyDone {
+    /// The object now; none when the provider was never asked.
+    pub(super) applied: Option<Applied>,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl ApplyTalk {
+    fn subject(&self) -> Subject<'_> {
+        Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
+    }
+
+    pub(super) async fn hold(self) -> ApplyDone {
+        let mut diagnostics = Diagnostics::new();
+        let applied = self.carry_out(&mut diagnostics).await;
+        ApplyDone { applied, diagnostics }
+    }
+
+    async fn carry_out(&self, diagnostics: &mut Diagnostics) -> Option<Applied> {
+        let null = self.schema.block.null_value();
+        let prior = match &self.record {
+            Some(record) => recall(&self.provider, &self.subject(), record, diagnostics).await?,
+            None => Object { value: null.clone(), private: Arc::default(), identity: None },
+        };
+        let (planned, config) = match self.operation {
+            Operation::Delete => {
+                let planned = Planned {
+                    state: null.clone(),
+                    requires_replace: Vec::new(),
+                    private: Arc::clone(&self.planned_private),
+                    identity: prior.identity.clone(),
+                    legacy_type_system: false,
+                    deferred: None,
+                };
+                (planned, null)
+            }
+            Operation::Create | Operation::Update => {
+                let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
+                (self.plan_again(&prior, &config, diagnostics).await?, config)
+            }
+        };
+        if self.operation == Operation::Update && planned.state == prior.value {
+            // With everything known nothing is left to change.
+            return Some(Applied {
+                state: prior.value,
+                private: prior.private,
+                identity: prior.identity,
+                failed: false,
+            });
+        }
+        if let Err(problem) = self.recorder.begin(&self.begin(&planned, &config)) {
+            diagnostics.push(problem);
+            return None;
+        }
+        let input = ApplyInput {
+            prior: prior.value,
+            planned: planned.state,
+            config,
+            private: planned.private,
+            identity: planned.identity,
+            meta: no_meta(),
+        };
+        let (applied, problems) = self.provider.apply(&self.subject(), input).await;
+        diagnostics.append(problems);
+        Some(applied)
+    }
+
+    /// The final plan, held against the initial one (LC-06, LC-10, LC-11).
+    async fn plan_again(&self, prior: &Object, config: &Value, diagnostics: &mut Diagnostics) -> Option<Planned> {
+        let problems = self.provider.validate(&self.subject(), config).await;
+        let invalid = problems.has_errors();
+        diagnostics.append(problems);
+        if invalid {
+            return None;
+        }
+        let input = PlanInput {
+            purpose: PlanPurpose::Change,
+            prior: prior.value.clone(),
+            config: config.clone(),
+            private: if prior.value.is_null() { Arc::clone(&self.planned_private) } else { Arc::clone(&prior.private) },
+            identity: prior.identity.clone(),
+            meta: no_meta(),
+            capabilities: capabilities(),
+        };
+        let (planned, problems) = self.provider.plan(&self.subject(), input).await;
+        diagnostics.append(problems);
+        let mut planned = planned?;
+        if planned.legacy_type_system {
+            planned.state = ignore_changes(&self.schema.block, &self.ignore, &prior.value, planned.state);
+        }
+        if !planned.requires_replace.is_empty() {
+            let (initial, last) = (Action::Update.names().join(" then "), "replacement");
+            diagnostics.push(self.provider.action_changed(&self.subject(), &initial, last));
+            return None;
+        }
+        let broken = self.provider.check_final_plan(&self.subject(), &self.initial, &planned.state);
+        let sound = !broken.has_errors();
+        diagnostics.append(broken);
+        sound.then_some(planned)
+    }
+
+    /// What the journal must say before the provider is asked, so that the same can be asked again.
+    fn begin(&self, planned: &Planned, config: &Value) -> Begin {
+        let ty = self.schema.block.implied_type();
+        let encode = |value: &Value| msgpack::encode(&value.unmark_deep().0, ty).unwrap_or_default().into();
+        Begin {
+            address: self.address.clone(),
+            deposed: self.deposed.clone(),
+            operation: self.operation,
+            provider: self.provider_config.clone(),
+            schema_version: self.schema.version,
+            planned_private: Arc::clone(&planned.private),
+            planned_state: encode(&planned.state),
+            config: encode(config),
+            dependencies: self.dependencies.clone(),
+            create_before_destroy: self.create_before_destroy,
+        }
+    }
+}

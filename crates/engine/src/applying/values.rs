@@ -1,0 +1,251 @@
+//! Steps that change nothing outside: expansions, provider configurations, conditions, data.
+
+use std::sync::Arc;
+
+use groma_address::{Mode as ResourceMode, Name};
+use groma_provider::Checked;
+use groma_state::{CheckStatus, Outcome as Recorded};
+use groma_value::json;
+
+use super::applier::{Applier, Event};
+use crate::evaluation::repetition_of;
+use crate::plan::ResourceChange;
+use crate::planning::data::{DataRead, DataTalk};
+use crate::planning::managed::checked_instance;
+use crate::provider_setup::Configuring;
+use crate::record::{self, Circumstances, Object};
+use crate::repetition::{Arguments, elements_again};
+use crate::walk::Outcome;
+use crate::world::{Expansion, InstanceScope, ModuleId};
+
+impl Applier<'_> {
+    /// Data that was read while planning is in the state.
+    pub(super) fn settle_data(&mut self) {
+        let mut found = Vec::new();
+        for view in self.state.iter() {
+            if view.resource.resource.mode == ResourceMode::Managed {
+                continue;
+            }
+            let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
+            let index = self.world.module(module).of;
+            let template = self.prepared.templates.resource(index, resource);
+            if let (Some(record), Some(template)) = (&view.record.current, template)
+                && let Ok(value) = json::from_json(record.attributes.as_bytes(), template.schema.block.implied_type())
+            {
+                found.push((module, resource, position, record::remember_marks(value, record)));
+            }
+        }
+        for (module, resource, position, value) in found {
+            self.world.module_mut(module).resources[resource as usize].settle(position, value);
+        }
+    }
+
+    pub(super) fn refill_call(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, call)) = config.calls.get_index(at as usize) else { return Outcome::Failed };
+        let keys = keys_of(&self.world.module(module).calls[at as usize].expansion);
+        let arguments = Arguments { for_each: call.for_each.as_ref(), ..Arguments::default() };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        match elements_again(arguments, &keys, &scope, &mut self.evaluation.diagnostics) {
+            Some(elements) => {
+                self.world.refill_call(module, at, elements);
+                Outcome::Done
+            }
+            None => Outcome::Failed,
+        }
+    }
+
+    pub(super) fn refill_resource(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, resource)) = config.resources.get_index(at as usize) else { return Outcome::Failed };
+        let keys = keys_of(&self.world.module(module).resources[at as usize].expansion);
+        let arguments = Arguments { for_each: resource.for_each.as_ref(), ..Arguments::default() };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        match elements_again(arguments, &keys, &scope, &mut self.evaluation.diagnostics) {
+            Some(elements) => {
+                self.world.refill_resource(module, at, elements);
+                Outcome::Done
+            }
+            None => Outcome::Failed,
+        }
+    }
+
+    pub(super) async fn configure(&mut self, step: u32, module: ModuleId, at: u32) {
+        let index = self.world.module(module).of;
+        let used = self.prepared.templates.provider(index, at).cloned();
+        let Some(block) = used.filter(|block| self.acts(&block.config)) else { return self.end(step, Outcome::Done) };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let (value, problems) = block.body.evaluate(&InstanceScope::new(&self.world, module, &functions));
+        if self.report(problems) == Outcome::Failed {
+            return self.end(step, Outcome::Failed);
+        }
+        if self.providers.is_configured_as(&block.config, &value) {
+            return self.end(step, Outcome::Done);
+        }
+        match self.providers.for_configuration(&block.config) {
+            Ok(provider) => {
+                let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value);
+                let version = self.session.terraform_version.clone();
+                self.talk(step, async move { Event::Provider(Box::new(configuring.hold(version).await)) }).await;
+            }
+            Err(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                self.end(step, Outcome::Failed);
+            }
+        }
+    }
+
+    /// Whether some change is made through a provider configuration.
+    fn acts(&self, config: &groma_address::ProviderConfig) -> bool {
+        let acts = |change: &ResourceChange| change.action != crate::plan::Action::NoOp && change.provider == *config;
+        self.changes.iter().any(acts)
+    }
+
+    pub(super) fn configured(&mut self, configuring: Configuring) -> Outcome {
+        let Configuring { config, provider, value, diagnostics, .. } = configuring;
+        let outcome = self.report(diagnostics);
+        if outcome == Outcome::Done {
+            self.providers.took(config, provider, value);
+        }
+        outcome
+    }
+
+    /// Conditions of an instance that nothing changes, now that what they look at is known.
+    pub(super) fn conditions(&mut self, change: u32) -> Outcome {
+        let address = self.changes[change as usize].address.clone();
+        let value = self.changes[change as usize].after.clone();
+        let Some((module, resource, position)) = self.world.locate(&address) else { return Outcome::Done };
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, block)) = config.resources.get_index(resource as usize) else { return Outcome::Done };
+        let repetition = repetition_of(&self.world, module, resource, position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let names = checked_instance(&address);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let rules = &block.lifecycle;
+        let before = self.evaluation.conditions(&rules.preconditions, "Resource precondition failed", &names, &scope);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&value);
+        let after = self.evaluation.conditions(&rules.postconditions, "Resource postcondition failed", &names, &scope);
+        let bad = |status| matches!(status, CheckStatus::Fail | CheckStatus::Error);
+        if bad(before) || bad(after) { Outcome::Failed } else { Outcome::Done }
+    }
+
+    pub(super) fn provider_of(&mut self, change: u32) -> Option<Arc<Checked>> {
+        let config = self.changes[change as usize].provider.clone();
+        let provider = self.providers.configured(&config).cloned();
+        if provider.is_none() && !self.evaluation.diagnostics.has_errors() {
+            let detail =
+                format!("{config} is needed for {}, but it was not configured.", self.changes[change as usize].address);
+            self.evaluation
+                .diagnostics
+                .push(groma_diagnostics::Diagnostic::error("Provider configuration not present", detail));
+        }
+        provider
+    }
+
+    pub(super) async fn read(&mut self, step: u32, change: u32) {
+        let address = self.changes[change as usize].address.clone();
+        let (Some(provider), Some((module, resource, position))) =
+            (self.provider_of(change), self.world.locate(&address))
+        else {
+            return self.end(step, Outcome::Failed);
+        };
+        let index = self.world.module(module).of;
+        let Some(template) = self.prepared.templates.resource(index, resource).cloned() else {
+            return self.end(step, Outcome::Failed);
+        };
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, block)) = config.resources.get_index(resource as usize) else {
+            return self.end(step, Outcome::Failed);
+        };
+        let repetition = repetition_of(&self.world, module, resource, position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let names = checked_instance(&address);
+        let status =
+            self.evaluation.conditions(&block.lifecycle.preconditions, "Resource precondition failed", &names, &scope);
+        if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
+            return self.end(step, Outcome::Failed);
+        }
+        let (value, problems) = template.body.evaluate(&scope);
+        if self.report(problems) == Outcome::Failed {
+            return self.end(step, Outcome::Failed);
+        }
+        let subject = crate::hooks::Subject { address: address.clone(), deposed: None, identifier: None };
+        self.session.hooks.apply_start(&subject, crate::hooks::Operation::Read);
+        let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
+        let talk = DataTalk { address, provider, schema, body, span: block.header_span, config: value };
+        self.talk(step, async move { Event::Data(change, Box::new(talk.hold().await)) }).await;
+    }
+
+    pub(super) fn data_read(&mut self, change: u32, read: DataRead) -> Outcome {
+        let subject = crate::hooks::Subject { address: read.address.clone(), deposed: None, identifier: None };
+        let elapsed = std::time::Duration::ZERO;
+        let hooks = Arc::clone(&self.session.hooks);
+        let Some(value) = read.value else {
+            hooks.apply_errored(&subject, crate::hooks::Operation::Read, &read.diagnostics, elapsed);
+            self.evaluation.diagnostics.append(read.diagnostics);
+            return Outcome::Failed;
+        };
+        self.evaluation.diagnostics.append(read.diagnostics);
+        let schema = Arc::clone(&self.changes[change as usize].schema);
+        let object = Object { value: value.clone(), private: Arc::default(), identity: None };
+        let subject = crate::hooks::Subject::of(&read.address, None, &value);
+        hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
+        self.settle(change, value.clone());
+        match record::encode(&schema, &object, Circumstances::default()) {
+            Ok(record) => {
+                let provider = self.changes[change as usize].provider.clone();
+                let record = Arc::new(record);
+                let noted = self.recorder.finished(
+                    &read.address,
+                    None,
+                    &provider,
+                    None,
+                    Recorded::Present(Arc::clone(&record)),
+                );
+                self.state.insert(&read.address, None, &provider, record);
+                if let Err(problem) = noted {
+                    self.evaluation.diagnostics.push(problem);
+                    return Outcome::Failed;
+                }
+            }
+            Err(problem) => {
+                let problem = crate::planning::managed::unrecordable(&read.address, &problem.to_string());
+                self.evaluation.diagnostics.push(problem);
+                return Outcome::Failed;
+            }
+        }
+        self.postconditions(change, &value)
+    }
+
+    /// Postconditions of an instance with its new object.
+    pub(super) fn postconditions(&mut self, change: u32, value: &groma_value::Value) -> Outcome {
+        let address = self.changes[change as usize].address.clone();
+        let Some((module, resource, position)) = self.world.locate(&address) else { return Outcome::Done };
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, block)) = config.resources.get_index(resource as usize) else { return Outcome::Done };
+        if block.lifecycle.postconditions.is_empty() {
+            return Outcome::Done;
+        }
+        let repetition = repetition_of(&self.world, module, resource, position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(value);
+        let names = checked_instance(&address);
+        let status = self.evaluation.conditions(
+            &block.lifecycle.postconditions,
+            "Resource postcondition failed",
+            &names,
+            &scope,
+        );
+        if matches!(status, CheckStatus::Fail | CheckStatus::Error) { Outcome::Failed } else { Outcome::Done }
+    }
+}
+
+fn keys_of(expansion: &Expansion) -> Vec<Name> {
+    match expansion {
+        Expansion::ForEach(elements) => elements.iter().map(|(key, _)| key.clone()).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Where results go before anything builds on them.
+
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::Diagnostic;
+use groma_state::{Begin, DeposedKey, Journal, ObjectRecord, Outcome};
+
+/// Takes down what a run is about to do and what came of it, so that a killed run loses nothing.
+pub trait Recorder: Send + Sync {
+    /// A provider is about to be asked to change something.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written down; the provider must not be asked.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn begin(&self, begin: &Begin) -> Result<(), Diagnostic>;
+
+    /// What is now at a place; `before` is what was there.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written down; nothing that depends on it may start.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn finished(
+        &self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+        provider: &ProviderConfig,
+        before: Option<&ObjectRecord>,
+        outcome: Outcome,
+    ) -> Result<(), Diagnostic>;
+}
+
+impl Recorder for Journal {
+    fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
+        Journal::begin(self, begin).map_err(|problem| problem.into())
+    }
+
+    fn finished(
+        &self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+        provider: &ProviderConfig,
+        before: Option<&ObjectRecord>,
+        outcome: Outcome,
+    ) -> Result<(), Diagnostic> {
+        Journal::finished(self, address, deposed, provider, before, outcome).map_err(|problem| problem.into())
+    }
+}
+
+/// Takes nothing down: for runs whose state is kept by the caller alone, such as tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn begin(&self, _: &Begin) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    fn finished(
+        &self,
+        _: &ResourceInstance,
+        _: Option<&DeposedKey>,
+        _: &ProviderConfig,
+        _: Option<&ObjectRecord>,
+        _: Outcome,
+    ) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+}

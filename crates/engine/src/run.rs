@@ -1,0 +1,111 @@
+//! The engine's face: validate, plan, apply.
+
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_state::State;
+use indexmap::IndexMap;
+
+use crate::applying::{self, AppliedRun, Done};
+use crate::options::{Input, PlanOptions};
+use crate::plan::Plan;
+use crate::planning::{self, Prepared};
+use crate::providers::Providers;
+use crate::recorder::Recorder;
+use crate::saved;
+use crate::session::Session;
+use crate::validate;
+
+/// A run of the engine over one configuration. Providers that one step starts serve the next one too.
+pub struct Run {
+    session: Session,
+    providers: Providers,
+    prepared: Option<Arc<Prepared>>,
+}
+
+impl Run {
+    /// Nothing is started yet.
+    pub fn new(session: Session) -> Self {
+        let providers = Providers::new(Arc::clone(&session.providers));
+        Self { session, providers, prepared: None }
+    }
+
+    /// What the run works with.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The providers that the run has started so far.
+    pub fn providers(&mut self) -> &mut Providers {
+        &mut self.providers
+    }
+
+    fn prepare(&mut self) -> (Option<Arc<Prepared>>, Diagnostics) {
+        if let Some(prepared) = &self.prepared {
+            return (Some(Arc::clone(prepared)), Diagnostics::new());
+        }
+        let (prepared, diagnostics) = planning::prepare(&self.session, &mut self.providers);
+        if diagnostics.has_errors() {
+            return (None, diagnostics);
+        }
+        let prepared = Arc::new(prepared);
+        self.prepared = Some(Arc::clone(&prepared));
+        (Some(prepared), diagnostics)
+    }
+
+    /// Checks the configuration without state and values.
+    pub fn validate(&mut self) -> Diagnostics {
+        let (prepared, mut diagnostics) = self.prepare();
+        if let Some(prepared) = prepared {
+            let runtime = Arc::clone(&self.session.runtime);
+            let checks = validate::validate(&self.session, &prepared.graph, &prepared.templates, &mut self.providers);
+            diagnostics.append(runtime.block_on(checks));
+        }
+        diagnostics
+    }
+
+    /// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
+    pub fn plan(&mut self, state: State, options: &PlanOptions) -> (Option<Plan>, Diagnostics) {
+        let (prepared, mut diagnostics) = self.prepare();
+        let Some(prepared) = prepared else { return (None, diagnostics) };
+        let runtime = Arc::clone(&self.session.runtime);
+        let (plan, problems) =
+            runtime.block_on(planning::plan(&self.session, &mut self.providers, &prepared, state, options));
+        diagnostics.append(problems);
+        (plan, diagnostics)
+    }
+
+    /// The bytes of a plan, without its state, which is written beside it.
+    ///
+    /// # Errors
+    ///
+    /// A value cannot be written.
+    #[allow(clippy::result_large_err, reason = "asked once a run")]
+    pub fn save(&self, plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
+        saved::encode(plan)
+    }
+
+    /// The plan that [`Run::save`] wrote, with the state that lay beside it.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no plan of this version, or a provider lacks a type of it.
+    pub fn load(&mut self, bytes: &[u8], prior_state: State) -> Result<Plan, Diagnostics> {
+        saved::decode(bytes, prior_state, &mut self.providers)
+    }
+
+    /// Carries a plan out. `inputs` are the variables that the plan was made with, and ephemeral ones given again.
+    pub fn apply(&mut self, plan: Plan, inputs: IndexMap<Name, Input>, recorder: Arc<dyn Recorder>) -> AppliedRun {
+        let (prepared, diagnostics) = self.prepare();
+        let Some(prepared) = prepared else {
+            let mut diagnostics = diagnostics;
+            let detail = "The configuration that the plan was saved with can no longer be prepared. Make a new plan.";
+            diagnostics.push(Diagnostic::error("Invalid plan", detail));
+            return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics };
+        };
+        let runtime = Arc::clone(&self.session.runtime);
+        let run = applying::apply(&self.session, &mut self.providers, &prepared, plan, inputs, recorder);
+        runtime.block_on(run)
+    }
+}

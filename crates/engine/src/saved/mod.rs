@@ -1,0 +1,224 @@
+//! A plan as bytes, and back (PL-65).
+//!
+//! The format is our own: only the version that wrote it may apply it. The state, the configuration and the lock file
+//! that belong to it lie beside it in the plan file, each in its usual form.
+
+mod form;
+mod value;
+
+use std::sync::Arc;
+
+use groma_address::ProviderConfig;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_provider::Schema;
+use groma_state::{DeposedKey, State};
+
+use crate::plan::{Action, ActionReason, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange};
+use crate::providers::Providers;
+use form::{Change, Form, Output, Relevant, Variable};
+use value::{StoredPath, StoredValue};
+
+/// Grows with every change of the form.
+const VERSION: u32 = 1;
+
+/// The bytes of a plan, without its state.
+///
+/// # Errors
+///
+/// A value cannot be written: a bug of ours, since values of a plan conform to their schemas.
+pub fn encode(plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
+    let unwritable = |problem: String| {
+        let detail =
+            format!("A value of the plan cannot be written: {problem}. This is a bug in Groma; please report it.");
+        Diagnostic::error("Failed to write plan file", detail)
+    };
+    let form = to_form(plan).map_err(|problem| unwritable(problem.to_string()))?;
+    serde_json::to_vec(&form).map_err(|problem| unwritable(problem.to_string()))
+}
+
+/// The plan of `bytes`, with the state that lies beside it. Schemas come from the providers.
+///
+/// # Errors
+///
+/// The bytes are no plan, or one of another version, or a provider no longer has a type of it.
+pub fn decode(bytes: &[u8], prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
+    let version = serde_json::from_slice::<form::OnlyVersion>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
+    if version.version != VERSION {
+        let detail = format!(
+            "The plan file was written by another version of Groma (format {}, this one knows format {VERSION}). Make a new plan.",
+            version.version
+        );
+        return Err(Diagnostic::error("Failed to read plan file", detail).into());
+    }
+    let form: Form = serde_json::from_slice(bytes).map_err(|_| not_a_plan("it is damaged"))?;
+    from_form(form, prior_state, providers)
+}
+
+fn not_a_plan(why: &str) -> Diagnostics {
+    let detail = format!("The plan in the file cannot be used: {why}. Make a new plan.");
+    Diagnostic::error("Failed to read plan file", detail).into()
+}
+
+fn to_form(plan: &Plan) -> Result<Form, groma_value::CodecError> {
+    let changes = plan.changes.iter().map(change_to_form).collect::<Result<_, _>>()?;
+    let drift = plan.drift.iter().map(change_to_form).collect::<Result<_, _>>()?;
+    let outputs = plan.outputs.iter().map(|output| {
+        Ok::<_, groma_value::CodecError>(Output {
+            name: output.name.to_string(),
+            action: action_name(output.action).to_owned(),
+            before: StoredValue::dynamic(&output.before)?,
+            after: StoredValue::dynamic(&output.after)?,
+            sensitive: output.sensitive,
+        })
+    });
+    let variables = plan.variables.iter().map(|variable| {
+        Ok::<_, groma_value::CodecError>(Variable {
+            name: variable.name.to_string(),
+            value: StoredValue::dynamic(&variable.value)?,
+        })
+    });
+    let relevant = plan.relevant_attributes.iter().map(|relevant| {
+        Ok::<_, groma_value::CodecError>(Relevant {
+            resource: relevant.resource.to_string(),
+            path: StoredPath::of(&relevant.path)?,
+        })
+    });
+    Ok(Form {
+        version: VERSION,
+        mode: mode_name(plan.mode).to_owned(),
+        timestamp: plan.timestamp.clone(),
+        errored: plan.errored,
+        changes,
+        drift,
+        outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
+        variables: variables.collect::<Result<_, groma_value::CodecError>>()?,
+        relevant: relevant.collect::<Result<_, groma_value::CodecError>>()?,
+        targets: plan.targets.iter().map(ToString::to_string).collect(),
+        replace: plan.replace.iter().map(ToString::to_string).collect(),
+        checks: plan.checks.iter().map(form::Check::of).collect(),
+        expansions: plan.expansions.clone(),
+        execution: plan.execution.clone(),
+    })
+}
+
+fn change_to_form(change: &ResourceChange) -> Result<Change, groma_value::CodecError> {
+    let ty = change.schema.block.implied_type();
+    let before = StoredValue::of(&change.before, ty)?;
+    // Most changes of a big plan are none: their value is written once.
+    let after = if change.action == Action::NoOp { None } else { Some(StoredValue::of(&change.after, ty)?) };
+    Ok(Change {
+        address: change.address.to_string(),
+        previous: change.previous_address.as_ref().map(ToString::to_string),
+        deposed: change.deposed.as_ref().map(ToString::to_string),
+        provider: change.provider.to_string(),
+        action: action_name(change.action).to_owned(),
+        reason: change.reason.map(|reason| reason.name().to_owned()),
+        before,
+        after,
+        replace: change.replace_paths.iter().map(StoredPath::of).collect::<Result<_, groma_value::CodecError>>()?,
+        private: value::to_base64(&change.planned_private),
+        create_before_destroy: change.create_before_destroy,
+    })
+}
+
+fn from_form(form: Form, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
+    let damaged = || not_a_plan("it is damaged");
+    let mut changes = Vec::with_capacity(form.changes.len());
+    for change in form.changes {
+        changes.push(change_from_form(change, providers)?);
+    }
+    let mut drift = Vec::with_capacity(form.drift.len());
+    for change in form.drift {
+        drift.push(change_from_form(change, providers)?);
+    }
+    let outputs = form.outputs.into_iter().map(|output| {
+        Some(OutputChange {
+            name: output.name.into(),
+            action: action_of(&output.action)?,
+            before: output.before.dynamic_value()?,
+            after: output.after.dynamic_value()?,
+            sensitive: output.sensitive,
+        })
+    });
+    let variables = form.variables.into_iter().map(|variable| {
+        let value = variable.value.dynamic_value()?;
+        Some(PlannedVariable { name: variable.name.into(), ty: value.ty(), value })
+    });
+    let relevant = form.relevant.into_iter().map(|relevant| {
+        Some(RelevantAttribute { resource: relevant.resource.parse().ok()?, path: relevant.path.path()? })
+    });
+    Ok(Plan {
+        mode: mode_of(&form.mode).ok_or_else(damaged)?,
+        changes,
+        drift,
+        outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
+        prior_state,
+        variables: variables.collect::<Option<_>>().ok_or_else(damaged)?,
+        targets: form.targets.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
+        replace: form.replace.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
+        checks: form.checks.into_iter().map(form::Check::result).collect(),
+        relevant_attributes: relevant.collect::<Option<_>>().ok_or_else(damaged)?,
+        timestamp: form.timestamp,
+        errored: form.errored,
+        execution: form.execution,
+        expansions: form.expansions,
+    })
+}
+
+fn change_from_form(change: Change, providers: &mut Providers) -> Result<ResourceChange, Diagnostics> {
+    let damaged = || not_a_plan("it is damaged");
+    let address: groma_address::ResourceInstance = change.address.parse().map_err(|_| damaged())?;
+    let provider: ProviderConfig = change.provider.parse().map_err(|_| damaged())?;
+    let schema: Arc<Schema> = providers.schema(&provider.provider, &address.resource, Span::NONE)?;
+    let ty = schema.block.implied_type();
+    let action = action_of(&change.action).ok_or_else(damaged)?;
+    let before = change.before.value(ty).ok_or_else(damaged)?;
+    let after = match change.after {
+        Some(after) => after.value(ty).ok_or_else(damaged)?,
+        None => before.clone(),
+    };
+    Ok(ResourceChange {
+        previous_address: change.previous.map(|text| text.parse()).transpose().map_err(|_| damaged())?,
+        deposed: change.deposed.as_deref().map(DeposedKey::new).map(|key| key.ok_or_else(damaged)).transpose()?,
+        reason: change.reason.as_deref().and_then(ActionReason::from_name),
+        replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>().ok_or_else(damaged)?,
+        planned_private: value::from_base64(&change.private).ok_or_else(damaged)?.into(),
+        create_before_destroy: change.create_before_destroy,
+        address,
+        provider,
+        schema,
+        action,
+        before,
+        after,
+    })
+}
+
+const ACTIONS: [(Action, &str); 8] = [
+    (Action::NoOp, "no-op"),
+    (Action::Create, "create"),
+    (Action::Read, "read"),
+    (Action::Update, "update"),
+    (Action::Delete, "delete"),
+    (Action::DeleteThenCreate, "delete-then-create"),
+    (Action::CreateThenDelete, "create-then-delete"),
+    (Action::Forget, "forget"),
+];
+
+fn action_name(action: Action) -> &'static str {
+    ACTIONS.iter().find(|(known, _)| *known == action).map_or("no-op", |(_, name)| name)
+}
+
+fn action_of(name: &str) -> Option<Action> {
+    ACTIONS.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
+}
+
+const MODES: [(Mode, &str); 3] =
+    [(Mode::Normal, "normal"), (Mode::Destroy, "destroy"), (Mode::RefreshOnly, "refresh-only")];
+
+fn mode_name(mode: Mode) -> &'static str {
+    MODES.iter().find(|(known, _)| *known == mode).map_or("normal", |(_, name)| name)
+}
+
+fn mode_of(name: &str) -> Option<Mode> {
+    MODES.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
+}

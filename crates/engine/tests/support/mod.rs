@@ -1,0 +1,198 @@
+//! A project in memory: configuration text, a state, and steps of plan and apply as a user takes them.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_builtin::Terraform;
+use groma_config::{Configuration, LoadOptions, MemoryFiles};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_engine::hooks::Silent;
+use groma_engine::{
+    AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, Session, Unrecorded,
+};
+use groma_provider::Provider;
+use groma_scripted::Scripted;
+use groma_state::State;
+
+/// The providers of a test: the built-in one, and a scripted one at `test/test`.
+#[derive(Default)]
+pub struct TestProviders {
+    pub scripted: Option<Arc<Scripted>>,
+}
+
+impl ProviderSource for TestProviders {
+    fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
+        match (&*address.type_name, &self.scripted) {
+            ("terraform", _) => Ok(Arc::new(Terraform)),
+            ("test", Some(scripted)) => Ok(Arc::clone(scripted) as Arc<dyn Provider>),
+            _ => Err(Diagnostic::error("Provider not available", format!("There is no {address} in this test."))),
+        }
+    }
+}
+
+/// A configuration with its state.
+pub struct Project {
+    files: MemoryFiles,
+    providers: Arc<TestProviders>,
+    pub state: State,
+    pub options: PlanOptions,
+    pub cancellation: Cancellation,
+}
+
+/// A plan with what was said about it.
+pub struct Planned {
+    pub plan: Option<Plan>,
+    pub diagnostics: Diagnostics,
+    run: Run,
+}
+
+impl Project {
+    /// A project of one file.
+    pub fn new(main: &str) -> Self {
+        Self {
+            files: MemoryFiles::new().with("main.tf", main),
+            providers: Arc::default(),
+            state: State::new("1.15.5"),
+            options: PlanOptions::default(),
+            cancellation: Cancellation::new(),
+        }
+    }
+
+    /// The same with a scripted provider at `test/test`.
+    pub fn scripted(mut self, provider: Scripted) -> Self {
+        self.providers = Arc::new(TestProviders { scripted: Some(Arc::new(provider)) });
+        self
+    }
+
+    /// The scripted provider.
+    pub fn provider(&self) -> &Scripted {
+        self.providers.scripted.as_ref().expect("the project has a scripted provider")
+    }
+
+    /// The same with another file.
+    pub fn with(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path, text);
+        self
+    }
+
+    /// Writes the main file anew.
+    pub fn rewrite(&mut self, main: &str) {
+        self.files.insert("main.tf", main);
+    }
+
+    fn load(&self) -> (Option<Configuration>, Arc<Sources>, Diagnostics) {
+        let sources = Arc::new(Sources::new());
+        let (configuration, diagnostics) = groma_config::load(&LoadOptions::default(), &sources, &self.files);
+        (configuration, sources, diagnostics)
+    }
+
+    fn session(&self, configuration: Configuration, sources: Arc<Sources>) -> Session {
+        Session {
+            configuration: Arc::new(configuration),
+            sources,
+            providers: Arc::clone(&self.providers) as Arc<dyn ProviderSource>,
+            hooks: Arc::new(Silent),
+            cancellation: self.cancellation.clone(),
+            parallelism: 10,
+            workspace: "default".to_owned(),
+            working_directory: "/project".into(),
+            root_directory: ".".into(),
+            home_directory: None,
+            timestamp: "2026-01-02T03:04:05Z".to_owned(),
+            terraform_version: "1.15.5".to_owned(),
+            runtime: Arc::new(
+                tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap(),
+            ),
+        }
+    }
+
+    /// What checking says.
+    pub fn validate(&self) -> Diagnostics {
+        let (configuration, sources, mut diagnostics) = self.load();
+        if let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) {
+            diagnostics.append(Run::new(self.session(configuration, sources)).validate());
+        }
+        diagnostics
+    }
+
+    /// Plans; the state is taken into the plan.
+    pub fn plan(&mut self) -> Planned {
+        let (configuration, sources, diagnostics) = self.load();
+        let configuration = match configuration.filter(|_| !diagnostics.has_errors()) {
+            Some(configuration) => configuration,
+            None => panic!("the configuration does not load: {diagnostics:#?}"),
+        };
+        let mut run = Run::new(self.session(configuration, sources));
+        // The state is written and read as between two runs of a program.
+        let state = groma_state::file::read(&groma_state::file::write(&self.state)).unwrap();
+        let (plan, diagnostics) = run.plan(state, &self.options);
+        Planned { plan, diagnostics, run }
+    }
+
+    /// Applies a plan, and keeps the state.
+    pub fn apply_plan(&mut self, planned: Planned) -> Diagnostics {
+        self.apply_recorded(planned, Arc::new(Unrecorded))
+    }
+
+    /// Applies a plan with a recorder, and keeps the state.
+    pub fn apply_recorded(&mut self, planned: Planned, recorder: Arc<dyn Recorder>) -> Diagnostics {
+        let Planned { plan, mut run, .. } = planned;
+        let AppliedRun { state, diagnostics, .. } = run.apply(plan.unwrap(), self.options.inputs.clone(), recorder);
+        self.state = state;
+        diagnostics
+    }
+
+    /// Plans and applies; both must go well. Returns the actions.
+    pub fn apply(&mut self) -> Vec<String> {
+        let planned = self.plan();
+        assert!(!planned.diagnostics.has_errors(), "{:#?}", planned.diagnostics);
+        let actions = planned.actions();
+        let diagnostics = self.apply_plan(planned);
+        assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+        actions
+    }
+
+    /// What the state has, with the values of an attribute.
+    pub fn recorded(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for view in self.state.iter() {
+            if let Some(object) = &view.record.current {
+                let tainted = if object.status == groma_state::ObjectStatus::Tainted { " tainted" } else { "" };
+                lines.push(format!("{}{tainted}", view.address()));
+            }
+            lines.extend(view.record.deposed.keys().map(|_| format!("{} deposed", view.address())));
+        }
+        lines
+    }
+}
+
+impl Planned {
+    /// The actions that are not nothing, with their reasons.
+    pub fn actions(&self) -> Vec<String> {
+        let plan = self.plan.as_ref().unwrap();
+        let changes = plan.changes.iter().filter(|change| change.action != groma_engine::Action::NoOp);
+        changes
+            .map(|change| {
+                let reason = change.reason.map(|reason| format!(" ({})", reason.name())).unwrap_or_default();
+                let deposed = if change.deposed.is_some() { " deposed" } else { "" };
+                format!("{}{deposed}: {}{reason}", change.address, change.action.names().join(" then "))
+            })
+            .collect()
+    }
+
+    /// The errors, a line each.
+    pub fn errors(&self) -> Vec<String> {
+        errors(&self.diagnostics)
+    }
+}
+
+/// The errors, a line each.
+pub fn errors(diagnostics: &Diagnostics) -> Vec<String> {
+    diagnostics.iter().filter(|problem| problem.is_error()).map(|problem| problem.summary.clone()).collect()
+}
+
+/// Values of variables as a caller gives them.
+pub fn input(text: &str) -> Input {
+    Input { value: groma_value::Value::string(text), span: groma_diagnostics::Span::NONE }
+}
