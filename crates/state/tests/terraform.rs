@@ -1,5 +1,7 @@
 //! Side by side with a real Terraform, where the environment variable `GROMA_TERRAFORM` names one.
 
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

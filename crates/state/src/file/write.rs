@@ -189,10 +189,12 @@ pub(crate) fn write_paths_json(paths: &[Path], out: &mut Vec<u8>) {
     paths::write(paths, out);
 }
 
+type Resource<'a> = (&'a AbsResource, &'a ResourceEntry);
+
 /// Resources are sorted by the *text* of their module, which is not the order of addresses: `module.a[10]` comes
 /// before `module.a[2]`, and `module.a.module.b` before `module.c`.
 fn write_resources(state: &State, out: &mut Vec<u8>) {
-    let mut modules: Vec<(&ModuleInstance, String, Vec<(&AbsResource, &ResourceEntry)>)> = Vec::new();
+    let mut modules: Vec<(&ModuleInstance, String, Vec<Resource<'_>>)> = Vec::new();
     for (address, entry) in state.resources().filter(|(address, _)| address.resource.mode != Mode::Ephemeral) {
         match modules.last_mut() {
             Some((module, _, resources)) if **module == address.module => resources.push((address, entry)),
