@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     fn pair(a: Value, b: Value) -> Value {
-        Value::object([("a".into(), a), ("b".into(), b)])
+        Value::object([("a", a), ("b", b)])
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn maps_agree_only_with_equal_keys() {
-        let map = |key: &str, value: Value| Value::map(Type::String, [(key.into(), value)]);
+        let map = |key: &str, value: Value| Value::map(Type::String, [(key, value)]);
         let elements = [map("k", Value::string("1"))];
         let mut candidates = Candidates::new(&elements);
         for (key, found) in [("k", vec![0]), ("other", vec![])] {

@@ -14,6 +14,8 @@ mod proposed;
 mod protocol;
 mod provider;
 mod schema;
+#[cfg(test)]
+mod testing;
 mod trail;
 
 pub use answer::Answer;

@@ -14,3 +14,5 @@ pub use legacy::normalize_legacy;
 pub use planned::check_planned;
 pub use shape::{check_shape, check_unknowns, check_write_only};
 pub use violation::{Problem, Secrets, Violation};
+#[cfg(test)]
+mod tests;

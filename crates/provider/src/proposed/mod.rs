@@ -246,3 +246,6 @@ fn object_holds_configured(block: &Block, value: &Value) -> bool {
         own || slot.item.nested().is_some_and(|(nesting, block)| holds_configured(nesting, block, value))
     })
 }
+
+#[cfg(test)]
+mod tests;
