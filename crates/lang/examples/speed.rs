@@ -1,0 +1,62 @@
+//! Evaluations a second of a few typical expressions: `cargo run --release -p groma-lang --example speed`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_hcl::{Traversal, parse_expression};
+use groma_lang::{FunctionContext, Resolved, Scope, evaluate};
+use groma_value::Value;
+
+struct Names {
+    object: Value,
+    list: Value,
+    functions: FunctionContext,
+}
+
+impl Scope for Names {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        match &*traversal.root.name {
+            "object" => Ok(Resolved { value: self.object.clone(), consumed: 0 }),
+            "list" => Ok(Resolved { value: self.list.clone(), consumed: 0 }),
+            _ => Err(Diagnostic::error("Unknown variable", "")),
+        }
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        &self.functions
+    }
+}
+
+fn main() {
+    let sources = Arc::new(Sources::new());
+    let attributes = ["id", "name", "region", "tags", "zone"].map(|name| (name, Value::string(name)));
+    let names = Names {
+        object: Value::object(attributes),
+        list: Value::tuple((0..1_000_i64).map(Value::number).collect()),
+        functions: FunctionContext::new(".", Arc::clone(&sources)),
+    };
+    for (text, turns) in [
+        ("\"prefix-${object.name}\"", 3_000_000),
+        ("object.name", 3_000_000),
+        ("object.name == \"name\" ? 1 : 2", 1_000_000),
+        ("merge({ a = object.name }, { b = 2 })", 500_000),
+        ("jsonencode({ a = object.name, b = [1, true] })", 500_000),
+        ("upper(object.name)", 1_000_000),
+        ("[for x in list : x + 1]", 2_000),
+        ("{for x in list : \"k${x}\" => x if x > 10}", 1_000),
+        ("list[*]", 2_000),
+        ("try(object.nope, 1)", 300_000),
+        ("format(\"%s-%03d\", object.name, 7)", 500_000),
+    ] {
+        let file = sources.add("speed", text).expect("room for a line");
+        let (expression, _) = parse_expression(&file);
+        let mut diagnostics = Diagnostics::new();
+        let start = Instant::now();
+        for _ in 0..turns {
+            std::hint::black_box(evaluate(&expression, &names, &mut diagnostics));
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{:>12.0} a second  {text}", f64::from(turns) / seconds);
+    }
+}
