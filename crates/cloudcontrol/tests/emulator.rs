@@ -1,5 +1,7 @@
 //! The emulator as its users see it: the eight operations, on one file.
 
+#![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
+
 use std::sync::Arc;
 use std::time::Duration;
 

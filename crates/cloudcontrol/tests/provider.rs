@@ -1,5 +1,7 @@
 //! The provider through its trait, against the emulator: what a configuration leads to, step by step.
 
+#![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

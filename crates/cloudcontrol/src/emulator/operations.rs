@@ -424,7 +424,7 @@ fn pack_token(text: &str) -> String {
 
 fn unpack_token(token: &str) -> Outcome<String> {
     let wrong = || invalid("NextToken is not one of this service");
-    if !token.is_ascii() || token.len() % 2 != 0 {
+    if !token.is_ascii() || !token.len().is_multiple_of(2) {
         return Err(wrong());
     }
     let digits: Option<Vec<u8>> =

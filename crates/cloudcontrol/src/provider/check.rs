@@ -95,7 +95,7 @@ impl Check<'_> {
 
     fn integer(&mut self, rules: &Node, number: &Number) {
         if !number.is_integer() {
-            self.invalid(format!("must be a whole number."));
+            self.invalid("must be a whole number.".to_owned());
         }
         self.number(rules, number);
     }
@@ -154,7 +154,7 @@ impl Check<'_> {
         if instant(text).is_none() {
             self.problem(
                 "Invalid RFC3339 String Value",
-                format!("must be an RFC 3339 timestamp such as 2026-01-31T12:00:00Z."),
+                "must be an RFC 3339 timestamp such as 2026-01-31T12:00:00Z.".to_owned(),
             );
         }
     }
@@ -169,6 +169,7 @@ impl Check<'_> {
         }
     }
 
+    #[allow(clippy::mutable_key_type)] // equality and hash of a value do not look at what it caches
     fn unique(&mut self, values: &[Value]) {
         let mut seen = std::collections::HashSet::new();
         if !values.iter().filter(|value| value.is_wholly_known()).all(|value| seen.insert(value)) {

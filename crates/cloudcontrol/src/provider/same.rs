@@ -71,6 +71,7 @@ const MOST_COMPARED: usize = 64;
 
 /// For each value of `wanted` the position of the value in `known` that it belongs to, each used once: an equal one, else
 /// one of the same key, else one that means the same.
+#[allow(clippy::mutable_key_type)] // equality and hash of a value do not look at what it caches
 pub fn partners(element: &Shape, wanted: &[Value], known: &[Value]) -> Vec<Option<usize>> {
     let mut found = vec![None; wanted.len()];
     let mut taken = vec![false; known.len()];
