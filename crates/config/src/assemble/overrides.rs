@@ -47,7 +47,7 @@ impl Assembly<'_> {
         for extra in file.backends.iter().skip(1) {
             self.error(
                 extra.span,
-                "Duplicate 'backend' configuration block",
+                "Duplicate backend configuration",
                 "An override file has one backend at most. Remove one of them.",
             );
         }
@@ -107,7 +107,7 @@ impl Assembly<'_> {
         };
         // A default that no longer fits its type is the override's doing.
         if variable.constraint.is_some() || variable.default.is_some() {
-            base.span = variable.span;
+            base.overridden = Some(variable.span);
         }
         replace(&mut base.constraint, variable.constraint);
         replace(&mut base.default, variable.default);

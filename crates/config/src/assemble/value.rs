@@ -13,12 +13,13 @@ pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> V
     let nullable = draft.nullable.unwrap_or(true);
     let has_type = draft.constraint.is_some();
     let constraint = draft.constraint.unwrap_or(TypeConstraint::ANY);
-    let default = draft.default.as_ref().map(|expression| default(expression, &constraint, nullable, diagnostics));
-    Variable {
+    let check = DefaultCheck { constraint: &constraint, nullable, overridden: draft.overridden };
+    let default = draft.default.as_ref().map(|expression| check.default(expression, diagnostics));
+    let variable = Variable {
         name: draft.name,
+        default,
         constraint,
         has_type,
-        default,
         sensitive: draft.sensitive.unwrap_or_default(),
         ephemeral: draft.ephemeral.unwrap_or_default(),
         nullable,
@@ -27,43 +28,59 @@ pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> V
         deprecated: draft.deprecated,
         validations: draft.validations,
         span: draft.span,
-    }
-}
-
-/// The default of a variable; after an error an unknown value of the type, so that the variable is not missing too.
-fn default(
-    expression: &Expression,
-    constraint: &TypeConstraint,
-    nullable: bool,
-    diagnostics: &mut Diagnostics,
-) -> Value {
-    let value = match constant(expression) {
-        Ok(value) => value,
-        Err(problems) => {
-            diagnostics.append(problems);
-            return Value::unknown(constraint.ty.clone());
-        }
     };
-    if value.is_null() && !nullable {
-        invalid_default(expression.span, "null is no default where nullable = false".to_owned(), diagnostics);
-    }
-    match constraint.convert(&value) {
-        Ok(value) => value,
-        Err(error) => {
-            invalid_default(expression.span, error.to_string(), diagnostics);
-            Value::unknown(constraint.ty.clone())
-        }
+    check_constant(&variable, diagnostics);
+    variable
+}
+
+/// A constant shows in module addresses.
+fn check_constant(variable: &Variable, diagnostics: &mut Diagnostics) {
+    let clashes = [("ephemeral", variable.ephemeral), ("sensitive", variable.sensitive)];
+    for (word, _) in clashes.iter().filter(|(_, set)| *set && variable.constant) {
+        diagnostics.push(
+            Diagnostic::error(
+                format!("Const variable cannot be {word}"),
+                format!("The value of a constant variable is used before planning and shown there. Remove \"const\" or {word:?}."),
+            )
+            .at(variable.span),
+        );
     }
 }
 
-fn invalid_default(span: Span, problem: String, diagnostics: &mut Diagnostics) {
-    diagnostics.push(
-        Diagnostic::error(
-            "Invalid default value for variable",
-            format!("The default does not fit the variable's type: {problem}."),
-        )
-        .at(span),
-    );
+/// What a default has to fit.
+struct DefaultCheck<'a> {
+    constraint: &'a TypeConstraint,
+    nullable: bool,
+    overridden: Option<Span>,
+}
+
+impl DefaultCheck<'_> {
+    /// The default; after an error an unknown value of the type, so that the variable is not missing too.
+    fn default(&self, expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+        let value = match constant(expression) {
+            Ok(value) => value,
+            Err(problems) => {
+                diagnostics.append(problems);
+                return Value::unknown(self.constraint.ty.clone());
+            }
+        };
+        let converted = self.constraint.convert(&value);
+        let problem = match &converted {
+            _ if value.is_null() && !self.nullable => Some("null is no default where nullable = false".to_owned()),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(problem) = problem {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid default value for variable",
+                    format!("The default does not fit the variable's type: {problem}."),
+                )
+                .at(self.overridden.unwrap_or(expression.span)),
+            );
+        }
+        converted.unwrap_or_else(|_| Value::unknown(self.constraint.ty.clone()))
+    }
 }
 
 /// Completes an output; one without a value has been reported.

@@ -11,7 +11,7 @@ mod walk;
 use std::collections::HashSet;
 use std::path::Path;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{Diagnostics, Sources};
 
 use crate::model::Module;
 
@@ -24,9 +24,6 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
         if folders.insert(&module.directory) {
             walk::check(module, diagnostics);
             refactoring::check(module, sources, diagnostics);
-            if !module.path.is_root() {
-                warn_of_backend(module, diagnostics);
-            }
         }
         calls::check(module, diagnostics);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
@@ -38,19 +35,4 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
 /// How a module is called in the middle of a sentence.
 fn describe(module: &Module) -> String {
     if module.path.is_root() { "the root module".to_owned() } else { module.path.to_string() }
-}
-
-fn warn_of_backend(module: &Module, diagnostics: &mut Diagnostics) {
-    let place = module.backend.as_ref().map(|backend| ("Backend", backend.span));
-    let place = place.or_else(|| module.cloud.as_ref().map(|cloud| ("Cloud", cloud.span)));
-    if let Some((what, span)) = place {
-        diagnostics.push(
-            Diagnostic::warning(
-                format!("{what} configuration ignored"),
-                "Where state is kept is the root module's business; this module is called from another one. Remove the block here, \
-                 unless the module is a root module at other times.",
-            )
-            .at(span),
-        );
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use groma_address::ProviderAddress;
+use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::BodySchema;
 
@@ -52,6 +52,37 @@ fn check_duplicates(module: &Module, diagnostics: &mut Diagnostics) {
         }
         seen.push((&required.address, &required.name));
     }
+    check_implied(module, diagnostics);
+}
+
+/// Warns of resources that imply a provider which is required under another name.
+fn check_implied(module: &Module, diagnostics: &mut Diagnostics) {
+    if module.required_providers.is_empty() {
+        return;
+    }
+    let mut seen: HashSet<Name> = HashSet::new();
+    let implying = module.resources.values().filter(|resource| resource.provider.is_none());
+    for resource in implying {
+        let name = resource.local_provider().name;
+        if module.required_providers.contains_key(&name) || !seen.insert(name.clone()) {
+            continue;
+        }
+        let implied = module.provider_address(&name);
+        let Some(other) = module.required_providers.values().find(|required| required.address == implied) else {
+            continue;
+        };
+        diagnostics.push(
+            Diagnostic::warning(
+                "Duplicate required provider",
+                format!(
+                    "{} implies the provider {name:?}, which is required as {:?}. Require it under the name {name:?}, or write \
+                     provider = {} in the block.",
+                    resource.address, other.name, other.name
+                ),
+            )
+            .at(resource.header_span),
+        );
+    }
 }
 
 /// A child module with the call that leads to it.
@@ -93,39 +124,37 @@ impl Pair<'_> {
         .at(passed.child_span)
     }
 
-    /// A name that the child never mentions is taken for the default provider of that name, with a warning.
+    /// A name that a module never mentions is taken for the default provider of that name, with a warning.
     fn check_name(&self, passed: &PassedProvider, diagnostics: &mut Diagnostics) {
+        let parent = &passed.parent.provider;
+        let is_known = parent.alias.is_some()
+            || self.parent.required_providers.contains_key(&parent.name)
+            || self.parent.providers.get(parent).is_some_and(|block| !is_empty(block));
+        if !is_known {
+            diagnostics.push(undefined(self.parent, &parent.name).at(passed.parent.span));
+        }
         let name = &passed.child.name;
-        let is_expected = match &passed.child.alias {
-            None => self.child.required_providers.contains_key(name),
-            Some(_) => self.expects(&passed.child),
-        };
+        let required = self.child.required_providers.get(name);
+        let is_expected =
+            required.is_some_and(|required| passed.child.alias.is_none() || required.aliases.contains(&passed.child));
         if is_expected || self.child.providers.contains_key(&passed.child) {
             return;
         }
-        let address = self.child.provider_address(name);
-        let (child, short) = (describe(self.child), address.display_short().to_string());
-        let advice = format!("Add an entry {name:?} with the source {short:?} to required_providers of the module.");
-        let diagnostic = if passed.child.alias.is_none() {
-            Diagnostic::warning(
-                "Reference to undefined provider",
-                format!("{child} declares no provider {name:?}, so it is taken for {short}. {advice}"),
-            )
+        let is_default = required.is_none_or(|required| &*required.address.namespace == "hashicorp");
+        let diagnostic = if is_default {
+            undefined(self.child, name)
         } else {
             Diagnostic::error(
                 "Reference to undefined provider",
                 format!(
-                    "{child} expects no provider configuration {}. If it should, list it in configuration_aliases of its \
+                    "{} expects no provider configuration {}. If it should, list it in configuration_aliases of its \
                      required_providers entry {name:?}; otherwise remove it here.",
+                    describe(self.child),
                     passed.child
                 ),
             )
         };
         diagnostics.push(diagnostic.at(passed.child_span));
-    }
-
-    fn expects(&self, local: &LocalProvider) -> bool {
-        self.child.required_providers.get(&local.name).is_some_and(|required| required.aliases.contains(local))
     }
 
     fn check_type(&self, passed: &PassedProvider, diagnostics: &mut Diagnostics) {
@@ -173,6 +202,18 @@ impl Pair<'_> {
             }
         }
     }
+}
+
+fn undefined(module: &Module, name: &str) -> Diagnostic {
+    let (place, address) = (describe(module), module.provider_address(name));
+    let short = address.display_short().to_string();
+    Diagnostic::warning(
+        "Reference to undefined provider",
+        format!(
+            "{place} declares no provider {name:?}, so it is taken for {short}. Add an entry {name:?} with the source {short:?} to its \
+             required_providers."
+        ),
+    )
 }
 
 fn is_empty(block: &ProviderBlock) -> bool {
@@ -242,9 +283,34 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
             );
         }
     }
+    check_passed(chain, module, diagnostics);
     for child in module.children.values() {
         chain.push(child);
         visit(chain, diagnostics);
         chain.pop();
+    }
+}
+
+/// Reports configurations with alias that are passed on and nowhere.
+fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostics) {
+    for passed in module.calls.values().flat_map(|call| &call.providers) {
+        let provider = &passed.parent.provider;
+        let expected = module.required_providers.get(&provider.name);
+        if expected.is_some_and(|required| required.aliases.contains(provider)) {
+            continue;
+        }
+        if let Err(missing) = resolve(chain, provider) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Provider configuration not present",
+                    format!(
+                        "The provider configuration {} is passed on here, and is not there. Write a provider {:?} block with that \
+                         alias.",
+                        missing.wanted, provider.name
+                    ),
+                )
+                .at(passed.parent.span),
+            );
+        }
     }
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use groma_address::ModulePath;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_hcl::{ExpressionKind, Step};
 
 use crate::decode::place;
-use crate::model::{Import, Module, Removed, RemovedFrom};
+use crate::model::{Import, Module, Removed, RemovedFrom, Resource};
 
 /// Checks the blocks of `module`.
 pub(super) fn check(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
@@ -44,6 +45,8 @@ fn descendant<'a>(module: &'a Module, path: &ModulePath) -> Option<&'a Module> {
 fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let mut seen: HashMap<String, Span> = HashMap::new();
     for import in &module.imports {
+        diagnostics.append(needless_provider(module, import));
+        diagnostics.append(key_of_single(module, import));
         let Some(target) = static_target(import) else { continue };
         let Some(first) = seen.insert(target.clone(), import.span) else { continue };
         diagnostics.push(
@@ -59,4 +62,48 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
 fn static_target(import: &Import) -> Option<String> {
     let traversal = import.to_expression.as_traversal()?;
     Some(groma_lang::traversal_text(&traversal))
+}
+
+/// The provider of an import is for resources that have no block yet.
+fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
+    let provider = import.provider.as_ref()?;
+    let declared = target(module, import)?;
+    if declared.provider.as_ref().is_some_and(|own| own.provider == provider.provider) {
+        return None;
+    }
+    Some(
+        Diagnostic::error(
+            "Invalid import provider argument",
+            format!(
+                "{} is declared, and its own block says which provider it uses. The argument is for imports that generate a block; \
+                 remove it.",
+                import.to
+            ),
+        )
+        .at(provider.span),
+    )
+}
+
+fn key_of_single(module: &Module, import: &Import) -> Option<Diagnostic> {
+    let declared = target(module, import)?;
+    let has_key = match &import.to_expression.kind {
+        ExpressionKind::Index(_) => true,
+        ExpressionKind::Traversal(traversal) => matches!(traversal.steps.last(), Some(Step::Index { .. })),
+        _ => false,
+    };
+    let single = declared.count.is_none() && declared.for_each.is_none();
+    (has_key && single).then(|| {
+        Diagnostic::error(
+            "Invalid import 'to' expression",
+            format!(
+                "{} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index.",
+                import.to
+            ),
+        )
+        .at(import.to_expression.span)
+    })
+}
+
+fn target<'a>(module: &'a Module, import: &Import) -> Option<&'a Resource> {
+    descendant(module, &import.to.module)?.resources.get(&import.to.resource)
 }

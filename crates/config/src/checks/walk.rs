@@ -191,7 +191,7 @@ impl Walk<'_> {
             };
             let mut whole = referenced.clone();
             whole.rest.clear();
-            if let Some(problem) = reference::problem(self.module, &everywhere(), &whole) {
+            if let Some(problem) = reference::problem(self.module, &Place::default(), &whole) {
                 self.diagnostics.push(problem);
             }
             let (Reference::Resource(_), Some(first)) = (&referenced.target, referenced.rest.first()) else { continue };
@@ -204,9 +204,4 @@ impl Walk<'_> {
             );
         }
     }
-}
-
-/// A place where nothing is out of range.
-fn everywhere() -> Place<'static> {
-    Place::repeated(true, true).with_self()
 }

@@ -138,7 +138,7 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
     let mut resources = 0;
     for reference in &found {
         let problem = match &reference.target {
-            Reference::Resource(resource) if resource.mode == Mode::Managed => {
+            Reference::Resource(resource) if resource.mode != Mode::Ephemeral => {
                 resources += 1;
                 continue;
             }
@@ -150,10 +150,7 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
             Reference::Count(_) => {
                 ("Invalid count reference in replace_triggered_by expression", "Of count, only count.index")
             }
-            _ => (
-                "Invalid reference in replace_triggered_by expression",
-                "Only managed resources, count.index and each.key",
-            ),
+            _ => ("Invalid reference in replace_triggered_by expression", "Only resources, count.index and each.key"),
         };
         decoding.error(reference.span, problem.0, format!("{} can stand in replace_triggered_by.", problem.1));
         fine = false;

@@ -3,14 +3,36 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Attribute, Expression};
+use groma_hcl::{Attribute, Expression, ExpressionKind, ObjectItem};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value, convert};
 
 use super::{Decoding, syntax};
 
-/// The value of an expression without references and function calls.
+/// The value of an expression without references and function calls, where strings of the JSON syntax are just text.
 pub(crate) fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
+    constant_template(&without_templates(expression))
+}
+
+/// The expression with its JSON strings as they are, however much they look like templates.
+pub(crate) fn without_templates(expression: &Expression) -> Expression {
+    let kind = match &expression.kind {
+        ExpressionKind::JsonString(string) => ExpressionKind::String(Arc::clone(&string.text)),
+        ExpressionKind::Tuple(elements) => ExpressionKind::Tuple(elements.iter().map(without_templates).collect()),
+        ExpressionKind::Object(items) => {
+            let item = |item: &ObjectItem| ObjectItem {
+                key: without_templates(&item.key),
+                value: without_templates(&item.value),
+            };
+            ExpressionKind::Object(items.iter().map(item).collect())
+        }
+        other => other.clone(),
+    };
+    Expression::new(kind, expression.span)
+}
+
+/// As [`constant`], where strings of the JSON syntax are templates.
+pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let value = evaluate_constant(expression, &mut diagnostics);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
@@ -62,7 +84,7 @@ fn typed(expression: &Expression, ty: &Type, decoding: &mut Decoding<'_>) -> Opt
 
 /// Reports an expression that is constant already and no truth value; others are for later.
 pub(super) fn check_boolean(expression: &Expression, decoding: &mut Decoding<'_>) {
-    if constant(expression).is_ok() {
+    if constant_template(expression).is_ok() {
         typed(expression, &Type::Bool, decoding);
     }
 }

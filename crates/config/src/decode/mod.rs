@@ -22,7 +22,7 @@ mod syntax;
 mod terraform;
 mod variable;
 
-pub(crate) use literal::constant;
+pub(crate) use literal::{constant, constant_template, without_templates};
 pub(crate) use module_call::parse_source as module_source;
 pub(crate) use output::OutputDraft;
 pub(crate) use variable::VariableDraft;

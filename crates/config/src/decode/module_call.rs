@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use groma_diagnostics::{Diagnostic, Span};
-use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ObjectItem};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind, ObjectItem};
 
 use super::{Decoding, depends_on, literal, meta, name, provider, terraform};
 use crate::model::{LocalProvider, ModuleCall, ModuleSource, PassedProvider};
@@ -28,8 +28,7 @@ static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().opti
 
 /// Whether a module block uses `name` for itself, so that no input can have it.
 pub(super) fn is_meta_argument(name: &str) -> bool {
-    MODULE.attributes.iter().any(|attribute| &*attribute.name == name && name != "ignore_nested_deprecations")
-        || MODULE.blocks.iter().any(|block| &*block.kind == name && matches!(name, "lifecycle" | "locals"))
+    MODULE.attributes.iter().any(|attribute| &*attribute.name == name) || matches!(name, "lifecycle" | "locals")
 }
 
 /// Decodes a `module` block.
@@ -45,18 +44,16 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         decoding,
     );
     let source_argument = content.get("source");
-    let version_argument = content.get("version");
+    // OpenTofu takes null for a version that is not written.
+    let version_argument =
+        content.get("version").filter(|attribute| !matches!(attribute.expression.kind, ExpressionKind::Null));
     let source = source_argument.and_then(|attribute| constant_source(attribute, decoding));
     let version = match version_argument {
         Some(attribute) if is_constant(&attribute.expression) => terraform::version_constraints(attribute, decoding),
         _ => None,
     };
-    if let (Some(ModuleSource::Local(_)), Some(version)) = (&source, version_argument) {
-        decoding.error(
-            source_argument.map_or(version.span, |attribute| attribute.expression.span),
-            "Invalid registry module source address",
-            "Only modules of a registry have versions, and this source is a folder. Remove the \"version\" argument.",
-        );
+    if let (Some(source), Some(version)) = (&source, version_argument) {
+        refuse_version(source, source_argument.unwrap_or(version), decoding);
     }
     let body = meta::with_escape_block(&content, body, "module", decoding);
     Some(ModuleCall {
@@ -76,18 +73,49 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
     })
 }
 
+/// Only modules of a registry have versions.
+fn refuse_version(source: &ModuleSource, argument: &Attribute, decoding: &mut Decoding<'_>) {
+    let what = match source {
+        ModuleSource::Local(_) => "a folder",
+        ModuleSource::Remote(address) if !is_registry_address(address) => "no registry address",
+        ModuleSource::Remote(_) => return,
+    };
+    decoding.error(
+        argument.expression.span,
+        "Invalid registry module source address",
+        format!(
+            "Only modules of a registry have versions, and this source is {what}. Remove the \"version\" argument."
+        ),
+    );
+}
+
+/// `[HOST/]NAMESPACE/NAME/SYSTEM`, perhaps with `//FOLDER`.
+fn is_registry_address(address: &str) -> bool {
+    let package = address.split_once("//").map_or(address, |(package, _)| package);
+    let parts: Vec<&str> = package.split('/').collect();
+    let names = match parts.as_slice() {
+        [host, names @ ..] if names.len() == 3 && (host.contains('.') || host.contains(':')) => names,
+        names if names.len() == 3 => names,
+        _ => return false,
+    };
+    let is_name = |name: &&str| {
+        name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    };
+    names.iter().all(is_name)
+}
+
 pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression> {
     attribute.map(|attribute| attribute.expression.clone())
 }
 
 fn is_constant(expression: &Expression) -> bool {
-    literal::constant(expression).is_ok()
+    literal::constant_template(expression).is_ok()
 }
 
 /// The source, unless it has to wait for variables to be known.
 fn constant_source(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<ModuleSource> {
-    let references_nothing = attribute.expression.as_static_string().is_some() || is_constant(&attribute.expression);
-    if !references_nothing {
+    if !is_constant(&attribute.expression) {
         return None;
     }
     let text = literal::string(attribute, decoding)?;
@@ -151,7 +179,7 @@ fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedPr
     let Some(items) = attribute.expression.as_object() else {
         decoding.error(
             attribute.expression.span,
-            "Invalid providers argument",
+            "Invalid expression",
             "Write an object: the child module's provider names as keys, this module's provider configurations as values.",
         );
         return Vec::new();

@@ -65,7 +65,7 @@ fn refuse_override(block: &Block, decoding: &mut Decoding<'_>) -> bool {
 }
 
 fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Target, Span)> {
-    let traversal = syntax::traversal(&attribute.expression, decoding)?;
+    let traversal = syntax::address(&attribute.expression, decoding)?;
     let span = attribute.expression.span;
     let address = Address::read(&traversal, decoding)?;
     match address.resource {
@@ -192,7 +192,7 @@ pub(super) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> Option<Remo
     if let (RemovedFrom::Module(_), Some(first)) = (&from, provisioners.first()) {
         decoding.error(
             first.span,
-            "Invalid \"removed\" block",
+            "Invalid provisioner block",
             "Only a resource can have provisioners; this block is about a module.",
         );
     }
@@ -200,7 +200,7 @@ pub(super) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> Option<Remo
 }
 
 fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(RemovedFrom, Span)> {
-    let traversal = syntax::traversal(&attribute.expression, decoding)?;
+    let traversal = syntax::address(&attribute.expression, decoding)?;
     let address = Address::read(&traversal, decoding)?;
     if let Some(span) = address.key_span {
         let (what, whole) = match address.resource {
@@ -307,7 +307,7 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
     if !static_names(expression, &mut names) || names.is_empty() {
         decoding.error(
             expression.span,
-            "Invalid import address expression",
+            "Invalid expression",
             "Write the address of a resource instance; its keys, in brackets, may be expressions: aws_vpc.main[each.key].",
         );
         return None;

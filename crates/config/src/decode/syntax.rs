@@ -24,6 +24,15 @@ pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) ->
     traversal
 }
 
+/// The address that `expression` is: as [`traversal`], but quotes were never a way to write one in the native syntax.
+pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Arc<Traversal>> {
+    if let ExpressionKind::String(_) = expression.kind {
+        decoding.error(expression.span, "Invalid expression", "An address stands here without quotes. Remove them.");
+        return None;
+    }
+    traversal(expression, decoding)
+}
+
 /// The single word that `expression` is.
 pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     warn_of_quotes(expression, "keyword", decoding);

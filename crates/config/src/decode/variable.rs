@@ -6,6 +6,7 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
 use groma_lang::{Reference, TypeConstraint, references, type_constraint};
+use groma_value::Type;
 
 use super::{Decoding, condition, literal, module_call, name};
 use crate::model::Condition;
@@ -24,6 +25,8 @@ pub(crate) struct VariableDraft {
     pub(crate) deprecated: Option<Arc<str>>,
     pub(crate) validations: Vec<Condition>,
     pub(crate) span: Span,
+    /// The override that gave it its type or its default.
+    pub(crate) overridden: Option<Span>,
 }
 
 static VARIABLE: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -76,6 +79,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         deprecated: content.get("deprecated").and_then(|attribute| deprecation(attribute, decoding)),
         validations,
         span: block.header,
+        overridden: None,
     })
 }
 
@@ -106,6 +110,13 @@ pub(super) fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) 
     if let ExpressionKind::String(text) = &expression.kind {
         quoted_type(text, expression.span, decoding);
         return TypeConstraint::ANY;
+    }
+    // Of old these two words alone are types.
+    let element = || Arc::new(Type::Dynamic);
+    match expression.as_keyword().as_deref() {
+        Some("list") => return TypeConstraint { ty: Type::List(element()), defaults: None },
+        Some("map") => return TypeConstraint { ty: Type::Map(element()), defaults: None },
+        _ => {}
     }
     let (constraint, diagnostics) = type_constraint(expression);
     decoding.diagnostics.append(diagnostics);

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 use super::early::{Early, RootValues};
 use super::folder::{Folder, Reader};
-use crate::decode::{constant, module_source};
+use crate::decode::{constant_template, module_source};
 use crate::manifest::ModuleManifest;
 use crate::model::{Module, ModuleCall, ModuleSource};
 use crate::source::{display, normalize};
@@ -169,6 +169,8 @@ impl Builder<'_, '_> {
     fn directory(&mut self, place: &Place<'_>, call: &ModuleCall) -> Option<PathBuf> {
         match call.source.as_ref()? {
             ModuleSource::Local(relative) => Some(normalize(&place.directory.join(relative))),
+            // A version that cannot be read has been reported.
+            ModuleSource::Remote(_) if call.version_expression.is_some() && call.version.is_empty() => None,
             ModuleSource::Remote(source) => {
                 let Some(installed) = self.manifest.get(&place.path) else {
                     self.error(
@@ -207,7 +209,7 @@ fn source_span(call: &ModuleCall) -> Span {
 
 /// An argument that is not constant; a wrong constant has been reported.
 fn needs_evaluation(argument: Option<&Expression>) -> Option<&Expression> {
-    argument.filter(|expression| constant(expression).is_err())
+    argument.filter(|expression| constant_template(expression).is_err())
 }
 
 fn parse_source(text: &str) -> Result<ModuleSource, (&'static str, String)> {

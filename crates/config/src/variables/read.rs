@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
-use groma_hcl::{Attribute, Expression, ExpressionKind, ObjectItem, parse_expression, parse_file, parse_json_file};
+use groma_hcl::{Attribute, parse_expression, parse_file, parse_json_file};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
 
 use super::{InputValue, Origin};
+use crate::decode::without_templates;
 use crate::model::Variable;
 use crate::source::{Files, display};
 
@@ -58,23 +59,9 @@ fn register(
 }
 
 fn assignment(attribute: &Attribute, origin: Origin, diagnostics: &mut Diagnostics) -> (Name, InputValue) {
-    let expression = literal(&attribute.expression);
+    let expression = without_templates(&attribute.expression);
     let value = evaluate_constant(&expression, diagnostics);
     (Name::clone(&attribute.name.name), InputValue { value, origin, span: attribute.expression.span })
-}
-
-/// The expression with its JSON strings as they are: in a variables file they are no templates.
-fn literal(expression: &Expression) -> Expression {
-    let kind = match &expression.kind {
-        ExpressionKind::JsonString(string) => ExpressionKind::String(Arc::clone(&string.text)),
-        ExpressionKind::Tuple(elements) => ExpressionKind::Tuple(elements.iter().map(literal).collect()),
-        ExpressionKind::Object(items) => {
-            let items = items.iter().map(|item| ObjectItem { key: literal(&item.key), value: literal(&item.value) });
-            ExpressionKind::Object(items.collect())
-        }
-        other => other.clone(),
-    };
-    Expression::new(kind, expression.span)
 }
 
 /// The value that `text` is for `variable`, as given on the command line, in the environment or at a prompt.
