@@ -98,8 +98,16 @@ pub(crate) fn equal_members(a: &[Value], b: &[Value]) -> Option<bool> {
 
 /// The first of equal elements each. What is not wholly known equals nothing yet.
 fn distinct(values: Vec<Value>) -> Vec<Value> {
-    if values.len() < 2 {
-        return values;
+    /// Up to here comparing each with each is quicker than hashing.
+    const FEW: usize = 8;
+    if values.len() <= FEW {
+        let mut kept: Vec<Value> = Vec::with_capacity(values.len());
+        for value in values {
+            if !value.is_wholly_known() || !kept.contains(&value) {
+                kept.push(value);
+            }
+        }
+        return kept;
     }
     let mut seen: HashSet<Value> = HashSet::with_capacity(values.len());
     values.into_iter().filter(|value| !value.is_wholly_known() || seen.insert(value.clone())).collect()

@@ -215,7 +215,7 @@ fn equality_waits_for_what_it_depends_on() {
     assert_eq!(prefixed.equals(&Value::string("http")), Value::FALSE);
     assert_eq!(prefixed.equals(&Value::string("arn:x")), unknown_bool());
     let list = |values: &[Value]| Value::list(Type::String, values.to_vec());
-    assert_eq!(list(&[unknown.clone()]).equals(&list(&[])), Value::FALSE);
+    assert_eq!(list(std::slice::from_ref(&unknown)).equals(&list(&[])), Value::FALSE);
     assert_eq!(
         list(&[Value::string("a"), unknown.clone()]).equals(&list(&[Value::string("b"), unknown])),
         Value::FALSE

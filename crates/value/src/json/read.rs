@@ -1,6 +1,6 @@
 //! Reading values of a known type.
 
-use super::scan::{Scanner, Token};
+use super::scan::{Scanner, Token, text};
 use crate::Name;
 use crate::codec::{CodecError, Failure, Outcome};
 use crate::convert::convert;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// # Errors
 /// If the text is no JSON or does not fit the type.
 pub fn from_json(json: &[u8], ty: &Type) -> Result<Value, CodecError> {
-    let text = String::from_utf8_lossy(json);
+    let text = text(json);
     let mut scanner = Scanner::new(&text);
     let value = value(&mut scanner, ty)?;
     scanner.end()?;
@@ -117,29 +117,35 @@ fn map(scanner: &mut Scanner<'_>, element: &Arc<Type>) -> Outcome<Value> {
 
 fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>) -> Outcome<Value> {
     let names = object.shape().names();
-    let mut values: Vec<Option<Value>> = vec![None; names.len()];
-    // Written attributes are sorted, so the next one is mostly the one after the last.
-    let mut next = 0;
+    let types = object.types();
+    // Written attributes are sorted, so that they mostly come in the order of the values.
+    let mut values: Vec<Value> = Vec::with_capacity(names.len());
     let mut first = true;
     while scanner.more(&mut first, b'}')? {
         let key = scanner.key()?;
-        let expected = names.get(next).filter(|name| ***name == *key).map(|_| next);
+        let expected = names.get(values.len()).filter(|name| ***name == *key).map(|_| values.len());
         let Some(at) = expected.or_else(|| object.shape().position(&key)) else {
             return scanner.fail(format!("unsupported attribute {key:?}"));
         };
-        next = at + 1;
-        let (Some(ty), Some(slot), Some(name)) = (object.types().get(at), values.get_mut(at), names.get(at)) else {
-            continue;
-        };
+        let (Some(ty), Some(name)) = (types.get(at), names.get(at)) else { continue };
         let value = value(scanner, ty).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
-        *slot = Some(value);
+        fill_with_nulls(&mut values, types, at);
+        match values.get_mut(at) {
+            Some(earlier) => *earlier = value,
+            None => values.push(value),
+        }
     }
-    let values = values
-        .into_iter()
-        .zip(object.types())
-        .map(|(value, ty)| value.unwrap_or_else(|| Value::null(ty.clone())))
-        .collect();
+    fill_with_nulls(&mut values, types, names.len());
     Ok(Value::object_typed(object, values))
+}
+
+/// Adds nulls for the attributes before a place that have not come yet.
+fn fill_with_nulls(values: &mut Vec<Value>, types: &[Type], before: usize) {
+    while values.len() < before
+        && let Some(ty) = types.get(values.len())
+    {
+        values.push(Value::null(ty.clone()));
+    }
 }
 
 fn dynamic(scanner: &mut Scanner<'_>) -> Outcome<Value> {

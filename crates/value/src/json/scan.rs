@@ -4,6 +4,14 @@ use crate::codec::{Failure, Outcome};
 use crate::types::MAX_DEPTH;
 use std::borrow::Cow;
 
+/// JSON bytes as text; what is no UTF-8 becomes U+FFFD.
+pub(super) fn text(json: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(json) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(json),
+    }
+}
+
 /// A place in JSON text.
 pub(super) struct Scanner<'a> {
     text: &'a str,

@@ -1,6 +1,6 @@
 //! JSON that stands for itself: objects, tuples and simple values, as `jsondecode` gives them.
 
-use super::scan::{Scanner, Token};
+use super::scan::{Scanner, Token, text};
 use crate::Name;
 use crate::codec::{CodecError, Failure, Outcome};
 use crate::number::Number;
@@ -14,7 +14,7 @@ use crate::value::Value;
 /// # Errors
 /// If the text is no JSON.
 pub fn decode(json: &[u8]) -> Result<Value, CodecError> {
-    let text = String::from_utf8_lossy(json);
+    let text = text(json);
     let mut scanner = Scanner::new(&text);
     let value = value(&mut scanner)?;
     scanner.end()?;

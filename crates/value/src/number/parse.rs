@@ -39,7 +39,7 @@ impl Number {
             return Ok(Number::infinite(negative));
         }
         let Unsigned { digits, fraction_digits, decimal_exponent, binary_exponent } = unsigned(rest)?;
-        let mantissa: UBig = digits.parse().map_err(|_| NumberParseError)?;
+        let mantissa = whole_number(&digits)?;
         let five = decimal_exponent - fraction_digits;
         if mantissa.is_zero() {
             return Ok(Parts { negative, mantissa, exponent: 0 }.exactly(precision));
@@ -58,6 +58,23 @@ impl FromStr for Number {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Number::parse(text)
     }
+}
+
+/// The digits before and after the point.
+struct Digits<'a> {
+    whole: &'a str,
+    fraction: &'a str,
+}
+
+/// The number that all digits together stand for.
+fn whole_number(digits: &Digits<'_>) -> Result<UBig, NumberParseError> {
+    /// So many digits fit a machine integer.
+    const FEW: usize = 19;
+    if digits.whole.len() + digits.fraction.len() <= FEW {
+        let all = digits.whole.bytes().chain(digits.fraction.bytes());
+        return Ok(UBig::from(all.fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'))));
+    }
+    format!("{}{}", digits.whole, digits.fraction).parse().map_err(|_| NumberParseError)
 }
 
 /// Plain digits of a machine integer, which are most numbers there are.
@@ -84,14 +101,14 @@ fn small_integer(text: &str) -> Option<i64> {
     }
 }
 
-struct Unsigned {
-    digits: String,
+struct Unsigned<'a> {
+    digits: Digits<'a>,
     fraction_digits: i64,
     decimal_exponent: i64,
     binary_exponent: i64,
 }
 
-fn unsigned(text: &str) -> Result<Unsigned, NumberParseError> {
+fn unsigned(text: &str) -> Result<Unsigned<'_>, NumberParseError> {
     let end = text.find(['e', 'E', 'p', 'P']).unwrap_or(text.len());
     let (significand, suffix) = text.split_at(end);
     let (whole, fraction) = significand.split_once('.').unwrap_or((significand, ""));
@@ -109,7 +126,7 @@ fn unsigned(text: &str) -> Result<Unsigned, NumberParseError> {
         }
     }
     Ok(Unsigned {
-        digits: format!("{whole}{fraction}"),
+        digits: Digits { whole, fraction },
         fraction_digits: fraction.len() as i64,
         decimal_exponent,
         binary_exponent,
