@@ -116,7 +116,7 @@ impl Pair<'_> {
         Diagnostic::error(
             "Cannot override provider configuration",
             format!(
-                "{child} configures {} itself, so that it cannot take a configuration from {parent}. Remove the entry, or the \
+                "The module ({child}) configures {} itself, so that it cannot take a configuration from {parent}. Remove the entry, or the \
                  module's own provider block.",
                 passed.child
             ),
@@ -147,7 +147,7 @@ impl Pair<'_> {
             Diagnostic::error(
                 "Reference to undefined provider",
                 format!(
-                    "{} expects no provider configuration {}. If it should, list it in configuration_aliases of its \
+                    "The module ({}) expects no provider configuration {}. If it should, list it in configuration_aliases of its \
                      required_providers entry {name:?}; otherwise remove it here.",
                     describe(self.child),
                     passed.child
@@ -210,8 +210,8 @@ fn undefined(module: &Module, name: &str) -> Diagnostic {
     Diagnostic::warning(
         "Reference to undefined provider",
         format!(
-            "{place} declares no provider {name:?}, so it is taken for {short}. Add an entry {name:?} with the source {short:?} to its \
-             required_providers."
+            "No provider {name:?} is declared in {place}, so it is taken for {short}. Add an entry {name:?} with the source {short:?} to \
+             required_providers there."
         ),
     )
 }
@@ -226,7 +226,7 @@ fn incompatible(child: &Module, block: &ProviderBlock, span: Span) -> Diagnostic
     Diagnostic::error(
         "Module is incompatible with count, for_each, and depends_on",
         format!(
-            "{} configures the provider {} itself, and a call of such a module can have neither count, for_each nor depends_on. \
+            "The module ({}) configures the provider {} itself, and a call of such a module can have neither count, for_each nor depends_on. \
              Let the module take the configuration from its caller, through \"providers\".",
             describe(child),
             block.provider
