@@ -22,7 +22,6 @@ pub trait Scope {
     /// # Errors
     ///
     /// The name means nothing here, or its value cannot be had. The expression then goes on with an unknown value.
-    #[allow(clippy::result_large_err, reason = "errors end the evaluation of a name; they are rare and moved once")]
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic>;
 
     /// What functions need besides their arguments.

@@ -4,6 +4,8 @@
 //! it, or `error: ` and the summary of the first error. With `GROMA_UPDATE=1` the files are written anew. With
 //! `GROMA_TERRAFORM` set to a Terraform of version 1.15 or later, it is asked too, save for expressions after `# ours`.
 
+#![allow(clippy::unwrap_used, reason = "tests end where something is missing")]
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -6,6 +6,8 @@
 //! line after it is its value, with the words `unknown` and `sensitive` where they apply, or `error: ` and a summary.
 //! With `GROMA_UPDATE=1` the files are written anew.
 
+#![allow(clippy::unwrap_used, reason = "tests end where something is missing")]
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,7 +111,8 @@ fn what_is_known_while_planning_stays_so() {
 #[test]
 fn a_failed_part_makes_no_further_errors() {
     let sources = Arc::new(Sources::new());
-    let file = sources.add("main.tf", "upper({}.a[0].b) + length(null) == [for x in nope.x : x][0] ? {}.z : 1").unwrap();
+    let file =
+        sources.add("main.tf", "upper({}.a[0].b) + length(null) == [for x in nope.x : x][0] ? {}.z : 1").unwrap();
     let (expression, mut diagnostics) = groma_hcl::parse_expression(&file);
     let scope = Plan { functions: FunctionContext::new(".", Arc::clone(&sources)) };
     let value = evaluate(&expression, &scope, &mut diagnostics);

@@ -5,7 +5,6 @@ use groma_hcl::{LiteralKey, Step};
 use groma_value::{Kind, Number, Type, Value, convert};
 
 /// Applies one literal step.
-#[allow(clippy::result_large_err, reason = "rare, and moved once")]
 pub(crate) fn step(value: &Value, step: &Step) -> Result<Value, Diagnostic> {
     match step {
         Step::Attribute { name, span } => attribute(value, name, *span),
@@ -18,7 +17,6 @@ pub(crate) fn step(value: &Value, step: &Step) -> Result<Value, Diagnostic> {
 }
 
 /// The attribute `name` of an object, or the element with that key of a map.
-#[allow(clippy::result_large_err, reason = "rare, and moved once")]
 pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, Diagnostic> {
     if let Kind::Object(object) = value.kind()
         && let Some(found) = object.get(name)
@@ -79,7 +77,6 @@ fn invalid_index(detail: impl Into<String>, span: Span) -> Diagnostic {
 const NOT_AN_ELEMENT: &str = "The given key does not identify an element in this collection value";
 
 /// The element of `collection` at `key`.
-#[allow(clippy::result_large_err, reason = "rare, and moved once")]
 pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value, Diagnostic> {
     if collection.is_null() {
         return Err(
@@ -128,13 +125,9 @@ pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value
         _ => Err(invalid_index("This value does not have any indices.", span)),
     }
 }
-
-#[allow(clippy::result_large_err, reason = "rare, and moved once")]
 fn converted(key: &Value, ty: &Type, span: Span) -> Result<Value, Diagnostic> {
     convert::convert(key, ty).map_err(|problem| invalid_index(format!("{NOT_AN_ELEMENT}: {}.", problem.message), span))
 }
-
-#[allow(clippy::result_large_err, reason = "rare, and moved once")]
 fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> Result<Value, Diagnostic> {
     let marks = collection.marks().union(key.marks());
     let problem = |why: &str| Err(invalid_index(format!("{NOT_AN_ELEMENT}: {why}."), span));

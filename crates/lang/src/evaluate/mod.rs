@@ -23,7 +23,7 @@ pub use observe::{observing, statement, traversal_text};
 use crate::scope::{ChildScope, ConstantScope, Scope};
 
 /// How deep expressions may be nested; deeper ones are refused rather than overflowing the stack.
-pub(crate) const MAX_DEPTH: u32 = 200;
+pub(crate) const MAX_DEPTH: u32 = 400;
 
 /// The value of `expression` in `scope`.
 ///

@@ -1,7 +1,7 @@
 //! Operators.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Binary, BinaryOperator, Expression, Unary, UnaryOperator};
+use groma_hcl::{Binary, BinaryOperator, Expression, ExpressionKind, Unary, UnaryOperator};
 use groma_value::operations::{self, OperationError};
 use groma_value::{Type, Value, convert};
 
@@ -76,54 +76,82 @@ impl Evaluator<'_> {
             UnaryOperator::Negate => operations::negate(&value),
             UnaryOperator::Not => operations::not(&value),
         };
-        result.unwrap_or_else(|problem| self.operation_failed(&problem, ty, expression))
+        result.unwrap_or_else(|problem| {
+            self.report_about(failure(&problem, expression), expression);
+            Value::unknown(ty)
+        })
     }
 
-    pub(super) fn binary(&mut self, binary: &Binary, expression: &Expression) -> Value {
+    /// A chain such as `a + b + c` is walked from its innermost left operand on, so that its length costs no stack.
+    pub(super) fn binary<'e>(&mut self, binary: &'e Binary, expression: &'e Expression) -> Value {
+        let mut outer: Vec<(&Binary, &Expression)> = Vec::new();
+        let (mut binary, mut expression) = (binary, expression);
+        while let ExpressionKind::Binary(inner) = &binary.left.kind {
+            outer.push((binary, expression));
+            expression = &binary.left;
+            binary = inner;
+        }
+        let mut left = self.apart(&binary.left);
+        loop {
+            left = self.combined(binary, left, expression);
+            match outer.pop() {
+                Some(next) => (binary, expression) = next,
+                None => break,
+            }
+        }
+        let (value, diagnostics) = left;
+        self.diagnostics.append(diagnostics);
+        value
+    }
+
+    /// The result of an operator whose left operand has been evaluated, and all that counts of both sides' problems.
+    fn combined(
+        &mut self,
+        binary: &Binary,
+        left: (Value, Diagnostics),
+        expression: &Expression,
+    ) -> (Value, Diagnostics) {
         let operator = binary.operator;
         let ty = operand_type(operator);
-        let left = self.side(&binary.left, &ty, "left", operator, expression);
-        let right = self.side(&binary.right, &ty, "right", operator, expression);
+        let left = self.side(left, &binary.left, &ty, "left", operator, expression);
+        let right = self.apart(&binary.right);
+        let right = self.side(right, &binary.right, &ty, "right", operator, expression);
+        let mut diagnostics = left.diagnostics;
         let (Some(left_value), Some(right_value)) = (left.value, right.value) else {
-            self.diagnostics.append(left.diagnostics);
-            self.diagnostics.append(right.diagnostics);
-            return Value::unknown(result_type(operator));
+            diagnostics.append(right.diagnostics);
+            return (Value::unknown(result_type(operator)), diagnostics);
         };
-        if let Some(decided) = shortcut(operator, &left_value, &right_value, left.diagnostics.has_errors()) {
-            match decided.side {
-                Side::Left => self.diagnostics.append(left.diagnostics),
-                Side::Right => self.diagnostics.append(right.diagnostics),
-            }
-            return decided.value.with_marks(left_value.marks()).with_marks(right_value.marks());
+        if let Some(decided) = shortcut(operator, &left_value, &right_value, diagnostics.has_errors()) {
+            let value = decided.value.with_marks(left_value.marks()).with_marks(right_value.marks());
+            return match decided.side {
+                Side::Left => (value, diagnostics),
+                Side::Right => (value, right.diagnostics),
+            };
         }
-        let failed = left.diagnostics.has_errors() || right.diagnostics.has_errors();
-        self.diagnostics.append(left.diagnostics);
-        self.diagnostics.append(right.diagnostics);
-        if failed {
+        diagnostics.append(right.diagnostics);
+        if diagnostics.has_errors() {
             let unknown = Value::unknown(result_type(operator));
-            return unknown.with_marks(left_value.marks()).with_marks(right_value.marks());
+            return (unknown.with_marks(left_value.marks()).with_marks(right_value.marks()), diagnostics);
         }
-        match apply(operator, &left_value, &right_value) {
+        let value = match apply(operator, &left_value, &right_value) {
             Ok(value) => value,
-            Err(problem) => self.operation_failed(&problem, result_type(operator), expression),
-        }
-    }
-
-    fn operation_failed(&mut self, problem: &OperationError, ty: Type, expression: &Expression) -> Value {
-        let detail = format!("Error during operation: {problem}.");
-        self.report_about(Diagnostic::error("Operation failed", detail).at(expression.span), expression);
-        Value::unknown(ty)
+            Err(problem) => {
+                diagnostics.push(self.with_observations(failure(&problem, expression), expression));
+                Value::unknown(result_type(operator))
+            }
+        };
+        (value, diagnostics)
     }
 
     fn side(
-        &mut self,
+        &self,
+        (value, mut diagnostics): (Value, Diagnostics),
         operand: &Expression,
         ty: &Type,
         which: &str,
         operator: BinaryOperator,
         whole: &Expression,
     ) -> Operand {
-        let (value, mut diagnostics) = self.apart(operand);
         let problem = match convert::convert(&value, ty) {
             Ok(value) => return Operand { value: Some(value), diagnostics },
             Err(problem) => hint(operator, &value, problem.message),
@@ -150,6 +178,10 @@ impl Evaluator<'_> {
         self.report_about(Diagnostic::error("Invalid operand", detail).at(operand.span).within(whole.span), operand);
         None
     }
+}
+
+fn failure(problem: &OperationError, expression: &Expression) -> Diagnostic {
+    Diagnostic::error("Operation failed", format!("Error during operation: {problem}.")).at(expression.span)
 }
 
 /// Adds what people coming from other languages need to know.

@@ -19,12 +19,8 @@ pub(super) fn functions() -> Vec<Function> {
             let sign = call.integer(0)?.signum();
             Ok(Value::number(sign))
         }),
-        of_one("log", |call| {
-            let (number, base) = (call.number(0).to_f64(), call.number(1).to_f64());
-            float(number.ln() / base.ln())
-        })
-        .takes(number("base")),
-        of_one("pow", |call| float(call.number(0).to_f64().powf(call.number(1).to_f64()))).takes(number("power")),
+        of_one("log", |call| computed(call.number(0).logarithm(&call.number(1)))).takes(number("base")),
+        of_one("pow", |call| computed(call.number(0).power(&call.number(1)))).takes(number("power")),
         Function::fixed("max", Type::Number, |call| extreme(call, |next, best| next > best))
             .takes_more(number("numbers")),
         Function::fixed("min", Type::Number, |call| extreme(call, |next, best| next < best))
@@ -35,11 +31,8 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn float(result: f64) -> Outcome {
-    match Number::from_f64(result) {
-        Some(number) => Ok(Value::number(number)),
-        None => Err(FunctionError::new("the result is not a number")),
-    }
+fn computed(result: Option<Number>) -> Outcome {
+    result.map(Value::number).ok_or_else(|| FunctionError::new("the result is not a number"))
 }
 
 fn extreme(arguments: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {

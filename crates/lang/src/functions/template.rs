@@ -35,9 +35,10 @@ pub(super) fn functions() -> Vec<Function> {
 /// Templates that have been parsed, by name and text: a template that a thousand instances use is parsed once.
 #[derive(Clone, Default)]
 pub struct TemplateCache {
-    parsed: Arc<Mutex<HashMap<(String, Arc<str>), Parsed>>>,
+    parsed: Arc<Mutex<HashMap<NameAndText, Parsed>>>,
 }
 
+type NameAndText = (String, Arc<str>);
 type Parsed = Arc<(Expression, Diagnostics)>;
 
 impl fmt::Debug for TemplateCache {

@@ -245,8 +245,14 @@ impl Timestamp {
 
     fn verb(self, token: &str, civil: &Civil, out: &mut String) -> Result<(), String> {
         let number = |number: i64, allowed: &str, out: &mut String| match token.len() {
-            1 => Ok(push(out, format_args!("{number}"))),
-            2 => Ok(push(out, format_args!("{number:02}"))),
+            1 => {
+                push(out, format_args!("{number}"));
+                Ok(())
+            }
+            2 => {
+                push(out, format_args!("{number:02}"));
+                Ok(())
+            }
             _ => Err(format!("invalid date format verb {token:?}: {allowed}")),
         };
         let name = |names: &[&'static str], index: i64| {
