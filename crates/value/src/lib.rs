@@ -28,5 +28,5 @@ pub use number::Number;
 pub use path::{Path, PathMarks, PathStep};
 pub use refinement::{Bound, Refinement, RefinementError};
 pub use text::{normalized, safe_prefix};
-pub use types::{MAX_DEPTH, ObjectType, Shape, Type, TypeJsonError};
+pub use types::{MAX_DEPTH, ObjectType, Shape, Type};
 pub use value::{IndexError, Kind, Length, MapView, ObjectView, Range, Value};

@@ -6,6 +6,7 @@
 use crate::marks::Marks;
 use crate::types::Type;
 use crate::value::{Kind, Value};
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -130,10 +131,16 @@ fn in_order(element: &Type, mut values: Vec<Value>) -> Vec<Value> {
                     (class(&value), text, value)
                 })
                 .collect();
-            keyed.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+            keyed.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)).then_with(|| tie(&a.2, &b.2)));
             keyed.into_iter().map(|(_, _, value)| value).collect()
         }
     }
+}
+
+/// The order of different elements whose content reads the same, as long numbers do: it must not depend on the order
+/// in which they came, so that equal sets hold them in the same order.
+fn tie(a: &Value, b: &Value) -> Ordering {
+    if a.is_wholly_known() && b.is_wholly_known() { a.cmp(b) } else { Ordering::Equal }
 }
 
 /// Known values before unknowns before nulls.

@@ -138,6 +138,33 @@ fn random_arithmetic_is_the_same_to_the_last_digit() {
     }
 }
 
+/// The same cases with the results that Terraform gave, so that something is checked where there is no Terraform.
+/// With one, `GROMA_RECORD=1` writes them anew.
+#[test]
+fn recorded_arithmetic_is_the_same_to_the_last_digit() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/arithmetic.tsv");
+    let mut random = Random(3);
+    let cases: Vec<Case> = (0..250)
+        .map(|_| {
+            let depth = random.next(3);
+            random.case(depth)
+        })
+        .collect();
+    if let (Ok(_), Some(terraform)) = (std::env::var("GROMA_RECORD"), terraform()) {
+        let texts: Vec<String> = cases.iter().map(|case| case.text.clone()).collect();
+        let results = ask(&terraform, &texts);
+        let lines: Vec<String> =
+            texts.iter().zip(results).map(|(text, result)| format!("{text}\t{result}\n")).collect();
+        std::fs::write(file, lines.concat()).expect("the file can be written");
+    }
+    let recorded = std::fs::read_to_string(file).expect("the recorded results");
+    assert_eq!(recorded.lines().count(), cases.len());
+    for (line, case) in recorded.lines().zip(&cases) {
+        let ours = case.ours.as_ref().map_or_else(|| "error".to_owned(), Number::to_string);
+        assert_eq!(line, format!("{}\t{ours}", case.text));
+    }
+}
+
 #[test]
 fn random_powers_and_logarithms_are_the_same_to_the_last_digit() {
     let Some(terraform) = terraform() else { return };

@@ -149,6 +149,32 @@ fn sets_of_objects_are_in_terraforms_order() {
 }
 
 #[test]
+fn equal_sets_hold_their_elements_in_one_order() {
+    let object = |n: &str| Value::object([("n", Value::number(Number::parse(n).expect("a number")))]);
+    // Ten digits of a number count for the order.
+    let (a, b) = (object("12345678901234567890"), object("12345678901234567891"));
+    let one = Value::set(a.ty(), vec![a.clone(), b.clone()]);
+    assert_eq!(one, Value::set(a.ty(), vec![b, a]));
+}
+
+#[test]
+fn deep_values_are_no_danger() {
+    let depth = 500;
+    let text = format!("{}1{}", "[{\"a\":".repeat(depth / 2), "}]".repeat(depth / 2));
+    let value = groma_value::json::decode(text.as_bytes()).expect("not too deep");
+    assert_eq!(groma_value::json::encode(&value).expect("it can be written"), text);
+    assert_eq!(value.equals(&value.transform(|_, value| value)), Value::TRUE);
+    assert_eq!(Value::set(value.ty(), vec![value.clone(), value.clone()]).held_length(), Some(1));
+    let list =
+        groma_value::convert::convert(&Value::tuple(vec![value.clone(), Value::TRUE]), &Type::list(Type::Dynamic));
+    assert!(list.is_err());
+    assert!(Type::from_json(value.ty().to_json().as_bytes()) == Ok(value.ty()));
+    let unknown = value.transform(|_, value| if value == Value::number(1) { Value::DYNAMIC } else { value });
+    assert_eq!(unknown.equals(&value), unknown_bool());
+    assert_eq!(unknown.with_marks(&Marks::SENSITIVE).equals(&value), secret(unknown_bool()));
+}
+
+#[test]
 fn a_set_with_unknowns_has_an_unknown_length() {
     let set = Value::set(Type::Number, vec![Value::number(1), Value::unknown(Type::Number)]);
     let Some(Length::Unknown(length)) = set.length() else { panic!("known: {:?}", set.length()) };

@@ -7,10 +7,9 @@ mod read;
 mod scan;
 mod simple;
 mod text;
+mod types;
 mod write;
 
 pub use read::from_json;
 pub use simple::{decode, implied_type};
 pub use write::{encode, encode_into, to_json, write_json};
-
-pub(crate) use text::write_string;

@@ -17,6 +17,7 @@ pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    deepest: usize,
 }
 
 /// What starts at a place.
@@ -34,12 +35,17 @@ pub(super) enum Token<'a> {
 
 impl<'a> Scanner<'a> {
     pub fn new(text: &'a str) -> Self {
-        Scanner { text, at: 0, depth: 0 }
+        Scanner::with_depth(text, MAX_DEPTH)
+    }
+
+    /// A scanner that lets brackets nest this deep.
+    pub fn with_depth(text: &'a str, deepest: usize) -> Self {
+        Scanner { text, at: 0, depth: 0, deepest }
     }
 
     /// A scanner for a part of the text that `outer` has read over, as deep as that is.
     pub fn nested(text: &'a str, outer: &Scanner<'_>) -> Self {
-        Scanner { text, at: 0, depth: outer.depth + 1 }
+        Scanner { text, at: 0, depth: outer.depth + 1, deepest: outer.deepest }
     }
 
     /// How far the text has been read, in bytes.
@@ -83,7 +89,7 @@ impl<'a> Scanner<'a> {
     fn open(&mut self, token: Token<'a>) -> Outcome<Token<'a>> {
         self.at += 1;
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > self.deepest {
             return self.fail("the JSON is nested too deeply");
         }
         Ok(token)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Writes a quoted JSON string. As Terraform does, `<`, `>`, `&` and the line separators are escaped too, so that the
 /// text is safe inside a page.
-pub(crate) fn write_string(text: &str, out: &mut String) {
+pub(super) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut start = 0;
     for (at, byte) in text.bytes().enumerate() {

@@ -1,10 +1,8 @@
 //! The type system: primitives, collections, structural types and the dynamic placeholder.
 
 mod display;
-mod json;
 mod shape;
 
-pub use json::TypeJsonError;
 pub use shape::Shape;
 
 use crate::Name;

@@ -50,6 +50,9 @@ fn equal_to_unknown(known: &Value, unknown: &Value) -> Option<bool> {
 }
 
 fn equal_aggregates(a: &Value, b: &Value) -> Option<bool> {
+    if a.is_wholly_known() && b.is_wholly_known() && !a.has_marks() && !b.has_marks() {
+        return Some(a == b);
+    }
     let (x, y) = (a.ty(), b.ty());
     if !knows_types(a) || !knows_types(b) {
         return (!type_conforms(&x, &y) && !type_conforms(&y, &x)).then_some(false);
