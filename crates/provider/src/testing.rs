@@ -2,8 +2,8 @@
 
 use groma_value::{Type, Value};
 
-use crate::schema::{Attribute, Block, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 use crate::Name;
+use crate::schema::{Attribute, Block, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 
 /// A block of attributes alone.
 pub(crate) fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
@@ -23,9 +23,7 @@ pub(crate) fn usual() -> [(&'static str, Attribute); 3] {
 /// A schema with every nesting mode of blocks and of nested attributes over the usual attributes: `list`, `set`, `map`,
 /// `single`, `group`, and the same with `n_` as optional nested attributes (but for a group).
 pub(crate) fn everything() -> Block {
-    let nested = |nesting| {
-        Attribute::nested(ObjectSchema::new(nesting, usual()), Use::Optional)
-    };
+    let nested = |nesting| Attribute::nested(ObjectSchema::new(nesting, usual()), Use::Optional);
     let block = |nesting| NestedBlock::new(nesting, attributes(usual()));
     let mut all: Vec<(&str, Attribute)> = usual().into();
     all.extend([

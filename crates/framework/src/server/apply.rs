@@ -1,9 +1,9 @@
 //! Create, update and delete (LC-14 to LC-16).
 
+use groma_provider::contract::without_write_only;
 use groma_provider::{Answer, ApplyRequest, ApplyResponse, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
 
-use super::plan::without_write_only;
 use super::{Server, consistency, panic};
 use crate::equality::keep_prior_form;
 use crate::resource::{CreateRequest, DeleteRequest, ObjectResponse, UpdateRequest};
@@ -56,7 +56,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
     let state = match response.state {
         Some(state) => {
             let state = keep_prior_form(schema, &state, &request.planned_state);
-            without_write_only(schema, &state)
+            without_write_only(schema.block(), &state)
         }
         None if failed => return refused(request, diagnostics),
         None => {

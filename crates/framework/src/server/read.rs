@@ -1,5 +1,6 @@
 //! Reading, upgrading, importing and taking over objects; reading data sources.
 
+use groma_provider::contract::without_write_only;
 use groma_provider::{
     Answer, ImportRequest, ImportResponse, ImportedResource, MoveRequest, MoveResponse, Private, ProviderDiagnostic,
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, UpgradeIdentityRequest,
@@ -7,7 +8,6 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use super::plan::without_write_only;
 use super::{Server, panic};
 use crate::equality::keep_prior_form;
 use crate::resource::{self, ObjectResponse};
@@ -107,7 +107,7 @@ impl Server {
         panic::guard("import", || resource.import(own), lost).map(move |response| {
             let imported = response.state.map(|state| ImportedResource {
                 type_name: request.type_name,
-                state: without_write_only(resource.schema(), &state),
+                state: without_write_only(resource.schema().block(), &state),
                 private: response.private.encode(),
                 identity: response.identity,
             });
@@ -191,7 +191,7 @@ fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectRespo
     let new_state = match &response.state {
         Some(state) => {
             let state = keep_prior_form(schema, state, &request.current_state);
-            without_write_only(schema, &state)
+            without_write_only(schema.block(), &state)
         }
         None => schema.block().null_value(),
     };

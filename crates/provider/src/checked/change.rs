@@ -8,7 +8,7 @@ use super::marks::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::contract::{
     Secrets, Violation, check_compatible, check_planned, check_shape, check_unknowns, check_write_only,
-    normalize_legacy,
+    normalize_legacy, without_write_only,
 };
 use crate::proposed::proposed_new_state;
 use crate::protocol::{ApplyRequest, ApplyResponse, ClientCapabilities, Deferred, PlanRequest, PlanResponse, Private};
@@ -302,8 +302,11 @@ impl Checked {
             }
         }
         let failed = diagnostics.has_errors();
+        let deletes = planned.value.is_null();
         let state = match state {
-            Some(state) if !(failed && state.is_null()) => restore(&subject.schema.block, state, &planned.marks),
+            Some(state) if !(failed && (deletes || state.is_null())) => {
+                restore(&subject.schema.block, state, &planned.marks)
+            }
             _ => prior,
         };
         (Applied { state, private: response.private, identity: response.new_identity, failed }, diagnostics)
@@ -337,7 +340,8 @@ impl Checked {
         if !kept.is_empty() {
             let did = "returned a value that must not be kept for";
             diagnostics.append(self.violations(subject, summary::INVALID_OBJECT, did, &kept, secrets));
-            return None;
+            // What exists must not be forgotten because of it.
+            state = without_write_only(block, &state);
         }
         if response.legacy_type_system {
             state = normalize_legacy(block, &state);

@@ -3,7 +3,8 @@
 use groma_value::{Kind, Type, Value};
 
 use super::{Problem, Violation};
-use crate::Block;
+use crate::proposed::collection_like;
+use crate::schema::{Block, Item, Nesting};
 use crate::trail::Trail;
 
 /// Everything in `value` that is not of the type `ty`; the schema's dynamic parts take any type (LC-01).
@@ -121,4 +122,33 @@ fn find_unknowns(value: &Value, trail: &Trail<'_>, found: &mut Vec<Violation>) {
 /// The places of values that write-only attributes have in `value`; they must have none (LC-29).
 pub fn check_write_only(block: &Block, value: &Value) -> Vec<Violation> {
     block.write_only_values(value).into_iter().map(|path| Violation { path, problem: Problem::WriteOnly }).collect()
+}
+
+/// `value` with null for every write-only attribute: what may be kept of an object that holds what must not be (LC-29).
+pub fn without_write_only(block: &Block, value: &Value) -> Value {
+    if !block.contains_write_only() {
+        return value.clone();
+    }
+    let Kind::Object(object) = value.kind() else { return value.clone() };
+    let parts = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
+        Item::Attribute(attribute) if attribute.is_write_only() => attribute.empty_value().clone(),
+        item => match item.nested().filter(|(_, inner)| inner.contains_write_only()) {
+            Some((nesting, inner)) => nested_without_write_only(nesting, inner, value),
+            None => value.clone(),
+        },
+    });
+    block.object(parts.collect())
+}
+
+fn nested_without_write_only(nesting: Nesting, block: &Block, value: &Value) -> Value {
+    let each = |values: &[Value]| values.iter().map(|value| without_write_only(block, value)).collect();
+    match (nesting, value.kind()) {
+        (Nesting::Single | Nesting::Group, _) => without_write_only(block, value),
+        (_, Kind::List(values) | Kind::Tuple(values) | Kind::Set(values)) => {
+            collection_like(value, block, each(values))
+        }
+        (_, Kind::Map(map)) => collection_like(value, block, each(map.values())),
+        (_, Kind::Object(object)) => collection_like(value, block, each(object.values())),
+        _ => value.clone(),
+    }
 }

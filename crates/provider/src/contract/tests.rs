@@ -172,7 +172,10 @@ fn lc_29_write_only_attributes_are_null_in_plans() {
     let block = attributes([("secret", string(Use::Optional).write_only())]);
     let config = object(&block, [("secret", s("x"))]);
     assert!(planned(&block, block.null_value(), config.clone(), object(&block, [])).is_empty());
-    assert_eq!(texts(&check_write_only(&block, &config)), [".secret: a write-only attribute has a value; it must be null"]);
+    assert_eq!(
+        texts(&check_write_only(&block, &config)),
+        [".secret: a write-only attribute has a value; it must be null"]
+    );
     assert!(check_write_only(&block, &object(&block, [])).is_empty());
 }
 
@@ -226,7 +229,10 @@ fn lc_11_and_lc_13_unknown_values_become_anything_that_fits() {
     assert!(check_compatible(&block, &promise(refined()), &result(s("i-1"))).is_empty());
     for wrong in [s("x-1"), Value::null(Type::String)] {
         let found = check_compatible(&block, &promise(refined()), &result(wrong));
-        assert!(matches!(found.as_slice(), [Violation { problem: Problem::OutsideRefinement { .. }, .. }]), "{found:?}");
+        assert!(
+            matches!(found.as_slice(), [Violation { problem: Problem::OutsideRefinement { .. }, .. }]),
+            "{found:?}"
+        );
     }
 }
 
@@ -272,7 +278,10 @@ fn lc_12_sets_correlate_and_may_shrink_but_not_grow() {
         let check = |planned: Vec<Value>, actual: Vec<Value>| {
             texts(&check_compatible(&block, &with(set(planned)), &with(set(actual))))
         };
-        assert!(check(vec![open("a"), open("b")], vec![usual_object("1", "b", "x"), usual_object("2", "a", "y")]).is_empty());
+        assert!(
+            check(vec![open("a"), open("b")], vec![usual_object("1", "b", "x"), usual_object("2", "a", "y")])
+                .is_empty()
+        );
         let coalesced = object(&attributes(usual()), [("id", unknown()), ("name", unknown())]);
         assert!(check(vec![open("a"), coalesced], vec![usual_object("1", "a", "")]).is_empty(), "{slot} may shrink");
         let grown = check(vec![open("a")], vec![usual_object("1", "a", ""), usual_object("2", "a", "")]);
@@ -297,7 +306,10 @@ fn lc_12_blocks_keep_their_number() {
 fn lc_12_the_object_itself_neither_vanishes_nor_appears() {
     let block = attributes(usual());
     let there = usual_object("1", "", "");
-    assert_eq!(texts(&check_compatible(&block, &there, &block.null_value())), [": it was to be there, but now it is absent"]);
+    assert_eq!(
+        texts(&check_compatible(&block, &there, &block.null_value())),
+        [": it was to be there, but now it is absent"]
+    );
     assert_eq!(check_compatible(&block, &block.null_value(), &there).len(), 1);
     assert!(check_compatible(&block, &block.null_value(), &block.null_value()).is_empty());
 }

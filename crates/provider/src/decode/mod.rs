@@ -57,3 +57,6 @@ impl BodyDecoder {
         &self.node.block
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,8 +100,7 @@ fn lc_05_set_elements_are_matched_by_what_only_the_configuration_gives() {
     for name in ["set", "n_set"] {
         let prior = set(vec![usual_object("1", "a", "x"), usual_object("2", "b", ""), usual_object("3", "c", "")]);
         let config = set(vec![usual_object("", "c", ""), usual_object("", "a", ""), usual_object("", "d", "")]);
-        let merged =
-            proposed_new_state(&block, &object(&block, [(name, prior)]), &object(&block, [(name, config)]));
+        let merged = proposed_new_state(&block, &object(&block, [(name, prior)]), &object(&block, [(name, config)]));
         let expected = set(vec![usual_object("3", "c", ""), usual_object("1", "a", "x"), usual_object("", "d", "")]);
         assert_eq!(merged, object(&block, [(name, expected)]), "{name}");
     }
@@ -125,7 +124,8 @@ fn lc_05_unset_optional_computed_nested_attribute_takes_the_whole_prior_value() 
     let nested = Attribute::nested(ObjectSchema::new(ObjectNesting::List, computed), Use::OptionalComputed);
     let block = attributes([("nested", nested)]);
     let element = object(inner(&block, "nested"), [("id", s("1")), ("size", s("x"))]);
-    let prior = object(&block, [("nested", Value::list(inner(&block, "nested").implied_type().clone(), vec![element]))]);
+    let prior =
+        object(&block, [("nested", Value::list(inner(&block, "nested").implied_type().clone(), vec![element]))]);
     assert_eq!(proposed_new_state(&block, &prior, &object(&block, [])), prior);
 }
 
@@ -152,7 +152,10 @@ fn lc_05_blocks_with_dynamic_attributes_are_tuples_and_objects() {
     let dynamic = attributes([("id", string(Use::Computed)), ("any", Attribute::optional(Type::Dynamic))]);
     let block = Block::new(
         Vec::<(&str, Attribute)>::new(),
-        [("list", NestedBlock::new(Nesting::List, dynamic.clone())), ("map", NestedBlock::new(Nesting::Map, dynamic.clone()))],
+        [
+            ("list", NestedBlock::new(Nesting::List, dynamic.clone())),
+            ("map", NestedBlock::new(Nesting::Map, dynamic.clone())),
+        ],
     );
     let of = |id: Value, any: Value| object(&dynamic, [("id", id), ("any", any)]);
     let null = || Value::null(Type::String);

@@ -61,6 +61,9 @@ pub struct ServerCapabilities {
     pub move_resource_state: bool,
     /// It can write a configuration from an object.
     pub generate_resource_config: bool,
+    /// A creation can be asked for again with the same planned private data and makes no second object. The plugin
+    /// protocol has no word for this: only providers in process can say it.
+    pub repeatable_create: bool,
 }
 
 /// What the caller can handle in responses.

@@ -4,7 +4,6 @@ mod modifiers;
 mod prepare;
 
 pub(super) use modifiers::Change;
-pub(super) use prepare::without_write_only;
 
 use groma_provider::{Answer, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics};
 

@@ -1,6 +1,7 @@
 //! What happens to a plan before the resource's own code sees it: defaults, unknown values, attribute modifiers (FW-02).
 
-use groma_provider::{Block, Item, PlanRequest, ProviderDiagnostics};
+use groma_provider::contract::without_write_only;
+use groma_provider::{Item, PlanRequest, ProviderDiagnostics};
 use groma_value::{Path, Value};
 
 use super::modifiers::{Change, run_modifiers};
@@ -30,9 +31,7 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
         return prepared;
     }
     let (block, rules) = (schema.block(), schema.rules());
-    if block.contains_write_only() {
-        prepared.plan = without_write_only(schema, &prepared.plan);
-    }
+    prepared.plan = without_write_only(block, &prepared.plan);
     if rules.has.defaults {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
         prepared.plan = apply_defaults(schema, trio(request, &plan), &mut prepared.diagnostics);
@@ -82,19 +81,6 @@ fn open_computed(schema: &ResourceSchema, trio: Trio<'_>) -> Value {
                 Next::Past(Value::unknown(attribute.ty()))
             }
         }
-        _ => Next::Into(visit.plan.clone()),
-    })
-}
-
-/// `value` with null for everything that must not be kept (LC-29).
-pub(in crate::server) fn without_write_only(schema: &ResourceSchema, value: &Value) -> Value {
-    let block: &Block = schema.block();
-    if block.write_only_values(value).is_empty() {
-        return value.clone();
-    }
-    let trio = Trio { config: value, plan: value, state: value };
-    rewrite(block, schema.rules(), trio, &mut |visit| match &visit.slot.item {
-        Item::Attribute(attribute) if attribute.is_write_only() => Next::Past(attribute.empty_value().clone()),
         _ => Next::Into(visit.plan.clone()),
     })
 }

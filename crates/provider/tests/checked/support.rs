@@ -1,0 +1,183 @@
+//! A provider with one type, held to its contract, and short ways to call it.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use groma_address::{ProviderAddress, ResourceInstance};
+use groma_diagnostics::{Diagnostics, Sources, Span};
+use groma_provider::{
+    Applied, ApplyInput, Attribute, Block, BodyDecoder, Checked, ClientCapabilities, Name, NestedBlock, Nesting,
+    PlanInput, PlanPurpose, Planned, Private, Schema, Subject, Use,
+};
+use groma_scripted::{ResourceScript, Scripted, World};
+use groma_value::{Type, Value};
+
+/// `id` computed, `name` and `secret` (sensitive) optional, `size` optional and computed, `token` write-only, `rule`
+/// blocks.
+pub fn schema() -> Schema {
+    let port = Block::new([("port", Attribute::optional(Type::Number))], Vec::<(&str, NestedBlock)>::new());
+    Schema::new(Block::new(
+        [
+            ("id", Attribute::computed(Type::String)),
+            ("name", Attribute::optional(Type::String)),
+            ("secret", Attribute::optional(Type::String).sensitive()),
+            ("size", Attribute::optional_computed(Type::String)),
+            ("token", Attribute::optional(Type::String).write_only()),
+        ],
+        [("rule", NestedBlock::new(Nesting::List, port))],
+    ))
+}
+
+pub struct Setup {
+    pub checked: Checked,
+    pub provider: Arc<Scripted>,
+    pub address: ResourceInstance,
+    pub schema: Arc<Schema>,
+    pub body: BodyDecoder,
+    pub sources: Sources,
+    pub log: Arc<Mutex<Vec<String>>>,
+    pub span: Span,
+}
+
+/// The text of the resource that diagnostics point into.
+const TEXT: &str = "name = \"web\"\nsize = \"large\"\nrule {\n  port = 80\n}\n";
+
+impl Setup {
+    pub fn new(script: impl FnOnce(ResourceScript) -> ResourceScript) -> Self {
+        Self::of(schema(), script)
+    }
+
+    pub fn of(schema: Schema, script: impl FnOnce(ResourceScript) -> ResourceScript) -> Self {
+        let schema = Arc::new(schema);
+        let script = script(ResourceScript::new((*schema).clone()));
+        let provider = Arc::new(Scripted::new("test").resource("test_object", script));
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let lines = Arc::clone(&log);
+        let checked = Checked::new(provider.clone(), ProviderAddress::default_for("test"))
+            .with_log(Arc::new(move |diagnostic| lines.lock().unwrap().push(diagnostic.summary.clone())));
+        let sources = Sources::new();
+        let file = sources.add("main.tf", TEXT).unwrap();
+        let (parsed, _) = groma_hcl::parse_file(&file);
+        let (body, _) = BodyDecoder::new(&parsed.body, &schema.block);
+        let span = file.span(0, 4);
+        let address = "test_object.web[0]".parse().unwrap();
+        Self { checked, provider, address, schema, body, sources, log, span }
+    }
+
+    pub fn subject(&self) -> Subject<'_> {
+        Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span }
+    }
+
+    pub fn world(&self) -> &World {
+        self.provider.world()
+    }
+
+    /// An object: these attributes, the others as in an empty block.
+    pub fn object<const N: usize>(&self, values: [(&str, Value); N]) -> Value {
+        object(&self.schema.block, &values)
+    }
+
+    pub fn null(&self) -> Value {
+        self.schema.block.null_value()
+    }
+
+    pub fn plan(&self, prior: Value, config: Value) -> (Option<Planned>, Diagnostics) {
+        self.plan_for(PlanPurpose::Change, prior, config)
+    }
+
+    pub fn plan_for(&self, purpose: PlanPurpose, prior: Value, config: Value) -> (Option<Planned>, Diagnostics) {
+        let input = PlanInput {
+            purpose,
+            prior,
+            config,
+            private: Private::default(),
+            identity: None,
+            meta: Value::NULL,
+            capabilities: ClientCapabilities::default(),
+        };
+        wait(self.checked.plan(&self.subject(), input))
+    }
+
+    pub fn apply(&self, prior: Value, planned: Value, config: Value) -> (Applied, Diagnostics) {
+        let input =
+            ApplyInput { prior, planned, config, private: Private::default(), identity: None, meta: Value::NULL };
+        wait(self.checked.apply(&self.subject(), input))
+    }
+
+    /// `summary [text at fault]: detail` for each diagnostic.
+    pub fn texts(&self, diagnostics: &Diagnostics) -> Vec<String> {
+        let at = |span: Option<Span>| span.and_then(|span| self.sources.text(span)).unwrap_or_default();
+        diagnostics.iter().map(|found| format!("{} [{}]: {}", found.summary, at(found.subject), found.detail)).collect()
+    }
+}
+
+/// The only diagnostic there is must be of this summary, about this address, and name the provider's bug.
+pub fn assert_blamed(diagnostics: &Diagnostics, summary: &str) -> String {
+    let found: Vec<_> = diagnostics.iter().collect();
+    let [only] = found.as_slice() else { panic!("one diagnostic expected: {diagnostics:#?}") };
+    assert_eq!(only.summary, summary);
+    assert_eq!(only.address.as_deref(), Some("test_object.web[0]"));
+    assert!(only.detail.contains("bug in the provider"), "{}", only.detail);
+    assert!(only.detail.contains("registry.terraform.io/hashicorp/test"), "{}", only.detail);
+    only.detail.clone()
+}
+
+pub fn object(block: &Block, values: &[(&str, Value)]) -> Value {
+    let given = |name: &str| values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
+    block.object(
+        block.slots().iter().map(|slot| given(&slot.name).unwrap_or_else(|| slot.item.empty_value().clone())).collect(),
+    )
+}
+
+/// `object` with another value for one attribute.
+pub fn with(object: &Value, name: &str, value: Value) -> Value {
+    Value::object(
+        object
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(own, old)| (own.clone(), if **own == *name { value.clone() } else { old.clone() })),
+    )
+}
+
+pub fn get(object: &Value, name: &str) -> Value {
+    object.attribute(name).unwrap()
+}
+
+pub fn s(text: &str) -> Value {
+    Value::string(text)
+}
+
+pub fn unknown() -> Value {
+    Value::unknown(Type::String)
+}
+
+pub fn no_blocks() -> Vec<(Name, NestedBlock)> {
+    Vec::new()
+}
+
+pub fn attribute(usage: Use) -> Attribute {
+    Attribute::new(groma_provider::AttributeType::Type(Type::String), usage)
+}
+
+/// Waits for a future on this thread.
+pub fn wait<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
