@@ -8,7 +8,7 @@ use groma_diagnostics::SourceText;
 use indexmap::IndexMap;
 
 use crate::model::Module;
-use crate::providers::ProviderRequirement;
+use crate::providers::requirements::ProviderRequirement;
 
 /// A loaded configuration. Cheap to clone.
 #[derive(Clone, Debug)]

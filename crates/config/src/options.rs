@@ -6,7 +6,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, Name};
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use crate::variables::VariableSources;
+use crate::variables::sources::VariableSources;
 use crate::version::Version;
 
 /// How to load a configuration.

@@ -1,5 +1,6 @@
 //! From the files of a folder to one module: duplicates are found, overrides applied.
 
+mod assembly;
 mod overrides;
 mod primary;
 mod value;
@@ -7,22 +8,13 @@ mod value;
 use std::path::PathBuf;
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_diagnostics::{Diagnostics, Sources};
 use indexmap::IndexMap;
 
-use crate::decode::{FileContent, OutputDraft, VariableDraft, place};
-use crate::model::Module;
+use assembly::Assembly;
 
-/// A module on its way: variables and outputs are only complete after overrides.
-struct Assembly<'a> {
-    module: Module,
-    variables: IndexMap<Name, VariableDraft>,
-    outputs: IndexMap<Name, OutputDraft>,
-    /// Where `required_providers` stood first.
-    required_providers: Option<Span>,
-    sources: &'a Sources,
-    diagnostics: &'a mut Diagnostics,
-}
+use crate::decode::FileContent;
+use crate::model::Module;
 
 /// The module that the files of `directory` make, without children.
 pub(crate) fn assemble(
@@ -49,30 +41,20 @@ pub(crate) fn assemble(
     for file in overrides {
         assembly.apply_override(file);
     }
-    assembly.finish()
+    finish(assembly)
 }
 
-impl Assembly<'_> {
-    fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(summary, detail).at(span));
+fn finish(assembly: Assembly<'_>) -> Module {
+    let mut module = assembly.module;
+    for (name, draft) in assembly.variables {
+        let variable = value::variable(draft, assembly.diagnostics);
+        module.variables.insert(name, variable);
     }
-
-    fn place(&self, span: Span) -> String {
-        place(self.sources, span)
-    }
-
-    fn finish(self) -> Module {
-        let mut module = self.module;
-        for (name, draft) in self.variables {
-            let variable = value::variable(draft, self.diagnostics);
-            module.variables.insert(name, variable);
+    for (name, draft) in assembly.outputs {
+        // Without a value it has been reported already.
+        if let Some(output) = value::output(draft) {
+            module.outputs.insert(name, output);
         }
-        for (name, draft) in self.outputs {
-            // Without a value it has been reported already.
-            if let Some(output) = value::output(draft) {
-                module.outputs.insert(name, output);
-            }
-        }
-        module
     }
+    module
 }

@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_hcl::Traversal;
 use indexmap::map::Entry;
 
-use super::Assembly;
+use super::assembly::Assembly;
 use crate::decode::{FileContent, OutputDraft, VariableDraft};
 use crate::model::{IgnoreChanges, Lifecycle, ModuleCall, ProviderBlock, Resource};
 

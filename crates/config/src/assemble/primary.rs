@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::Assembly;
+use super::assembly::Assembly;
 use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
 use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource, SettingsBlock};
 

@@ -2,6 +2,7 @@
 //! that do not fit, provider configurations that nobody gives.
 
 mod calls;
+mod describe;
 mod object;
 mod providers;
 mod refactoring;
@@ -30,9 +31,4 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
     }
     providers::check(root, diagnostics);
     providers::check_resources(root, diagnostics);
-}
-
-/// How a module is called in the middle of a sentence.
-fn describe(module: &Module) -> String {
-    if module.path.is_root() { "the root module".to_owned() } else { module.path.to_string() }
 }

@@ -6,7 +6,7 @@ use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::BodySchema;
 
-use super::describe;
+use super::describe::describe;
 use crate::model::{LocalProvider, Module, ModuleCall, PassedProvider, ProviderBlock};
 use crate::providers::resolve;
 

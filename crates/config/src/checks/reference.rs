@@ -5,7 +5,7 @@ use groma_diagnostics::{Diagnostic, suggest};
 use groma_hcl::Step;
 use groma_lang::{Reference, Referenced};
 
-use super::describe;
+use super::describe::describe;
 use super::object::Place;
 use crate::model::{Module, Resource};
 

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use groma_hcl::{Block, BodySchema};
 
-use super::module_call::expression_of;
-use super::{Decoding, meta, name, provider};
+use super::context::Decoding;
+use super::meta::expression_of;
+use super::{meta, name, provider};
 use crate::model::{ActionBlock, ListBlock};
 
 static ACTION: LazyLock<BodySchema> = LazyLock::new(|| {

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use groma_hcl::{Block, BodySchema};
 
-use super::{Decoding, condition, name, resource};
+use super::context::Decoding;
+use super::{condition, name, resource};
 use crate::model::{Check, Resource, ScopedData};
 
 static CHECK: LazyLock<BodySchema> =

@@ -6,7 +6,7 @@ use groma_address::Resource as ResourceAddress;
 use groma_hcl::{Block, BodySchema, Expression};
 use groma_lang::{Reference, for_each_traversal, references};
 
-use super::Decoding;
+use super::context::Decoding;
 use crate::model::Condition;
 
 static CONDITION: LazyLock<BodySchema> =

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use groma_hcl::{Attribute, Traversal};
 
-use super::{Decoding, syntax};
+use super::context::Decoding;
+use super::syntax;
 
 /// The references of a `depends_on` argument. What they may refer to is checked with the whole module at hand.
 pub(super) fn depends_on(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<Arc<Traversal>> {

@@ -6,8 +6,9 @@ use groma_address::Mode;
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
 use groma_lang::{Reference, references};
 
-use super::module_call::expression_of;
-use super::{Decoding, condition, literal, syntax};
+use super::context::Decoding;
+use super::meta::expression_of;
+use super::{condition, literal, syntax};
 use crate::model::{ActionTrigger, Condition, IgnoreChanges, Lifecycle};
 
 /// A lifecycle and its `enabled` argument, whose place a conflict with `count` points at.

@@ -7,7 +7,8 @@ use groma_hcl::{Attribute, Expression, ExpressionKind, ObjectItem};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value, convert};
 
-use super::{Decoding, syntax};
+use super::context::Decoding;
+use super::syntax;
 
 /// The value of an expression without references and function calls, where strings of the JSON syntax are just text.
 pub(crate) fn constant(expression: &Expression) -> Result<Value, Diagnostics> {

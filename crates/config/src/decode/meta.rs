@@ -2,9 +2,9 @@
 //! choice between count and for_each.
 
 use groma_diagnostics::Span;
-use groma_hcl::{Attribute, Block, Body, Content};
+use groma_hcl::{Attribute, Block, Body, Content, Expression};
 
-use super::Decoding;
+use super::context::Decoding;
 
 /// Reports a block whose name is kept for later versions of the language.
 pub(super) fn reserved_block(block: &Block, holder: &str, decoding: &mut Decoding<'_>) {
@@ -52,5 +52,20 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
         last.name.span,
         format!("Invalid combination of {names}"),
         format!("Each of {names} says how many {things} there are; use one of them."),
+    );
+}
+
+/// The expression of an argument, for whoever evaluates it.
+pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression> {
+    attribute.map(|attribute| attribute.expression.clone())
+}
+
+/// Reports a second `lifecycle` block.
+pub(super) fn duplicate_lifecycle(block: &Block, first: Span, holder: &str, decoding: &mut Decoding<'_>) {
+    let place = decoding.place(first);
+    decoding.error(
+        block.header,
+        "Duplicate lifecycle block",
+        format!("This {holder} has a lifecycle block at {place} already. Put all into that one."),
     );
 }

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind, ObjectItem};
 
-use super::{Decoding, depends_on, literal, meta, name, provider, terraform};
+use super::context::Decoding;
+use super::meta::{duplicate_lifecycle, expression_of};
+use super::{depends_on, literal, meta, name, provider, version};
 use crate::model::{LocalProvider, ModuleCall, ModuleSource, PassedProvider};
 
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -49,7 +51,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         content.get("version").filter(|attribute| !matches!(attribute.expression.kind, ExpressionKind::Null));
     let source = source_argument.and_then(|attribute| constant_source(attribute, decoding));
     let version = match version_argument {
-        Some(attribute) if is_constant(&attribute.expression) => terraform::version_constraints(attribute, decoding),
+        Some(attribute) if is_constant(&attribute.expression) => version::version_constraints(attribute, decoding),
         _ => None,
     };
     if let (Some(source), Some(version)) = (&source, version_argument) {
@@ -105,10 +107,6 @@ fn is_registry_address(address: &str) -> bool {
     names.iter().all(is_name)
 }
 
-pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression> {
-    attribute.map(|attribute| attribute.expression.clone())
-}
-
 fn is_constant(expression: &Expression) -> bool {
     literal::constant_template(expression).is_ok()
 }
@@ -162,16 +160,6 @@ fn nested_blocks(content: &Content, decoding: &mut Decoding<'_>) -> Option<Attri
     }
     let content = decoding.content(&lifecycle?.body, &LIFECYCLE);
     content.get("enabled").cloned()
-}
-
-/// Reports a second `lifecycle` block.
-pub(super) fn duplicate_lifecycle(block: &Block, first: Span, holder: &str, decoding: &mut Decoding<'_>) {
-    let place = decoding.place(first);
-    decoding.error(
-        block.header,
-        "Duplicate lifecycle block",
-        format!("This {holder} has a lifecycle block at {place} already. Put all into that one."),
-    );
 }
 
 /// The `providers` argument.

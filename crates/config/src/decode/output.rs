@@ -7,7 +7,8 @@ use groma_diagnostics::Span;
 use groma_hcl::{Block, BodySchema, Content, Expression, Traversal};
 use groma_lang::TypeConstraint;
 
-use super::{Decoding, condition, depends_on, literal, name, variable};
+use super::context::Decoding;
+use super::{condition, depends_on, literal, name, variable};
 use crate::model::{Condition, Local};
 
 /// An output as one file declares it, or as an override file changes it.

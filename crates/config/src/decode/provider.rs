@@ -6,7 +6,8 @@ use groma_address::is_identifier;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, ExpressionKind, LiteralKey, Step, Traversal};
 
-use super::{Decoding, literal, meta, name, required_providers, syntax, terraform};
+use super::context::Decoding;
+use super::{literal, meta, name, syntax, version};
 use crate::model::{LocalProvider, LocalProviderRef, ProviderBlock};
 use crate::version::Constraints;
 
@@ -30,7 +31,7 @@ const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderBlock> {
     let label = block.labels.first()?;
     let (content, rest) = decoding.partial_content(&block.body, &PROVIDER);
-    if !required_providers::provider_name(&label.value, label.span, decoding) {
+    if !name::provider_name(&label.value, label.span, decoding) {
         return None;
     }
     for reserved in RESERVED.iter().filter_map(|reserved| content.get(reserved)) {
@@ -41,7 +42,8 @@ pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<Pro
         );
     }
     let alias = content.get("alias").and_then(|attribute| alias(attribute, decoding));
-    let version = content.get("version").and_then(|attribute| version(attribute, decoding)).unwrap_or_default();
+    let version =
+        content.get("version").and_then(|attribute| version_argument(attribute, decoding)).unwrap_or_default();
     let for_each = content.get("for_each").map(|attribute| {
         if alias.is_none() {
             decoding.error(
@@ -69,7 +71,7 @@ fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl
     Some(alias)
 }
 
-fn version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+fn version_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
     decoding.report(
         Diagnostic::warning(
             "Version constraints inside provider configuration blocks are deprecated",
@@ -78,7 +80,7 @@ fn version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constra
         )
         .at(attribute.expression.span),
     );
-    terraform::version_constraints(attribute, decoding)
+    version::version_constraints(attribute, decoding)
 }
 
 fn nested(content: &Content, rest: Body, decoding: &mut Decoding<'_>) -> Body {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 use groma_lang::{Reference, references};
 
-use super::{Decoding, meta, syntax};
+use super::context::Decoding;
+use super::{meta, syntax};
 use crate::model::{Connection, OnFailure, Provisioner, ProvisionerWhen};
 
 static PROVISIONER: LazyLock<BodySchema> = LazyLock::new(|| {

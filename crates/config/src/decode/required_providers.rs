@@ -1,13 +1,21 @@
 //! The `required_providers` block.
 
-use groma_address::{Name, ProviderAddress, is_identifier};
+use groma_address::ProviderAddress;
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Expression};
 use groma_value::{Type, convert};
 
-use super::{Decoding, RequiredProviders, literal, name, provider, syntax, terraform};
+use super::context::Decoding;
+use super::{literal, name, provider, syntax, version};
 use crate::model::{LocalProvider, RequiredProvider, default_provider};
 use crate::version::Constraints;
+
+/// One `required_providers` block.
+#[derive(Debug)]
+pub(crate) struct RequiredProviders {
+    pub(crate) entries: Vec<RequiredProvider>,
+    pub(crate) span: Span,
+}
 
 /// Decodes all entries; wrong ones are reported and left out.
 pub(super) fn decode(block: &Block, decoding: &mut Decoding<'_>) -> RequiredProviders {
@@ -19,7 +27,7 @@ pub(super) fn decode(block: &Block, decoding: &mut Decoding<'_>) -> RequiredProv
 
 fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredProvider> {
     let local_name = &attribute.name.name;
-    if !provider_name(local_name, attribute.expression.span, decoding) {
+    if !name::provider_name(local_name, attribute.expression.span, decoding) {
         return None;
     }
     let mut required = RequiredProvider {
@@ -39,7 +47,7 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
     }
     let is_text = literal::constant(expression).is_ok_and(|value| convert::convert(&value, &Type::String).is_ok());
     if is_text {
-        required.version = terraform::version_constraints(attribute, decoding).unwrap_or_default();
+        required.version = version::version_constraints(attribute, decoding).unwrap_or_default();
         required.version_span = expression.span;
         return Some(required);
     }
@@ -55,7 +63,7 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
 fn property(key: &Expression, value: &Expression, required: &mut RequiredProvider, decoding: &mut Decoding<'_>) {
     let key_text = key.as_static_string();
     match key_text.as_deref() {
-        Some("version") => version(required, value, decoding),
+        Some("version") => version_property(required, value, decoding),
         Some("source") => source(required, value, decoding),
         Some("configuration_aliases") => configuration_aliases(required, value, decoding),
         _ => decoding.error(
@@ -67,12 +75,12 @@ fn property(key: &Expression, value: &Expression, required: &mut RequiredProvide
     }
 }
 
-fn version(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
+fn version_property(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
     let Some(text) = value.as_static_string() else {
         decoding.error(value.span, "Invalid version constraint", "Write the version constraint as a string in quotes.");
         return;
     };
-    if let Some(constraints) = terraform::parse_constraints(&text, value.span, decoding) {
+    if let Some(constraints) = version::parse_constraints(&text, value.span, decoding) {
         required.version = constraints;
         required.version_span = value.span;
     }
@@ -114,26 +122,4 @@ fn configuration_aliases(required: &mut RequiredProvider, value: &Expression, de
         }
         required.aliases.push(LocalProvider { name: reference.name, alias: reference.alias });
     }
-}
-
-/// Reports a local provider name that is no name, or not in lower case.
-pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
-    let normal = local_name.to_lowercase();
-    if !is_identifier(local_name) {
-        decoding.error(
-            span,
-            "Invalid provider local name",
-            format!("{local_name:?} is no provider name. {}", name::RULE),
-        );
-        return false;
-    }
-    if *normal != **local_name {
-        decoding.error(
-            span,
-            "Invalid provider local name",
-            format!("Provider names are written in lower case: {normal:?} instead of {local_name:?}."),
-        );
-        return false;
-    }
-    true
 }

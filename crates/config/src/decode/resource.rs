@@ -6,8 +6,9 @@ use groma_address::{Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 
-use super::module_call::{duplicate_lifecycle, expression_of};
-use super::{Decoding, condition, depends_on, lifecycle, meta, name, provider, provisioner};
+use super::context::Decoding;
+use super::meta::{duplicate_lifecycle, expression_of};
+use super::{condition, depends_on, lifecycle, meta, name, provider, provisioner};
 use crate::model::{Connection, Lifecycle, Resource};
 
 /// The meta-arguments; the same for all modes, so that a wrong one gets a message of its own.

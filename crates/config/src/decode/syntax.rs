@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Expression, ExpressionKind, Traversal};
 
-use super::Decoding;
+use super::context::Decoding;
 
 /// The plain reference that `expression` is; anything else is reported.
 ///

@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
-use super::{Decoding, Dialect, FileContent, literal, required_providers, syntax};
+use super::content::FileContent;
+use super::context::{Decoding, Dialect};
+use super::version::version_constraints;
+use super::{required_providers, syntax};
 use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
-use crate::version::Constraints;
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -67,33 +69,6 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         decoding.error(span, format!("Unsupported {product} Core version"), detail);
     }
     Some(VersionRequirement { constraints, span })
-}
-
-/// A `version` or `required_version` argument.
-pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
-    let text = literal::string(attribute, decoding)?;
-    parse_constraints(&text, attribute.expression.span, decoding)
-}
-
-/// Reads constraints out of `text`; what is none is reported at `span`.
-pub(super) fn parse_constraints(
-    text: &str,
-    span: groma_diagnostics::Span,
-    decoding: &mut Decoding<'_>,
-) -> Option<Constraints> {
-    match text.parse() {
-        Ok(constraints) => Some(constraints),
-        Err(error) => {
-            decoding.error(
-                span,
-                "Invalid version constraint",
-                format!(
-                    "This is no version constraint ({error}). Write one such as \">= 1.2.0, < 2.0.0\" or \"~> 1.2\"."
-                ),
-            );
-            None
-        }
-    }
 }
 
 fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {

@@ -8,7 +8,8 @@ use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKin
 use groma_lang::{Reference, TypeConstraint, references, type_constraint};
 use groma_value::Type;
 
-use super::{Decoding, condition, literal, module_call, name};
+use super::context::Decoding;
+use super::{condition, literal, module_call, name};
 use crate::model::Condition;
 
 /// A variable as one file declares it, or as an override file changes it: what is not written is missing.

@@ -2,14 +2,14 @@
 //!
 //! Expressions are kept as written; nothing here has been evaluated except what the language wants literal.
 
-mod block;
-mod module;
-mod module_call;
-mod named_value;
-mod provider;
-mod refactoring;
-mod resource;
-mod settings;
+pub(crate) mod block;
+pub(crate) mod module;
+pub(crate) mod module_call;
+pub(crate) mod named_value;
+pub(crate) mod provider;
+pub(crate) mod refactoring;
+pub(crate) mod resource;
+pub(crate) mod settings;
 
 pub use block::{Check, Condition, ScopedData};
 pub use module::{ActionBlock, ListBlock, Module};

@@ -8,10 +8,13 @@ use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression};
 use indexmap::IndexMap;
 
-use super::{
-    Backend, Check, Cloud, Import, Local, LocalProvider, LocalProviderRef, ModuleCall, Moved, Output, ProviderBlock,
-    ProviderMeta, Removed, RequiredProvider, Resource, SettingsBlock, Variable, VersionRequirement,
-};
+use super::block::Check;
+use super::module_call::ModuleCall;
+use super::named_value::{Local, Output, Variable};
+use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
+use super::refactoring::{Import, Moved, Removed};
+use super::resource::Resource;
+use super::settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
 
 /// A module with all below it. Maps keep the order of the source: files by name, blocks as written.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use groma_address::Name;
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, Traversal};
 
-use super::{LocalProvider, LocalProviderRef};
+use super::provider::{LocalProvider, LocalProviderRef};
 use crate::version::Constraints;
 
 /// Where a module's configuration comes from.

@@ -8,7 +8,7 @@ use groma_hcl::{Expression, Traversal};
 use groma_lang::TypeConstraint;
 use groma_value::Value;
 
-use super::Condition;
+use super::block::Condition;
 
 /// A `variable` block.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use groma_address::{ConfigResource, ModulePath, Target};
 use groma_diagnostics::Span;
 use groma_hcl::Expression;
 
-use super::{LocalProviderRef, Provisioner};
+use super::provider::LocalProviderRef;
+use super::resource::Provisioner;
 
 /// A `moved` block. Both addresses are relative to the module that holds the block; one without an instance key stands
 /// for the whole resource or module call.

@@ -6,7 +6,8 @@ use groma_address::{Name, Resource as ResourceAddress};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, Traversal};
 
-use super::{Condition, LocalProvider, LocalProviderRef};
+use super::block::Condition;
+use super::provider::{LocalProvider, LocalProviderRef};
 
 /// A `resource`, `data` or `ephemeral` block.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Which providers a configuration needs, and which provider configuration each resource uses.
 
 mod inherit;
-mod requirements;
+pub(crate) mod requirements;
 
 pub use inherit::MissingProvider;
 pub use requirements::ProviderRequirement;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Entry;
+use super::files::Entry;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, Files};
+use super::files::{Entry, Files};
 
 /// The files below (and beside) a root module's directory.
 #[derive(Clone, Debug)]

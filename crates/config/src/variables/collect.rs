@@ -1,32 +1,16 @@
 //! Gathering values from all sources.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use indexmap::IndexMap;
 
-use super::{InputValue, Origin, read};
+use super::input::{InputValue, Origin};
+use super::read;
+use super::sources::{VariableOption, VariableSources};
 use crate::model::Variable;
 use crate::source::Files;
-
-/// What the environment and the command line say about variables.
-#[derive(Clone, Debug, Default)]
-pub struct VariableSources {
-    /// The environment variables that begin with `TF_VAR_`, without that prefix.
-    pub environment: Vec<(String, String)>,
-    /// `-var` and `-var-file` in the order of the command line.
-    pub options: Vec<VariableOption>,
-}
-
-/// An option of the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VariableOption {
-    /// `-var`: `name=value`.
-    Assignment(String),
-    /// `-var-file`.
-    File(PathBuf),
-}
 
 /// Values by the name of their variable.
 type Values = IndexMap<Name, InputValue>;

@@ -5,7 +5,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_value::{Marks, Value, convert::ConversionError};
 use indexmap::IndexMap;
 
-use super::{InputValue, Origin};
+use super::input::{InputValue, Origin};
 use crate::decode::place;
 use crate::model::Variable;
 

@@ -8,8 +8,10 @@ mod collect;
 mod finalize;
 mod input;
 mod read;
+pub(crate) mod sources;
 
-pub use collect::{VariableOption, VariableSources, collect};
+pub use collect::collect;
 pub(crate) use finalize::missing;
 pub use finalize::{Finalized, Unsuitable, finalize};
 pub use input::{InputValue, Origin};
+pub use sources::{VariableOption, VariableSources};

@@ -9,7 +9,7 @@ use groma_hcl::{Attribute, parse_expression, parse_file, parse_json_file};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
 
-use super::{InputValue, Origin};
+use super::input::{InputValue, Origin};
 use crate::decode::without_templates;
 use crate::model::Variable;
 use crate::source::{Files, display};

@@ -1,0 +1,36 @@
+//! The blocks of a file, decoded.
+
+use super::output::OutputDraft;
+use super::required_providers::RequiredProviders;
+use super::variable::VariableDraft;
+use crate::model::block::Check;
+use crate::model::module::{ActionBlock, ListBlock};
+use crate::model::module_call::ModuleCall;
+use crate::model::named_value::Local;
+use crate::model::provider::{ProviderBlock, ProviderMeta};
+use crate::model::refactoring::{Import, Moved, Removed};
+use crate::model::resource::Resource;
+use crate::model::settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
+
+/// The blocks of one file.
+#[derive(Debug, Default)]
+pub(crate) struct FileContent {
+    pub(crate) required_versions: Vec<VersionRequirement>,
+    pub(crate) required_providers: Vec<RequiredProviders>,
+    pub(crate) backends: Vec<Backend>,
+    pub(crate) clouds: Vec<Cloud>,
+    pub(crate) settings: Vec<SettingsBlock>,
+    pub(crate) provider_metas: Vec<ProviderMeta>,
+    pub(crate) providers: Vec<ProviderBlock>,
+    pub(crate) variables: Vec<VariableDraft>,
+    pub(crate) locals: Vec<Local>,
+    pub(crate) outputs: Vec<OutputDraft>,
+    pub(crate) calls: Vec<ModuleCall>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) checks: Vec<(Check, Option<Resource>)>,
+    pub(crate) moved: Vec<Moved>,
+    pub(crate) removed: Vec<Removed>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) actions: Vec<ActionBlock>,
+    pub(crate) lists: Vec<ListBlock>,
+}

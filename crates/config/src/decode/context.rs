@@ -1,0 +1,108 @@
+//! What decoding a file needs to know, and where it reports.
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_hcl::{Block, Body, BodySchema, Content};
+
+use crate::options::LoadOptions;
+
+/// Which part a file plays in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Declares things.
+    Primary,
+    /// Changes what primary files declare, so that arguments required there may be missing here.
+    Override,
+}
+
+/// Whose version numbers `required_version` speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// `.tf` files.
+    Terraform,
+    /// `.tofu` files.
+    OpenTofu,
+}
+
+/// What decoding a file needs to know and where it reports.
+pub(crate) struct Decoding<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) options: &'a LoadOptions,
+    pub(crate) role: Role,
+    pub(crate) dialect: Dialect,
+    pub(crate) diagnostics: Diagnostics,
+    /// Whether something that the file declares is missing from the result, after an error.
+    pub(crate) incomplete: bool,
+}
+
+impl Decoding<'_> {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports an error at `span`.
+    pub(crate) fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
+        self.report(Diagnostic::error(summary, detail).at(span));
+    }
+
+    /// `main.tf:3,1-20`: a place for the middle of a sentence.
+    pub(crate) fn place(&self, span: Span) -> String {
+        place(self.sources, span)
+    }
+
+    /// The content of `body` by `schema`; anything else in it is reported.
+    pub(crate) fn content(&mut self, body: &Body, schema: &BodySchema) -> Content {
+        let (content, diagnostics) = match self.role {
+            Role::Primary => body.content(schema),
+            Role::Override => body.content(&without_required(schema)),
+        };
+        self.diagnostics.append(diagnostics);
+        content
+    }
+
+    /// The content of `body` by `schema`, and the rest.
+    pub(crate) fn partial_content(&mut self, body: &Body, schema: &BodySchema) -> (Content, Body) {
+        let (content, rest, diagnostics) = match self.role {
+            Role::Primary => body.partial_content(schema),
+            Role::Override => body.partial_content(&without_required(schema)),
+        };
+        self.diagnostics.append(diagnostics);
+        (content, rest)
+    }
+
+    pub(crate) fn is_override(&self) -> bool {
+        self.role == Role::Override
+    }
+
+    /// Reports a block whose kind cannot be in an override file, if this is one.
+    pub(crate) fn refuse_override(&mut self, block: &Block) -> bool {
+        if self.is_override() {
+            let kind = &block.kind.name;
+            self.error(
+                block.header,
+                format!("Cannot override '{kind}' blocks"),
+                format!("Override files cannot hold {kind:?} blocks. Write them in a file of another name."),
+            );
+        }
+        self.is_override()
+    }
+}
+
+/// `main.tf:3,1-20`, or `main.tf:3,1-5,2` where it spans lines.
+pub(crate) fn place(sources: &Sources, span: Span) -> String {
+    let Some(location) = sources.locate(span) else { return "an unknown place".to_owned() };
+    let (start, end) = (location.start, location.end);
+    let name = location.file.name();
+    if start.line == end.line {
+        format!("{name}:{},{}-{}", start.line, start.column, end.column)
+    } else {
+        format!("{name}:{},{}-{},{}", start.line, start.column, end.line, end.column)
+    }
+}
+
+fn without_required(schema: &BodySchema) -> BodySchema {
+    let mut schema = schema.clone();
+    for attribute in &mut schema.attributes {
+        attribute.required = false;
+    }
+    schema
+}

@@ -1,0 +1,82 @@
+//! A whole file, block by block.
+
+use std::sync::LazyLock;
+
+use groma_diagnostics::Diagnostic;
+use groma_hcl::{Block, Body, BodySchema};
+
+use super::content::FileContent;
+use super::context::Decoding;
+use super::{actions, check, module_call, output, provider, refactoring, resource, terraform, variable};
+
+static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .block("terraform", &[])
+        .block("language", &[])
+        .block("required_providers", &[])
+        .block("provider", &["name"])
+        .block("variable", &["name"])
+        .block("locals", &[])
+        .block("output", &["name"])
+        .block("module", &["name"])
+        .block("resource", &["type", "name"])
+        .block("data", &["type", "name"])
+        .block("ephemeral", &["type", "name"])
+        .block("action", &["type", "name"])
+        .block("list", &["type", "name"])
+        .block("moved", &[])
+        .block("removed", &[])
+        .block("import", &[])
+        .block("check", &["name"])
+});
+
+/// Decodes a whole file.
+pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
+    let before = decoding.diagnostics.len();
+    let content = decoding.content(body, &FILE);
+    decoding.incomplete |= decoding.diagnostics.iter().skip(before).any(Diagnostic::is_error);
+    let mut file = FileContent::default();
+    for block in &content.blocks {
+        top_level(block, &mut file, decoding);
+    }
+    file
+}
+
+fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>) {
+    match &*block.kind.name {
+        "terraform" => terraform::terraform(block, file, decoding),
+        "language" => file.settings.push(terraform::settings(block)),
+        "required_providers" => decoding.error(
+            block.header,
+            "Invalid required_providers block",
+            "Provider requirements belong inside a \"terraform\" block: write terraform { required_providers { … } }.",
+        ),
+        "provider" => keep(provider::provider, block, &mut file.providers, decoding),
+        "variable" => keep(variable::variable, block, &mut file.variables, decoding),
+        "locals" => file.locals.extend(output::locals(block, decoding)),
+        "output" => keep(output::output, block, &mut file.outputs, decoding),
+        "module" => keep(module_call::module_call, block, &mut file.calls, decoding),
+        "resource" => keep(resource::managed, block, &mut file.resources, decoding),
+        "data" => keep(resource::data, block, &mut file.resources, decoding),
+        "ephemeral" => keep(resource::ephemeral, block, &mut file.resources, decoding),
+        "action" => keep(actions::action, block, &mut file.actions, decoding),
+        "list" => keep(actions::list, block, &mut file.lists, decoding),
+        "moved" => keep(refactoring::moved, block, &mut file.moved, decoding),
+        "removed" => keep(refactoring::removed, block, &mut file.removed, decoding),
+        "import" => keep(refactoring::import, block, &mut file.imports, decoding),
+        "check" => keep(check::check, block, &mut file.checks, decoding),
+        _ => {}
+    }
+}
+
+/// Decodes `block` into `list`; a block that comes to nothing leaves the file incomplete.
+fn keep<T>(
+    decode: fn(&Block, &mut Decoding<'_>) -> Option<T>,
+    block: &Block,
+    list: &mut Vec<T>,
+    decoding: &mut Decoding<'_>,
+) {
+    let decoded = decode(block, decoding);
+    decoding.incomplete |= decoded.is_none() && !decoding.is_override();
+    list.extend(decoded);
+}

@@ -1,0 +1,97 @@
+//! Addresses written as references, in `moved` and `removed` blocks.
+
+use groma_address::{InstanceKey, Mode, ModuleInstance, Name, Resource};
+use groma_diagnostics::Span;
+use groma_hcl::{Step, Traversal};
+use groma_lang::instance_key;
+
+use crate::decode::context::Decoding;
+
+/// An address written as a reference: module steps, then perhaps a resource with its key.
+pub(super) struct Address {
+    pub(super) module: ModuleInstance,
+    pub(super) resource: Option<(Resource, InstanceKey)>,
+    /// The first key that stands there.
+    pub(super) key_span: Option<Span>,
+}
+
+impl Address {
+    /// Reads `traversal`; what is no address is reported.
+    pub(super) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
+        let mut reader = Reader { words: words(traversal), at: 0, key_span: None };
+        let address = reader.address();
+        if address.is_none() {
+            decoding.error(
+                traversal.span,
+                "Invalid address",
+                "An address is a resource (TYPE.NAME), a module (module.NAME), or a resource in a module \
+                 (module.NAME.TYPE.NAME), each with an instance key in brackets where needed.",
+            );
+        }
+        address
+    }
+}
+
+enum Word<'a> {
+    Name(&'a Name),
+    Key(Option<InstanceKey>, Span),
+}
+
+fn words(traversal: &Traversal) -> Vec<Word<'_>> {
+    let steps = traversal.steps.iter().map(|step| match step {
+        Step::Attribute { name, .. } => Word::Name(name),
+        Step::Index { key, span } => Word::Key(instance_key(key), *span),
+    });
+    std::iter::once(Word::Name(&traversal.root.name)).chain(steps).collect()
+}
+
+struct Reader<'a> {
+    words: Vec<Word<'a>>,
+    at: usize,
+    key_span: Option<Span>,
+}
+
+impl<'a> Reader<'a> {
+    fn name(&mut self) -> Option<&'a Name> {
+        let Some(Word::Name(name)) = self.words.get(self.at) else { return None };
+        self.at += 1;
+        Some(name)
+    }
+
+    fn key(&mut self) -> Option<InstanceKey> {
+        let Some(Word::Key(key, span)) = self.words.get(self.at) else { return Some(InstanceKey::None) };
+        self.at += 1;
+        self.key_span = self.key_span.or(Some(*span));
+        key.clone()
+    }
+
+    fn address(&mut self) -> Option<Address> {
+        let mut module = ModuleInstance::root();
+        while let Some(Word::Name(word)) = self.words.get(self.at) {
+            if &***word != "module" {
+                break;
+            }
+            self.at += 1;
+            let name = self.name()?;
+            module = module.child(name.clone(), self.key()?);
+        }
+        let resource = if self.at == self.words.len() { None } else { Some(self.resource()?) };
+        if self.at < self.words.len() || (resource.is_none() && module.is_root()) {
+            return None;
+        }
+        Some(Address { module, resource, key_span: self.key_span })
+    }
+
+    fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
+        let first = self.name()?;
+        let (mode, type_name) = match &**first {
+            "data" => (Mode::Data, self.name()?),
+            "ephemeral" => (Mode::Ephemeral, self.name()?),
+            "resource" => (Mode::Managed, self.name()?),
+            _ => (Mode::Managed, first),
+        };
+        let name = self.name()?;
+        let key = self.key()?;
+        Some((Resource { mode, type_name: type_name.clone(), name: name.clone() }, key))
+    }
+}

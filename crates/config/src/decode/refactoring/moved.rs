@@ -1,0 +1,70 @@
+//! `moved` blocks.
+
+use std::sync::LazyLock;
+
+use groma_address::{InstanceKey, Mode, Target};
+use groma_diagnostics::Span;
+use groma_hcl::{Attribute, Block, BodySchema};
+
+use super::address::Address;
+use crate::decode::context::Decoding;
+use crate::decode::syntax;
+use crate::model::Moved;
+
+static MOVED: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().required("from").required("to"));
+
+/// Decodes a `moved` block.
+pub(in crate::decode) fn moved(block: &Block, decoding: &mut Decoding<'_>) -> Option<Moved> {
+    if decoding.refuse_override(block) {
+        return None;
+    }
+    let content = decoding.content(&block.body, &MOVED);
+    let from = content.get("from").and_then(|attribute| endpoint(attribute, decoding));
+    let to = content.get("to").and_then(|attribute| endpoint(attribute, decoding));
+    let (from, from_span) = from?;
+    let (to, to_span) = to?;
+    if matches!(from, Target::Module(_)) != matches!(to, Target::Module(_)) {
+        decoding.error(
+            block.header,
+            "Invalid \"moved\" addresses",
+            "Both addresses have to be resources, or both modules. One of these is a resource and the other a module.",
+        );
+        return None;
+    }
+    if mode(&from) != mode(&to) {
+        decoding.error(
+            block.header,
+            "Invalid \"moved\" addresses",
+            "Both addresses have to be managed resources, or both data sources.",
+        );
+        return None;
+    }
+    Some(Moved { from, from_span, to, to_span, span: block.header })
+}
+
+fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Target, Span)> {
+    let traversal = syntax::address(&attribute.expression, decoding)?;
+    let span = attribute.expression.span;
+    let address = Address::read(&traversal, decoding)?;
+    match address.resource {
+        None => Some((Target::Module(address.module), span)),
+        Some((resource, _)) if resource.mode == Mode::Ephemeral => {
+            decoding.error(
+                span,
+                "Invalid \"moved\" address",
+                "Ephemeral resources are opened anew in every run; there is nothing to move. Remove the block.",
+            );
+            None
+        }
+        Some((resource, InstanceKey::None)) => Some((Target::Resource(resource.absolute(address.module)), span)),
+        Some((resource, key)) => Some((Target::Instance(resource.absolute(address.module).instance(key)), span)),
+    }
+}
+
+fn mode(target: &Target) -> Option<Mode> {
+    match target {
+        Target::Module(_) => None,
+        Target::Resource(resource) => Some(resource.resource.mode),
+        Target::Instance(instance) => Some(instance.resource.mode),
+    }
+}

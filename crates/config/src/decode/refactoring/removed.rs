@@ -1,0 +1,102 @@
+//! `removed` blocks.
+
+use std::sync::LazyLock;
+
+use groma_address::Mode;
+use groma_diagnostics::Span;
+use groma_hcl::{Attribute, Block, BodySchema, Content};
+
+use super::address::Address;
+use crate::decode::context::Decoding;
+use crate::decode::meta::duplicate_lifecycle;
+use crate::decode::{literal, provisioner, syntax};
+use crate::model::{Provisioner, ProvisionerWhen, Removed, RemovedFrom};
+
+static REMOVED: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new().required("from").block("lifecycle", &[]).block("provisioner", &["type"]).block("connection", &[])
+});
+
+static REMOVED_LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("destroy"));
+
+/// Decodes a `removed` block.
+pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> Option<Removed> {
+    if decoding.refuse_override(block) {
+        return None;
+    }
+    let content = decoding.content(&block.body, &REMOVED);
+    let from = content.get("from").and_then(|attribute| removed_from(attribute, decoding));
+    let destroy = removed_destroy(&content, decoding);
+    let provisioners = removed_provisioners(&content, decoding);
+    let (from, from_span) = from?;
+    if let (RemovedFrom::Module(_), Some(first)) = (&from, provisioners.first()) {
+        decoding.error(
+            first.span,
+            "Invalid provisioner block",
+            "Only a resource can have provisioners; this block is about a module.",
+        );
+    }
+    Some(Removed { from, from_span, destroy, provisioners, span: block.header })
+}
+
+fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(RemovedFrom, Span)> {
+    let traversal = syntax::address(&attribute.expression, decoding)?;
+    let address = Address::read(&traversal, decoding)?;
+    if let Some(span) = address.key_span {
+        let (what, whole) = match address.resource {
+            Some(_) => ("Resource", "resource"),
+            None => ("Module", "module"),
+        };
+        decoding.error(
+            span,
+            format!("{what} instance keys not allowed"),
+            format!("A removed block is about a whole {whole}, with all its instances. Leave the key out."),
+        );
+        return None;
+    }
+    let span = attribute.expression.span;
+    let module = address.module.path();
+    match address.resource {
+        None => Some((RemovedFrom::Module(module), span)),
+        Some((resource, _)) if resource.mode == Mode::Managed => {
+            Some((RemovedFrom::Resource(resource.in_module(module)), span))
+        }
+        Some(_) => {
+            decoding.error(
+                span,
+                "Data source address not allowed",
+                "Only managed resources can be removed: data sources leave the state when their block goes. Remove this block.",
+            );
+            None
+        }
+    }
+}
+
+fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> bool {
+    let mut blocks = content.blocks_of("lifecycle");
+    let Some(first) = blocks.next() else { return true };
+    for block in blocks {
+        duplicate_lifecycle(block, first.header, "removed block", decoding);
+    }
+    let lifecycle = decoding.content(&first.body, &REMOVED_LIFECYCLE);
+    lifecycle.get("destroy").and_then(|attribute| literal::boolean(attribute, decoding)).unwrap_or(true)
+}
+
+fn removed_provisioners(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Provisioner> {
+    let connections: Vec<&Block> = content.blocks_of("connection").collect();
+    let shared = provisioner::connection(&connections, "removed block", decoding);
+    let mut provisioners = Vec::new();
+    for block in content.blocks_of("provisioner") {
+        let Some(mut decoded) = provisioner::provisioner(block, decoding) else { continue };
+        if decoded.when != ProvisionerWhen::Destroy {
+            decoding.error(
+                block.header,
+                "Invalid provisioner block",
+                "A removed block runs provisioners on destruction only. Add when = destroy.",
+            );
+            continue;
+        }
+        decoded.connection = decoded.connection.or_else(|| shared.clone());
+        provisioners.push(decoded);
+    }
+    provisioners
+}

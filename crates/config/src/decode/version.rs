@@ -1,0 +1,31 @@
+//! Arguments that hold version constraints.
+
+use groma_diagnostics::Span;
+use groma_hcl::Attribute;
+
+use super::context::Decoding;
+use super::literal;
+use crate::version::Constraints;
+
+/// A `version` or `required_version` argument.
+pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    let text = literal::string(attribute, decoding)?;
+    parse_constraints(&text, attribute.expression.span, decoding)
+}
+
+/// Reads constraints out of `text`; what is none is reported at `span`.
+pub(super) fn parse_constraints(text: &str, span: Span, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    match text.parse() {
+        Ok(constraints) => Some(constraints),
+        Err(error) => {
+            decoding.error(
+                span,
+                "Invalid version constraint",
+                format!(
+                    "This is no version constraint ({error}). Write one such as \">= 1.2.0, < 2.0.0\" or \"~> 1.2\"."
+                ),
+            );
+            None
+        }
+    }
+}

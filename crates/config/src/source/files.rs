@@ -1,0 +1,25 @@
+//! What the loader needs of a file system.
+
+use std::io;
+use std::path::Path;
+
+/// An entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its name in the folder.
+    pub name: String,
+    /// Whether it is a folder itself.
+    pub is_directory: bool,
+}
+
+/// What the loader needs of a file system.
+///
+/// Paths are relative to the root module's directory (`modules/network/main.tf`, `../shared/main.tf`); an absolute path
+/// is what it is.
+pub trait Files: Send + Sync {
+    /// The entries of a folder, in any order.
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>>;
+
+    /// The bytes of a file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+}

@@ -1,0 +1,21 @@
+//! Where the values of root variables come from.
+
+use std::path::PathBuf;
+
+/// What the environment and the command line say about variables.
+#[derive(Clone, Debug, Default)]
+pub struct VariableSources {
+    /// The environment variables that begin with `TF_VAR_`, without that prefix.
+    pub environment: Vec<(String, String)>,
+    /// `-var` and `-var-file` in the order of the command line.
+    pub options: Vec<VariableOption>,
+}
+
+/// An option of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableOption {
+    /// `-var`: `name=value`.
+    Assignment(String),
+    /// `-var-file`.
+    File(PathBuf),
+}
