@@ -84,6 +84,14 @@ impl Shape {
         }
     }
 
+    fn has_objects(&self) -> bool {
+        match self {
+            Self::Object(_) => true,
+            Self::List(element, _) | Self::Set(element) | Self::Map(element) => element.has_objects(),
+            _ => false,
+        }
+    }
+
     fn attribute(&self, usage: Use) -> Attribute {
         match self.nested() {
             Some((nesting, fields)) => Attribute::nested(ObjectSchema::new(nesting, fields.attributes()), usage),
@@ -137,6 +145,9 @@ pub struct Field {
     pub write_only: bool,
     /// It must be given where the object around it is configured (CC-34).
     pub needed: bool,
+    /// Its objects are deeper than nested attributes go (lists of lists of objects): the value is planned as a whole, and
+    /// what the service adds to it is none of its business.
+    pub plain: bool,
     /// The schema node with its rules.
     pub node: NodeId,
     /// The attribute as declared.
@@ -235,6 +246,7 @@ fn identifier() -> Field {
         change: Change::InPlace,
         write_only: false,
         needed: false,
+        plain: false,
         node: NodeId::default(),
         declared: Attribute::computed(Type::String),
     }
@@ -319,6 +331,7 @@ impl Reader<'_> {
             (_, true) => Change::ReplaceIfConfigured,
         };
         Field {
+            plain: shape.nested().is_none() && shape.has_objects(),
             declared: shape.attribute(usage),
             attribute: attribute.into(),
             property: Some(property.clone()),

@@ -5,6 +5,8 @@ mod configured;
 mod connection;
 mod data;
 mod document;
+#[cfg(test)]
+mod every_type;
 mod fields;
 mod instant;
 mod interpreted;
@@ -125,7 +127,11 @@ impl Provider for AwsCloudControl {
         Ok(ProviderSchema {
             config: Arc::new(settings::schema()),
             meta: None,
-            capabilities: ServerCapabilities { get_provider_schema_optional: true, ..ServerCapabilities::default() },
+            capabilities: ServerCapabilities {
+                get_provider_schema_optional: true,
+                repeatable_create: true,
+                ..ServerCapabilities::default()
+            },
         })
     }
 

@@ -5,7 +5,7 @@ use groma_value::{Kind, Path, PathStep, Value};
 
 use super::configured::Configured;
 use super::fields::{Change, Field, Fields, Order, Shape};
-use super::same::{partners, same};
+use super::same::{agrees, partners, same};
 
 /// The planned state of an object.
 #[derive(Debug)]
@@ -75,7 +75,11 @@ impl Planner {
             return self.unconfigured(field, config, prior, was, fresh);
         }
         self.path.push(PathStep::Attribute(field.attribute.clone()));
-        let planned = self.value(&field.shape, config, prior, was, fresh || prior.is_null());
+        let planned = match field.plain && config.is_known() {
+            true if !prior.is_null() && agrees(&field.shape, config, prior) => prior.clone(),
+            true => config.clone(),
+            false => self.value(&field.shape, config, prior, was, fresh || prior.is_null()),
+        };
         let told = !self.creating && self.new_elements == 0;
         if told && field.change != Change::InPlace && planned != *prior {
             self.replace.push(self.path.clone());

@@ -132,9 +132,22 @@ pub fn agrees(shape: &Shape, wanted: &Value, known: &Value) -> bool {
             wanted.len() == known.len()
                 && wanted.iter().zip(known).all(|(wanted, known)| agrees(element, wanted, known))
         }
+        (Shape::List(element, _), Kind::List(wanted), Kind::List(known))
+        | (Shape::Set(element), Kind::Set(wanted), Kind::Set(known)) => elements_agree(element, wanted, known),
         (Shape::Map(element), Kind::Map(wanted), Kind::Map(known)) => {
             wanted.iter().all(|(key, wanted)| known.get(key).is_some_and(|known| agrees(element, wanted, known)))
         }
         _ => same(shape, wanted, known),
     }
+}
+
+fn elements_agree(element: &Shape, wanted: &[Value], known: &[Value]) -> bool {
+    if wanted.len() != known.len() {
+        return false;
+    }
+    let in_place = wanted.iter().zip(known).all(|(wanted, known)| agrees(element, wanted, known));
+    in_place
+        || partners(element, wanted, known).iter().zip(wanted).all(|(partner, wanted)| {
+            partner.and_then(|index| known.get(index)).is_some_and(|known| agrees(element, wanted, known))
+        })
 }

@@ -27,7 +27,9 @@ fn read_field(field: &Field, document: &Map<String, Json>, prior: &Value) -> Val
     if field.write_only {
         return known_prior();
     }
-    read_value(&field.shape, document.get(&**property).unwrap_or(&Json::Null), prior)
+    let read = read_value(&field.shape, document.get(&**property).unwrap_or(&Json::Null), prior);
+    let completed = field.plain && !prior.is_null() && !read.is_null() && agrees(&field.shape, &known_prior(), &read);
+    if completed { known_prior() } else { read }
 }
 
 /// The value of a JSON value. What does not fit the schema is null: the schema is older than the service.

@@ -1,0 +1,282 @@
+//! Every type through its whole life, with configurations drawn from its schema: the contract of the lifecycle holds, and
+//! what was created needs no further change (CC-36).
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use groma_provider::{
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, PlanRequest, PlanResponse, Private, Provider,
+    ReadRequest, contract, proposed_new_state,
+};
+use groma_value::Value;
+
+use super::AwsCloudControl;
+use super::check::check;
+use super::fields::{Fields, Shape};
+use super::interpreted::Interpreted;
+use crate::emulator::{Embedded, Settings, Store};
+use crate::names;
+use crate::schema::{Catalogue, Node, NodeId, TypeSchema};
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
+            return done;
+        }
+    }
+}
+
+/// Numbers that look random and are the same in each run.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit.max(1)
+    }
+}
+
+const TEXTS: [&str; 22] = [
+    "abcdef",
+    "Name1",
+    "arn:aws:iam::123456789012:role/name",
+    "arn:aws:s3:::bucket",
+    "arn:aws:kms:eu-central-1:123456789012:key/12345678-1234-4234-8234-123456789012",
+    "arn:aws:lambda:eu-central-1:123456789012:function:name",
+    "arn:aws:sns:eu-central-1:123456789012:topic",
+    "12345678-1234-4234-8234-123456789012",
+    "123456789012",
+    "10.0.0.0/16",
+    "10.0.0.1",
+    "eu-central-1",
+    "eu-central-1a",
+    "https://example.com/path",
+    "example.com",
+    "someone@example.com",
+    "/path/name",
+    "1.0",
+    "7",
+    "true",
+    "subnet-0123456789abcdef0",
+    "*",
+];
+
+struct Sampler<'a> {
+    schema: &'a TypeSchema,
+    draw: Draw,
+}
+
+impl Sampler<'_> {
+    fn object(&mut self, fields: &Fields, depth: u64) -> Value {
+        let required = |field: &super::fields::Field| field.usage == groma_provider::Use::Required || field.needed;
+        let values = fields.list.iter().map(|field| {
+            let wanted = !field.read_only() && (required(field) || (depth < 4 && self.draw.below(3 + depth) == 0));
+            let value = if wanted { self.value(field.node, &field.shape, depth + 1) } else { None };
+            value.unwrap_or_else(|| Value::null(field.shape.ty()))
+        });
+        let values = values.collect();
+        fields.block.object(values)
+    }
+
+    fn value(&mut self, id: NodeId, shape: &Shape, depth: u64) -> Option<Value> {
+        let schema = self.schema;
+        let node = schema.node(id);
+        Some(match shape {
+            Shape::Bool => Value::bool(self.draw.below(2) == 0),
+            Shape::Integer | Shape::Number => Value::number(self.number(node)),
+            Shape::Time => Value::string("2026-01-01T00:00:00Z"),
+            Shape::Json => Value::string(r#"{ "b": [1, true],  "a": "x" }"#),
+            Shape::Text => Value::string(self.text(node)?),
+            Shape::List(element, _) | Shape::Set(element) => {
+                let items = node.items?;
+                let count =
+                    node.min_items.unwrap_or(0).max(1 + self.draw.below(2)).min(node.max_items.unwrap_or(3)).min(4);
+                let elements: Option<Vec<Value>> = (0..count).map(|_| self.value(items, element, depth)).collect();
+                match shape {
+                    Shape::Set(_) => Value::set(element.ty(), elements?),
+                    _ => Value::list(element.ty(), elements?),
+                }
+            }
+            Shape::Map(element) => {
+                let (pattern, below) = node.patterns.first()?;
+                let key = TEXTS.iter().find(|text| pattern.matches(text))?;
+                Value::map(element.ty(), [(*key, self.value(*below, element, depth)?)])
+            }
+            Shape::Object(fields) => self.object(fields, depth),
+        })
+    }
+
+    fn number(&mut self, node: &Node) -> i64 {
+        match node.enumeration.first().and_then(serde_json::Value::as_i64) {
+            Some(number) => number,
+            None => node.minimum.map_or(3, |least| least.ceil() as i64),
+        }
+    }
+
+    fn text(&mut self, node: &Node) -> Option<String> {
+        if !node.enumeration.is_empty() {
+            let index = self.draw.below(node.enumeration.len() as u64);
+            return node.enumeration.get(usize::try_from(index).ok()?)?.as_str().map(str::to_owned);
+        }
+        let fits = |text: &str| {
+            let length = text.chars().count() as u64;
+            node.pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
+                && node.min_length.is_none_or(|least| length >= least)
+                && node.max_length.is_none_or(|most| length <= most)
+        };
+        let start = usize::try_from(self.draw.below(3)).ok()?;
+        let padded = "a".repeat(usize::try_from(node.min_length.unwrap_or(1)).ok()?.max(1));
+        TEXTS[start..].iter().chain(&TEXTS).map(|text| (*text).to_owned()).chain([padded]).find(|text| fits(text))
+    }
+}
+
+struct Life<'a> {
+    provider: &'a AwsCloudControl,
+    interpreted: &'a Interpreted,
+    name: String,
+}
+
+impl Life<'_> {
+    fn plan(&self, config: &Value, prior: &Value, private: &Private) -> PlanResponse {
+        let block = &self.interpreted.fields.block;
+        let planned = wait(self.provider.plan_resource(PlanRequest {
+            type_name: self.name.as_str().into(),
+            prior_state: prior.clone(),
+            proposed_new_state: proposed_new_state(block, prior, config),
+            config: config.clone(),
+            prior_private: private.clone(),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            prior_identity: None,
+        }));
+        assert!(planned.diagnostics.is_empty(), "{}: {:?}", self.name, planned.diagnostics);
+        let violations = contract::check_planned(block, prior, config, &planned.planned_state);
+        assert!(violations.is_empty(), "{}: {violations:?}", self.name);
+        planned
+    }
+
+    fn apply(&self, config: &Value, prior: &Value, plan: &PlanResponse) -> ApplyResponse {
+        let applied = wait(self.provider.apply_resource(ApplyRequest {
+            type_name: self.name.as_str().into(),
+            prior_state: prior.clone(),
+            planned_state: plan.planned_state.clone(),
+            config: config.clone(),
+            planned_private: plan.planned_private.clone(),
+            meta: Value::NULL,
+            planned_identity: None,
+        }));
+        if !applied.diagnostics.has_errors() {
+            let state = applied.new_state.as_ref().unwrap();
+            let violations = contract::check_compatible(&self.interpreted.fields.block, &plan.planned_state, state);
+            assert!(violations.is_empty(), "{}: {violations:?}", self.name);
+            assert!(state.is_wholly_known(), "{}", self.name);
+        }
+        applied
+    }
+
+    fn read(&self, state: &Value) -> Value {
+        wait(self.provider.read_resource(ReadRequest {
+            type_name: self.name.as_str().into(),
+            current_state: state.clone(),
+            private: Private::default(),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            current_identity: None,
+        }))
+        .new_state
+    }
+
+    /// Whether the service took the configuration; if so, all of the object's life went as it must.
+    fn live(&self, config: &Value, smaller: &Value) -> bool {
+        let null = Value::null(self.interpreted.fields.block.implied_type().clone());
+        let plan = self.plan(config, &null, &Private::default());
+        let created = self.apply(config, &null, &plan);
+        if created.diagnostics.has_errors() {
+            return false;
+        }
+        let state = created.new_state.unwrap();
+        let read = self.read(&state);
+        assert_eq!(difference(&state, &read), None, "{}: a read changes the state", self.name);
+        let again = self.plan(config, &read, &created.private);
+        assert_eq!(difference(&read, &again.planned_state), None, "{}: another plan changes something", self.name);
+        assert!(again.requires_replace.is_empty(), "{}", self.name);
+
+        let plan = self.plan(smaller, &state, &created.private);
+        if plan.requires_replace.is_empty() && plan.planned_state != state {
+            let updated = self.apply(smaller, &state, &plan);
+            if !updated.diagnostics.has_errors() {
+                let state = updated.new_state.unwrap();
+                let again = self.plan(smaller, &self.read(&state), &updated.private);
+                assert_eq!(difference(&state, &again.planned_state), None, "{}: an update does not settle", self.name);
+            }
+        }
+        true
+    }
+}
+
+/// The first difference of two values, for a message a person can read.
+fn difference(left: &Value, right: &Value) -> Option<String> {
+    if left == right {
+        return None;
+    }
+    let mut found = None;
+    left.walk(|path, value| {
+        let other = right.path_get(path).ok();
+        let differs = other.as_ref() != Some(value);
+        if differs && found.as_ref().is_none_or(|(depth, _)| path.len() > *depth) {
+            found = Some((path.len(), format!("{path}: {value:?} and {other:?}")));
+        }
+        differs
+    });
+    Some(found.map_or_else(|| "as a whole".to_owned(), |(_, text)| text))
+}
+
+fn without_some(fields: &Fields, config: &Value, draw: &mut Draw) -> Value {
+    let view = config.as_object().unwrap();
+    let values = fields.list.iter().zip(view.values()).map(|(field, value)| {
+        let removable = field.usage == groma_provider::Use::OptionalComputed && draw.below(2) == 0;
+        if removable { Value::null(field.shape.ty()) } else { value.clone() }
+    });
+    fields.block.object(values.collect())
+}
+
+#[test]
+fn cc_36_every_type_lives_by_the_contract_and_settles() {
+    let catalogue = Catalogue::shipped();
+    let store = Arc::new(Store::in_memory(catalogue.clone(), Settings::default()).unwrap());
+    let provider = AwsCloudControl::default().with_api(Arc::new(Embedded::new(store, "eu-central-1")));
+    let config = provider.schema().unwrap().config.block.empty_value().clone();
+    let request = ConfigureRequest {
+        terraform_version: "1.15.0".to_owned(),
+        config,
+        client_capabilities: ClientCapabilities::default(),
+    };
+    assert!(wait(provider.configure(request)).is_empty());
+    let step = std::env::var("GROMA_EVERY_TYPE").map_or(9, |_| 1);
+    let (mut lived, mut refused) = (0, 0);
+    for (number, cloud_name) in catalogue.type_names().into_iter().enumerate() {
+        // The largest types take seconds each in a build for tests.
+        if number % step != 0 || cloud_name.starts_with("AWS::QuickSight") {
+            continue;
+        }
+        let name = names::resource_type(cloud_name).unwrap();
+        let Ok(interpreted) = provider.types.one(&name) else { continue };
+        let fields = &interpreted.fields;
+        for round in 0..4 {
+            let mut sampler = Sampler { schema: &interpreted.schema, draw: Draw(number as u64 * 31 + round) };
+            let config = sampler.object(fields, 0);
+            if check(&interpreted.schema, fields, &config).has_errors() {
+                refused += 1;
+                continue;
+            }
+            let smaller = without_some(fields, &config, &mut sampler.draw);
+            let life = Life { provider: &provider, interpreted: &interpreted, name: name.clone() };
+            if life.live(&config, &smaller) { lived += 1 } else { refused += 1 }
+        }
+    }
+    assert!(lived > refused, "{lived} lived, {refused} were refused");
+}
