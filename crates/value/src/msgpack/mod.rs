@@ -3,6 +3,7 @@
 //! The bytes mean something only together with the type: both sides know it from the schema. Unknown values are
 //! extensions, with what is promised about them inside; a part whose type is left open carries its type along.
 
+mod items;
 mod read;
 mod refinement;
 mod scan;

@@ -4,7 +4,6 @@ use super::refinement;
 use super::scan::{Item, Scanner};
 use crate::Name;
 use crate::codec::{CodecError, Outcome};
-use crate::number::Number;
 use crate::path::PathStep;
 use crate::text::normalized;
 use crate::types::{MAX_DEPTH, ObjectType, Shape, Type};
@@ -56,7 +55,7 @@ fn simple(item: &Item<'_>, ty: &Type) -> Result<Value, String> {
             Ok(text) => Ok(Value::string(text)),
             Err(_) => Err("text must be UTF-8".into()),
         },
-        (Type::Number, _) => number(item).map(Value::number).ok_or_else(|| "number is required".into()),
+        (Type::Number, _) => item.number().map(Value::number).ok_or_else(|| "number is required".into()),
         (Type::Bool, _) => Err("bool is required".into()),
         (Type::String, _) => Err("string is required".into()),
         (Type::List(_), _) => Err("a list is required".into()),
@@ -66,17 +65,6 @@ fn simple(item: &Item<'_>, ty: &Type) -> Result<Value, String> {
         (Type::Tuple(types), Item::Array(_)) => Err(format!("a tuple of length {} is required", types.len())),
         (Type::Tuple(_), _) => Err("a tuple is required".into()),
         (Type::Dynamic, _) => Err("a dynamic value is required".into()),
-    }
-}
-
-/// A number in any of its forms: what fits no machine number comes as text.
-pub(super) fn number(item: &Item<'_>) -> Option<Number> {
-    match item {
-        Item::Signed(value) => Some(Number::from(*value)),
-        Item::Unsigned(value) => Some(Number::from(*value)),
-        Item::Float(value) => Number::from_f64(*value),
-        Item::Bytes(digits) => Number::parse(std::str::from_utf8(digits).ok()?).ok(),
-        _ => None,
     }
 }
 

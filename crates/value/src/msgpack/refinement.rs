@@ -1,8 +1,7 @@
 //! Unknown values and what is promised about them.
 
-use super::read;
+use super::items::{write_bool, write_extension, write_map_length, write_number, write_signed, write_text};
 use super::scan::{Item, Scanner};
-use super::write::{write_bool, write_map_length, write_number, write_signed, write_text};
 use crate::codec::Outcome;
 use crate::refinement::{Bound, Refinement};
 use crate::text::safe_prefix;
@@ -74,27 +73,6 @@ fn short_prefix(prefix: &str) -> String {
         end -= 1;
     }
     safe_prefix(&prefix[..end])
-}
-
-fn write_extension(kind: u8, body: &[u8], out: &mut Vec<u8>) {
-    match body.len() {
-        1 => out.push(0xd4),
-        2 => out.push(0xd5),
-        4 => out.push(0xd6),
-        8 => out.push(0xd7),
-        16 => out.push(0xd8),
-        length if length <= 0xff => out.extend_from_slice(&[0xc7, length as u8]),
-        length if length <= 0xffff => {
-            out.push(0xc8);
-            out.extend_from_slice(&(length as u16).to_be_bytes());
-        }
-        length => {
-            out.push(0xc9);
-            out.extend_from_slice(&(length as u32).to_be_bytes());
-        }
-    }
-    out.push(kind);
-    out.extend_from_slice(body);
 }
 
 /// Reads an unknown value. Any short extension is one without promises; promises of an unknown kind are ignored.
@@ -171,7 +149,7 @@ fn inner_failure<T>(message: &str) -> Outcome<T> {
 
 fn bound(inner: &mut Scanner<'_>) -> Outcome<Bound> {
     let value = match inner.item()? {
-        Item::Array(2) => read::number(&inner.item()?),
+        Item::Array(2) => inner.item()?.number(),
         _ => None,
     };
     match (value, inner.item()?) {

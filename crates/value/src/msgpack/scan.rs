@@ -1,6 +1,7 @@
 //! Reading msgpack item by item.
 
 use crate::codec::{Failure, Outcome};
+use crate::number::Number;
 
 /// A place in msgpack bytes.
 pub(super) struct Scanner<'a> {
@@ -24,6 +25,19 @@ pub(super) enum Item<'a> {
         kind: u8,
         body: &'a [u8],
     },
+}
+
+impl Item<'_> {
+    /// A number in any of its forms: what fits no machine number comes as text.
+    pub fn number(&self) -> Option<Number> {
+        match self {
+            Item::Signed(value) => Some(Number::from(*value)),
+            Item::Unsigned(value) => Some(Number::from(*value)),
+            Item::Float(value) => Number::from_f64(*value),
+            Item::Bytes(digits) => Number::parse(std::str::from_utf8(digits).ok()?).ok(),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> Scanner<'a> {

@@ -1,9 +1,9 @@
 //! Writing values.
 
+use super::items::{write_array_length, write_bool, write_bytes, write_map_length, write_number, write_text};
 use super::refinement;
 use crate::codec::{CodecError, Failure, Outcome};
 use crate::convert::{convert, type_conforms};
-use crate::number::Number;
 use crate::path::PathStep;
 use crate::types::Type;
 use crate::value::{Kind, Value};
@@ -72,77 +72,4 @@ fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) -> Outcome<()> {
         (_, ty) => return Err(Failure::new(format!("{} required", ty.friendly_name()))),
     }
     Ok(())
-}
-
-pub(super) fn write_bool(value: bool, out: &mut Vec<u8>) {
-    out.push(if value { 0xc3 } else { 0xc2 });
-}
-
-/// An integer in the fewest bytes; not negative ones as unsigned.
-pub(super) fn write_signed(value: i64, out: &mut Vec<u8>) {
-    match value {
-        0..=0x7f => out.push(value as u8),
-        0x80..=0xff => out.extend_from_slice(&[0xcc, value as u8]),
-        0x100..=0xffff => push(0xcd, &(value as u16).to_be_bytes(), out),
-        0x1_0000..=0xffff_ffff => push(0xce, &(value as u32).to_be_bytes(), out),
-        0x1_0000_0000.. => push(0xcf, &(value as u64).to_be_bytes(), out),
-        -32..0 => out.push(value as u8),
-        -0x80..-32 => push(0xd0, &(value as i8).to_be_bytes(), out),
-        -0x8000..-0x80 => push(0xd1, &(value as i16).to_be_bytes(), out),
-        -0x8000_0000..-0x8000 => push(0xd2, &(value as i32).to_be_bytes(), out),
-        _ => push(0xd3, &value.to_be_bytes(), out),
-    }
-}
-
-/// A number as a machine integer, else as a hardware float if that is exact and no integer, else as text.
-pub(super) fn write_number(number: &Number, out: &mut Vec<u8>) {
-    if number.is_infinite() {
-        push(0xcb, &number.to_f64().to_be_bytes(), out);
-    } else if let Some(value) = number.to_i64() {
-        write_signed(value, out);
-    } else if let Some(value) = number.to_f64_exact().filter(|_| !number.is_integer()) {
-        push(0xcb, &value.to_be_bytes(), out);
-    } else {
-        write_text(&number.to_string(), out);
-    }
-}
-
-pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
-    match text.len() {
-        length @ 0..=31 => out.push(0xa0 | length as u8),
-        length @ 32..=0xff => out.extend_from_slice(&[0xd9, length as u8]),
-        length @ 0x100..=0xffff => push(0xda, &(length as u16).to_be_bytes(), out),
-        length => push(0xdb, &(length as u32).to_be_bytes(), out),
-    }
-    out.extend_from_slice(text.as_bytes());
-}
-
-fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    match bytes.len() {
-        length @ 0..=0xff => out.extend_from_slice(&[0xc4, length as u8]),
-        length @ 0x100..=0xffff => push(0xc5, &(length as u16).to_be_bytes(), out),
-        length => push(0xc6, &(length as u32).to_be_bytes(), out),
-    }
-    out.extend_from_slice(bytes);
-}
-
-fn write_array_length(length: usize, out: &mut Vec<u8>) {
-    match length {
-        0..=15 => out.push(0x90 | length as u8),
-        16..=0xffff => push(0xdc, &(length as u16).to_be_bytes(), out),
-        _ => push(0xdd, &(length as u32).to_be_bytes(), out),
-    }
-}
-
-pub(super) fn write_map_length(length: usize, out: &mut Vec<u8>) {
-    match length {
-        0..=15 => out.push(0x80 | length as u8),
-        16..=0xffff => push(0xde, &(length as u16).to_be_bytes(), out),
-        _ => push(0xdf, &(length as u32).to_be_bytes(), out),
-    }
-}
-
-fn push(code: u8, bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(code);
-    out.extend_from_slice(bytes);
 }
