@@ -92,6 +92,10 @@ fn split_attribute(
         }
         AttributeKind::Nested(nesting, attributes) => {
             let (object, nested) = split(attributes, &[], prefix, problems);
+            if object.slots().len() != attributes.len() {
+                let path = prefix.trim_end_matches('.').to_owned();
+                problems.push(SchemaProblem { path, message: "a name is declared more than once".into() });
+            }
             let plain = object.slots().iter().filter_map(|slot| match &slot.item {
                 Item::Attribute(attribute) => Some((slot.name.clone(), attribute.clone())),
                 Item::Block(_) => None,
