@@ -12,7 +12,7 @@ mod object;
 pub mod plan_file;
 mod random;
 mod storage;
-mod store;
+pub mod store;
 
 pub use error::{StateError, StateErrorKind};
 pub use journal::{Begin, Journal, Operation, Outcome};

@@ -40,7 +40,7 @@ pub type Parts = BTreeMap<String, Vec<u8>>;
 /// When the file cannot be written. A file that was there before is still there then.
 pub fn write(path: &Path, version: &str, parts: &Parts) -> Result<(), StateError> {
     let bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
-    write_whole(path, &[&bytes]).map_err(|error| StateError::io("write", path, &error))
+    write_whole(path, &bytes).map_err(|error| StateError::io("write", path, &error))
 }
 
 fn archive(version: &str, parts: &Parts) -> Result<Vec<u8>, ZipError> {

@@ -7,8 +7,8 @@ use std::io;
 pub(crate) trait Storage: Send + Sync {
     /// Its length in bytes.
     fn length(&self) -> io::Result<u64>;
-    /// All of its bytes.
-    fn read_all(&self) -> io::Result<Vec<u8>>;
+    /// Fills `bytes` with what is at `offset`, as far as the file goes; returns how much that is.
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes all of `bytes` from `offset` on.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
     /// Cuts it off, or extends it by zeros.
@@ -17,18 +17,50 @@ pub(crate) trait Storage: Send + Sync {
     fn reserve(&self, length: u64) -> io::Result<()>;
     /// Waits until its content is on the disk.
     fn sync(&self) -> io::Result<()>;
+
+    /// All of its bytes.
+    fn read_all(&self) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(self.length()?).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        let read = self.read_at(&mut bytes, 0)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// Passes all of its bytes, piece by piece, to `take`.
+    fn read_pieces(&self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut piece = vec![0; PIECE];
+        let mut offset = 0;
+        loop {
+            let read = self.read_at(&mut piece, offset)?;
+            if read == 0 {
+                return Ok(());
+            }
+            take(&piece[..read])?;
+            offset += read as u64;
+        }
+    }
 }
+
+/// How much is read at once where the whole need not be in memory.
+const PIECE: usize = 1 << 18;
 
 impl Storage for File {
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
 
-    fn read_all(&self) -> io::Result<Vec<u8>> {
-        let length = usize::try_from(self.length()?).map_err(io::Error::other)?;
-        let mut bytes = vec![0; length];
-        platform::read_at(self, &mut bytes, 0)?;
-        Ok(bytes)
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match platform::read_at(self, rest, offset + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -87,8 +119,8 @@ mod platform {
     use std::io;
     use std::os::unix::fs::FileExt;
 
-    pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        file.read_exact_at(bytes, offset)
+    pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        file.read_at(bytes, offset)
     }
 
     pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -119,16 +151,8 @@ mod platform {
     use std::io;
     use std::os::windows::fs::FileExt;
 
-    pub fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let read = file.seek_read(bytes, offset)?;
-            if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            bytes = &mut bytes[read..];
-            offset += read as u64;
-        }
-        Ok(())
+    pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        file.seek_read(bytes, offset)
     }
 
     pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
@@ -186,8 +210,12 @@ pub(crate) mod faulty {
             Ok(self.0.lock().unwrap().bytes.len() as u64)
         }
 
-        fn read_all(&self) -> io::Result<Vec<u8>> {
-            Ok(self.bytes())
+        fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+            let inner = self.0.lock().unwrap();
+            let there = inner.bytes.get(offset as usize..).unwrap_or_default();
+            let length = there.len().min(bytes.len());
+            bytes[..length].copy_from_slice(&there[..length]);
+            Ok(length)
         }
 
         fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {

@@ -2,25 +2,96 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-#[derive(Deserialize)]
-pub(super) struct FileLayout<'a> {
-    pub version: Option<u64>,
-    #[serde(borrow)]
-    pub terraform_version: Option<Cow<'a, str>>,
-    pub serial: Option<u64>,
-    #[serde(borrow)]
-    pub lineage: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub outputs: Option<BTreeMap<Cow<'a, str>, OutputLayout<'a>>>,
-    #[serde(borrow)]
-    pub resources: Option<Vec<ResourceLayout<'a>>>,
-    #[serde(borrow)]
-    pub check_results: Option<Vec<CheckLayout<'a>>>,
+/// Takes in the parts of a file one after the other, so that a large file is never in memory as layout and as state.
+pub(super) trait FileParts<'a> {
+    fn version(&mut self, version: Option<u64>);
+    fn terraform_version(&mut self, version: Option<String>);
+    fn serial(&mut self, serial: Option<u64>);
+    fn lineage(&mut self, lineage: Option<String>);
+    fn outputs(&mut self, outputs: Option<OutputsLayout<'a>>) -> Result<(), Refused>;
+    fn resource(&mut self, resource: ResourceLayout<'a>) -> Result<(), Refused>;
+    fn check_results(&mut self, results: Option<Vec<CheckLayout<'a>>>);
 }
+
+/// Says that a part was refused, and that the parts' taker knows why.
+pub(super) struct Refused;
+
+/// Reads a file into `parts`.
+pub(super) fn read_file<'a>(text: &'a str, parts: &mut impl FileParts<'a>) -> serde_json::Result<()> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    json.deserialize_map(FileVisitor(parts))?;
+    json.end()
+}
+
+struct FileVisitor<'p, P>(&'p mut P);
+
+impl<'a, P: FileParts<'a>> Visitor<'a> for FileVisitor<'_, P> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a state file's object")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(key) = map.next_key::<Cow<'a, str>>()? {
+            match &*key {
+                "version" => self.0.version(map.next_value()?),
+                "terraform_version" => self.0.terraform_version(map.next_value()?),
+                "serial" => self.0.serial(map.next_value()?),
+                "lineage" => self.0.lineage(map.next_value()?),
+                "outputs" => self.0.outputs(map.next_value()?).map_err(refused)?,
+                "resources" => map.next_value_seed(Resources(self.0))?,
+                "check_results" => self.0.check_results(map.next_value()?),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Resources<'p, P>(&'p mut P);
+
+impl<'a, P: FileParts<'a>> DeserializeSeed<'a> for Resources<'_, P> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'a, P: FileParts<'a>> Visitor<'a> for Resources<'_, P> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of resources")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut list: S) -> Result<(), S::Error> {
+        while let Some(resource) = list.next_element()? {
+            self.0.resource(resource).map_err(refused)?;
+        }
+        Ok(())
+    }
+}
+
+fn refused<E: Error>(_: Refused) -> E {
+    E::custom("refused")
+}
+
+/// The outputs by name.
+pub(super) type OutputsLayout<'a> = BTreeMap<Cow<'a, str>, OutputLayout<'a>>;
 
 #[derive(Deserialize)]
 pub(super) struct OutputLayout<'a> {

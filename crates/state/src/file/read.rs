@@ -13,7 +13,9 @@ use groma_address::{
 use groma_value::{Path, Type};
 use serde_json::value::RawValue;
 
-use super::layout::{CheckLayout, FileLayout, InstanceLayout, OutputLayout, ResourceLayout};
+use super::layout::{
+    CheckLayout, FileParts, InstanceLayout, OutputLayout, OutputsLayout, Refused, ResourceLayout, read_file,
+};
 use super::{FORMAT_VERSION, paths};
 use crate::error::{StateError, StateErrorKind};
 use crate::json;
@@ -41,14 +43,15 @@ pub fn read(bytes: &[u8]) -> Result<State, StateError> {
         let detail = format!("The state file is not valid UTF-8 from byte {} on. {RESTORE}", error.valid_up_to());
         StateError::malformed(UNSUPPORTED, detail)
     })?;
-    match serde_json::from_str::<FileLayout<'_>>(text) {
-        Ok(layout) if layout.version == Some(FORMAT_VERSION) => Reader::default().state(layout),
-        other => Err(explain(text, other.err())),
+    let mut reader = Reader::default();
+    match read_file(text, &mut reader) {
+        Ok(()) if reader.version == Some(FORMAT_VERSION) => Ok(reader.state),
+        other => Err(explain(text, other.err(), reader.refusal)),
     }
 }
 
 /// Why `text` is not a state of the format that is read here.
-fn explain(text: &str, error: Option<serde_json::Error>) -> StateError {
+fn explain(text: &str, error: Option<serde_json::Error>, refusal: Option<StateError>) -> StateError {
     #[derive(serde::Deserialize)]
     struct Sniff<'a> {
         #[serde(borrow)]
@@ -80,7 +83,7 @@ fn explain(text: &str, error: Option<serde_json::Error>) -> StateError {
         return StateError::malformed(UNSUPPORTED, detail);
     };
     match (number, error) {
-        (FORMAT_VERSION, Some(error)) => wrong_types(&error),
+        (FORMAT_VERSION, Some(error)) => refusal.unwrap_or_else(|| wrong_types(&error)),
         (FORMAT_VERSION, None) => StateError::malformed(INVALID, RESTORE),
         _ => other_version(number, sniff.terraform_version),
     }
@@ -136,8 +139,7 @@ fn other_version(number: u64, writer: Option<&RawValue>) -> StateError {
 
 /// Reads outputs as the file holds them, from compact or indented JSON.
 pub(crate) fn decode_outputs(text: &str) -> Result<BTreeMap<Name, OutputValue>, StateError> {
-    let layout: BTreeMap<Cow<'_, str>, OutputLayout<'_>> =
-        serde_json::from_str(text).map_err(|error| wrong_types(&error))?;
+    let layout: OutputsLayout<'_> = serde_json::from_str(text).map_err(|error| wrong_types(&error))?;
     outputs(layout)
 }
 
@@ -152,7 +154,7 @@ pub(crate) fn parse_paths(text: &str) -> Result<Vec<Path>, String> {
     paths::parse(text)
 }
 
-fn outputs(layout: BTreeMap<Cow<'_, str>, OutputLayout<'_>>) -> Result<BTreeMap<Name, OutputValue>, StateError> {
+fn outputs(layout: OutputsLayout<'_>) -> Result<BTreeMap<Name, OutputValue>, StateError> {
     layout.into_iter().map(|(name, output)| Ok((Name::from(&*name), output_value(&name, &output)?))).collect()
 }
 
@@ -206,9 +208,12 @@ fn check_status(text: &str) -> CheckStatus {
     }
 }
 
-/// Shares what many records have in common while a file is read.
+/// Takes a file in, and shares what many of its records have in common.
 #[derive(Default)]
 struct Reader<'a> {
+    state: State,
+    version: Option<u64>,
+    refusal: Option<StateError>,
     modules: HashMap<Cow<'a, str>, ModuleInstance>,
     names: HashMap<Cow<'a, str>, Name>,
     providers: HashMap<Cow<'a, str>, ProviderConfig>,
@@ -218,21 +223,44 @@ struct Reader<'a> {
     empty_attributes: Option<AttributesJson>,
 }
 
-impl<'a> Reader<'a> {
-    fn state(mut self, layout: FileLayout<'a>) -> Result<State, StateError> {
-        let mut state = State::default();
-        layout.lineage.unwrap_or_default().as_ref().clone_into(&mut state.lineage);
-        layout.terraform_version.unwrap_or_default().as_ref().clone_into(&mut state.terraform_version);
-        state.serial = layout.serial.unwrap_or_default();
-        state.outputs = outputs(layout.outputs.unwrap_or_default())?;
-        state.check_results = layout.check_results.map(check_results);
-        for resource in layout.resources.unwrap_or_default() {
-            self.resource(resource, &mut state)?;
-        }
-        Ok(state)
+impl<'a> FileParts<'a> for Reader<'a> {
+    fn version(&mut self, version: Option<u64>) {
+        self.version = version;
     }
 
-    fn resource(&mut self, layout: ResourceLayout<'a>, state: &mut State) -> Result<(), StateError> {
+    fn terraform_version(&mut self, version: Option<String>) {
+        self.state.terraform_version = version.unwrap_or_default();
+    }
+
+    fn serial(&mut self, serial: Option<u64>) {
+        self.state.serial = serial.unwrap_or_default();
+    }
+
+    fn lineage(&mut self, lineage: Option<String>) {
+        self.state.lineage = lineage.unwrap_or_default();
+    }
+
+    fn outputs(&mut self, layout: Option<OutputsLayout<'a>>) -> Result<(), Refused> {
+        self.state.outputs = outputs(layout.unwrap_or_default()).map_err(|error| self.refuse(error))?;
+        Ok(())
+    }
+
+    fn resource(&mut self, resource: ResourceLayout<'a>) -> Result<(), Refused> {
+        self.resource_entry(resource).map_err(|error| self.refuse(error))
+    }
+
+    fn check_results(&mut self, results: Option<Vec<CheckLayout<'a>>>) {
+        self.state.check_results = results.map(check_results);
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn refuse(&mut self, error: StateError) -> Refused {
+        self.refusal = Some(error);
+        Refused
+    }
+
+    fn resource_entry(&mut self, layout: ResourceLayout<'a>) -> Result<(), StateError> {
         let address = self.resource_address(&layout)?;
         let instances = layout.instances.unwrap_or_default();
         let of_instance = instances.first().and_then(|instance| instance.provider.clone());
@@ -242,11 +270,11 @@ impl<'a> Reader<'a> {
         };
         let provider = self.provider(provider, &address)?;
         if instances.is_empty() {
-            state.ensure_resource(address, &provider);
+            self.state.ensure_resource(address, &provider);
             return Ok(());
         }
         for instance in instances {
-            self.instance(instance, &address, &provider, state)?;
+            self.instance(instance, &address, &provider)?;
         }
         Ok(())
     }
@@ -318,7 +346,6 @@ impl<'a> Reader<'a> {
         layout: InstanceLayout<'a>,
         resource: &AbsResource,
         provider: &ProviderConfig,
-        state: &mut State,
     ) -> Result<(), StateError> {
         let key = instance_key(layout.index_key).map_err(|reason| {
             StateError::malformed(
@@ -335,7 +362,7 @@ impl<'a> Reader<'a> {
             ),
         };
         let object = Arc::new(self.object(layout).map_err(|reason| invalid(&reason))?);
-        if state.insert(&address, deposed.as_ref(), provider, object).is_some() {
+        if self.state.insert(&address, deposed.as_ref(), provider, object).is_some() {
             let detail = match deposed {
                 None => format!("The instance {address} appears more than once in the state file. {RESTORE}"),
                 Some(key) => {

@@ -12,7 +12,7 @@ mod writer;
 
 pub(crate) use read::{Event, Recovered, Snapshot, recover};
 pub use record::{Begin, Operation, Outcome};
-pub(crate) use record::{Finished, RunHeader};
+pub(crate) use record::{Finished, Place, RunHeader};
 pub use writer::Journal;
 
 /// What the file begins with.

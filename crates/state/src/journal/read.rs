@@ -49,6 +49,11 @@ impl Recovered {
     pub fn is_folded(&self) -> bool {
         self.events.is_empty() && self.snapshot.is_none() && self.later.is_empty()
     }
+
+    /// Where calls are under way.
+    pub fn under_way(&self) -> Vec<Place> {
+        self.in_flight.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect()
+    }
 }
 
 /// Reads a journal; none when it says nothing, because no run got as far as its first record.

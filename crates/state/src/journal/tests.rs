@@ -30,7 +30,8 @@ fn start(file: &Faulty) -> Journal {
 }
 
 fn resume(storage: Arc<dyn Storage>, before: Option<&Recovered>) -> Journal {
-    let journal = Journal::open(PathBuf::from("journal"), storage, before);
+    let (end, under_way) = before.map_or((0, Vec::new()), |before| (before.end, before.under_way()));
+    let journal = Journal::open(PathBuf::from("journal"), storage, end, &under_way);
     journal.start_run(&header()).unwrap();
     journal
 }

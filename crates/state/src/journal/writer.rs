@@ -9,7 +9,7 @@ use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Finished, Numbers, Outcome, Place, Prior, RunHeader};
 use super::syncing::Syncing;
-use super::{MAGIC, Recovered, frame};
+use super::{MAGIC, frame};
 use crate::error::StateError;
 use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
@@ -93,11 +93,9 @@ impl Known {
 }
 
 impl Journal {
-    /// Continues the journal in `storage` after what `before` has read from it, or begins it anew.
-    pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, before: Option<&Recovered>) -> Self {
-        let under_way = before.map_or(&[][..], |before| &before.in_flight);
-        let under_way = under_way.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect();
-        let end = before.map_or(0, |before| before.end);
+    /// Continues the journal in `storage`, whose whole records end at `end`, while calls at `under_way` have no result.
+    pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, end: u64, under_way: &[Place]) -> Self {
+        let under_way = under_way.iter().cloned().collect();
         Self {
             path,
             syncing: Syncing::of(storage.clone()),
@@ -203,6 +201,10 @@ impl Journal {
         write_outputs(&state.outputs, &mut outputs);
         write_check_results(state.check_results.as_deref(), &mut results);
         self.append(|_, out| frame::append(out, |out| record::encode_outputs(&outputs, &results, out)))
+    }
+
+    pub(crate) fn under_way(&self) -> Vec<Place> {
+        self.lock().under_way.iter().cloned().collect()
     }
 
     /// Waits until everything noted is on the disk.

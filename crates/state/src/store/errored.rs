@@ -16,7 +16,7 @@ pub const ERRORED_STATE: &str = "errored.tfstate";
 /// When that cannot be written either.
 pub fn write_errored(directory: &Path, state: &State) -> Result<PathBuf, StateError> {
     let path = directory.join(ERRORED_STATE);
-    match write_whole(&path, &[&file::write(state)]) {
+    match write_whole(&path, &file::write(state)) {
         Ok(()) => Ok(path),
         Err(error) => Err(StateError::io("write", &path, &error)),
     }

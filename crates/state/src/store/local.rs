@@ -8,12 +8,12 @@ use std::sync::Arc;
 use groma_diagnostics::Diagnostics;
 
 use super::lock::{HeldLock, Locking};
-use super::open::{is_at, open_private, read_if_there, sync_folder, try_lock, write_whole};
+use super::open::{copy_whole, is_at, open_private, read_if_there, sync_folder, try_lock};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, Written, write_parts};
-use crate::journal::{Begin, Journal, Recovered, RunHeader, recover};
+use crate::journal::{Begin, Journal, Place, Recovered, RunHeader, recover};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
 use crate::storage::{Storage, replace_content};
@@ -35,11 +35,14 @@ pub struct LocalStore {
 }
 
 /// What an earlier run left in the journal.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Left {
+    /// The file's length.
+    length: u64,
+    /// Where the whole records end.
     end: u64,
     is_folded: bool,
-    has_calls: bool,
+    under_way: Vec<Place>,
 }
 
 /// What was last seen in the file that is written to.
@@ -53,6 +56,8 @@ struct Disk {
     from_nothing: bool,
     /// Whether the file was read from another path, so that it has to be written in any case.
     is_elsewhere: bool,
+    /// Whether whoever wrote the file lays it out as it is written here.
+    has_own_layout: bool,
 }
 
 /// What was found.
@@ -100,8 +105,7 @@ impl LocalStore {
             }
             _ => read_if_there(&paths.read)?.unwrap_or_default(),
         };
-        let journal = read_journal(&paths)?;
-        let left = journal.as_ref().map_or_else(Left::default, Left::of);
+        let (left, journal) = read_journal(&paths)?;
         let reconciled = reconcile(&paths.read, &bytes, journal)?;
         let disk = if paths.read == paths.write {
             Disk::of(&bytes, reconciled.file_is_state, reconciled.state.as_ref())
@@ -110,6 +114,10 @@ impl LocalStore {
             let seen = Disk::of(&there, file::read(&there).is_ok(), reconciled.state.as_ref());
             Disk { is_elsewhere: true, ..seen }
         };
+        drop(bytes);
+        let has_own_layout =
+            reconciled.state.as_ref().is_some_and(|state| state.terraform_version == terraform_version);
+        let disk = Disk { has_own_layout, ..disk };
         let mut store = Self {
             terraform_version: terraform_version.to_owned(),
             lock,
@@ -164,17 +172,13 @@ impl LocalStore {
         }
         let new = write_parts(state);
         let file = self.file_to_write()?;
-        let old = file.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?;
-        if content_of(&old) != self.disk.content {
-            return Err(changed_meanwhile(&self.paths.write));
-        }
-        if !self.disk.is_elsewhere && is_same_content(&old, &new, self.disk.serial, &self.terraform_version) {
+        if self.holds_already(&*file, &new)? {
             state.serial = self.disk.serial;
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
         }
         state.serial = self.disk.serial + 1;
-        self.back_up(&old)?;
+        self.back_up(&*file)?;
         self.write_content(&file, &state.lineage, state.serial, &[&new.head(state.serial), &new.rest])?;
         self.retire_journal(&state.lineage)?;
         Ok(Saved::Written(state.serial))
@@ -194,7 +198,7 @@ impl LocalStore {
             (Repair::Restore(bytes), Some(state)) => self.restore(&bytes, state),
             (Repair::SetAside, _) => self.set_journal_aside(),
             // All of it has reached the file, but the journal could not be retired any more.
-            (_, state) if !self.left.is_folded || !self.left.has_calls => {
+            (_, state) if !self.left.is_folded || self.left.under_way.is_empty() => {
                 self.retire_journal(state.map_or("", |state| &state.lineage))
             }
             _ => Ok(()),
@@ -204,8 +208,7 @@ impl LocalStore {
     /// Puts a content into the half-written file that the journal still has.
     fn restore(&mut self, bytes: &[u8], state: &State) -> Result<(), StateError> {
         let file = self.file_to_write()?;
-        let old = file.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?;
-        self.back_up(&old)?;
+        self.back_up(&*file)?;
         replace_content(&*file, &[bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
         self.disk = Disk { serial: state.serial, ..Disk::written(&[bytes]) };
         self.paths.read.clone_from(&self.paths.write);
@@ -221,12 +224,35 @@ impl LocalStore {
         open.map_err(|error| StateError::io("open", &self.paths.write, &error))
     }
 
-    fn back_up(&mut self, old: &[u8]) -> Result<(), StateError> {
+    /// Whether the file says what the new content would, apart from serial and writer.
+    ///
+    /// # Errors
+    /// When it is not as it was when it was read.
+    fn holds_already(&self, file: &dyn Storage, new: &Written) -> Result<bool, StateError> {
+        let failed = |error: io::Error| StateError::io("read", &self.paths.write, &error);
+        let (content, is_same) = compare(file, &[&new.head(self.disk.serial), &new.rest]).map_err(failed)?;
+        if content != self.disk.content {
+            return Err(changed_meanwhile(&self.paths.write));
+        }
+        if self.disk.is_elsewhere || is_same {
+            return Ok(is_same && !self.disk.is_elsewhere);
+        }
+        // A file that this version, or the Terraform it stands for, has written has the layout of the new content, so
+        // their difference is one of content. Others are brought to that layout first.
+        match self.disk.has_own_layout {
+            true => Ok(false),
+            false => {
+                Ok(file::read(&file.read_all().map_err(failed)?).is_ok_and(|old| write_parts(&old).rest == new.rest))
+            }
+        }
+    }
+
+    fn back_up(&mut self, old: &dyn Storage) -> Result<(), StateError> {
         if self.backup_made || !self.disk.is_state {
             return Ok(());
         }
         if let Some(backup) = &self.paths.backup {
-            write_whole(backup, &[old])
+            copy_whole(backup, old)
                 .map_err(|error| StateError::io("write", backup, &error).with_advice(
                     "This is the backup of the state, which is made before the state is changed. With -backup=- none is \
                      made.",
@@ -273,15 +299,14 @@ impl LocalStore {
                 break file;
             }
         };
-        let before = recover(&file.read_all().map_err(|error| failed("read", &error))?)?;
-        if before.as_ref().map_or(0, |before| before.end) != self.left.end {
+        if file.length().map_err(|error| failed("read", &error))? != self.left.length {
             return Err(changed_meanwhile(&path));
         }
-        if before.is_none() {
+        if self.left.end == 0 {
             file.set_length(0).map_err(|error| failed("write", &error))?;
         }
         sync_folder(&path);
-        Ok(Arc::new(Journal::open(path, Arc::new(file), before.as_ref())))
+        Ok(Arc::new(Journal::open(path, Arc::new(file), self.left.end, &self.left.under_way)))
     }
 
     /// Ends the journal: everything is in the file. Calls still under way stay noted.
@@ -289,13 +314,14 @@ impl LocalStore {
         let path = self.paths.journal();
         let journal = match self.journal.take() {
             Some(journal) => journal,
-            None if self.left.end > 0 && (self.lock.is_some() || self.is_behind) => self.open_journal()?,
+            None if self.left.length > 0 && (self.lock.is_some() || self.is_behind) => self.open_journal()?,
             None => return Ok(()),
         };
         self.is_behind = false;
         self.left = Left::default();
         if journal.has_calls_under_way() {
-            self.left = Left { end: journal.start_run(&self.header(lineage))?, is_folded: true, has_calls: true };
+            let end = journal.start_run(&self.header(lineage))?;
+            self.left = Left { length: end, end, is_folded: true, under_way: journal.under_way() };
             return Ok(());
         }
         match fs::remove_file(&path) {
@@ -323,6 +349,7 @@ impl Disk {
             serial: state.map_or(0, |state| state.serial),
             from_nothing: state.is_none(),
             is_elsewhere: false,
+            has_own_layout: false,
         }
     }
 
@@ -336,13 +363,8 @@ impl Disk {
             serial: 0,
             from_nothing: false,
             is_elsewhere: false,
+            has_own_layout: true,
         }
-    }
-}
-
-impl Left {
-    fn of(journal: &Recovered) -> Self {
-        Self { end: journal.end, is_folded: journal.is_folded(), has_calls: !journal.in_flight.is_empty() }
     }
 }
 
@@ -350,26 +372,42 @@ fn content_of(bytes: &[u8]) -> (u64, u32) {
     (bytes.len() as u64, crc32fast::hash(bytes))
 }
 
-fn read_journal(paths: &StatePaths) -> Result<Option<Recovered>, StateError> {
-    let path = paths.journal();
-    match read_if_there(&path)? {
-        Some(bytes) => recover(&bytes).map_err(|error| error.in_file(&path)),
-        None => Ok(None),
-    }
+/// What the file holds, and whether that is the same as `parts` together.
+fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<((u64, u32), bool)> {
+    let mut hasher = crc32fast::Hasher::new();
+    let (mut length, mut is_same) = (0, true);
+    let mut expected = parts.iter().flat_map(|part| part.chunks(1 << 16)).peekable();
+    let mut rest: &[u8] = &[];
+    file.read_pieces(&mut |piece| {
+        hasher.update(piece);
+        length += piece.len() as u64;
+        let mut piece = piece;
+        while is_same && !piece.is_empty() {
+            if rest.is_empty() {
+                rest = expected.next().unwrap_or_default();
+            }
+            let common = rest.len().min(piece.len());
+            is_same = common > 0 && rest[..common] == piece[..common];
+            rest = &rest[common..];
+            piece = &piece[common..];
+        }
+        Ok(())
+    })?;
+    is_same &= rest.is_empty() && expected.next().is_none();
+    Ok(((length, hasher.finalize()), is_same))
 }
 
-/// Whether the file's old bytes say what the new ones would, apart from serial and writer.
-fn is_same_content(old: &[u8], new: &Written, serial: u64, terraform_version: &str) -> bool {
-    let head = new.head(serial);
-    if old.strip_prefix(&*head).is_some_and(|rest| rest == new.rest) {
-        return true;
-    }
-    // A file that this version, or the Terraform it stands for, has written has the layout of the new bytes, so their
-    // difference is one of content. Others are brought to that layout first.
-    match file::read(old) {
-        Ok(old) if old.terraform_version != terraform_version => write_parts(&old).rest == new.rest,
-        _ => false,
-    }
+fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered>), StateError> {
+    let path = paths.journal();
+    let Some(bytes) = read_if_there(&path)? else { return Ok((Left::default(), None)) };
+    let recovered = recover(&bytes).map_err(|error| error.in_file(&path))?;
+    let left = Left {
+        length: bytes.len() as u64,
+        end: recovered.as_ref().map_or(0, |recovered| recovered.end),
+        is_folded: recovered.as_ref().is_none_or(Recovered::is_folded),
+        under_way: recovered.as_ref().map_or_else(Vec::new, Recovered::under_way),
+    };
+    Ok((left, recovered))
 }
 
 fn journal_in_use() -> StateError {

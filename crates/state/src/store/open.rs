@@ -1,10 +1,12 @@
 //! Opening files of a state: readable by their owner only, and locked as Terraform locks.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::StateError;
+use crate::random::random_bits;
+use crate::storage::Storage;
 
 /// Opens a file for reading and writing; makes it, and its folders, if need be. Made files are for their owner only.
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
@@ -26,21 +28,29 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StateError> 
     }
 }
 
-/// Puts `parts` into the file at `path`, for its owner only, all or nothing: by way of a file beside it.
+/// Puts `bytes` into the file at `path`, for its owner only, all or nothing: by way of a file beside it.
 ///
 /// A link is followed, so that what it points to is replaced.
-pub(crate) fn write_whole(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    use std::io::Write;
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fill_whole(path, |file| file.write_all(bytes))
+}
+
+/// The same with all that `source` holds.
+pub(super) fn copy_whole(path: &Path, source: &dyn Storage) -> io::Result<()> {
+    fill_whole(path, |file| source.read_pieces(&mut |piece| file.write_all(piece)))
+}
+
+fn fill_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let beside = super::paths::suffixed(path, &format!(".{:08x}.tmp", crate::random::random_bits() >> 32));
+    let beside = super::paths::suffixed(path, &format!(".{:08x}.tmp", random_bits() >> 32));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     private(&mut options);
-    let written = options.open(&beside).and_then(|mut file| {
-        parts.iter().try_for_each(|part| file.write_all(part))?;
+    let filled = options.open(&beside).and_then(|mut file| {
+        fill(&mut file)?;
         file.sync_all()
     });
-    let result = written.and_then(|()| fs::rename(&beside, path));
+    let result = filled.and_then(|()| fs::rename(&beside, path));
     if result.is_err() {
         // Nothing refers to it; what counts is the failure above.
         let _ = fs::remove_file(&beside);

@@ -1,4 +1,4 @@
-//! Measures reading, writing and the journal: `cargo run --release -p groma-state --example measure [INSTANCES]`.
+//! Measures reading, writing and the journal: `cargo run --release -p groma-state --example measure_state [INSTANCES]`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,6 +89,14 @@ fn timed<T>(what: &str, instances: usize, work: impl FnOnce() -> T) -> T {
     let result = work();
     let elapsed = start.elapsed();
     let each = elapsed.as_secs_f64() * 1e6 / instances as f64;
-    println!("{what}: {:.3} s, {each:.2} µs each, {:.0} a second", elapsed.as_secs_f64(), 1e6 / each);
+    let memory = memory_now().map(|megabytes| format!(", {megabytes:.0} MB in memory")).unwrap_or_default();
+    println!("{what}: {:.3} s, {each:.2} µs each, {:.0} a second{memory}", elapsed.as_secs_f64(), 1e6 / each);
     result
+}
+
+/// What the process holds in memory, where the system tells.
+fn memory_now() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1e3)
 }
