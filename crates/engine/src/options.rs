@@ -1,11 +1,14 @@
 //! What a person asks of a plan.
 
+use std::sync::Arc;
+
 use groma_address::{Name, ResourceInstance, Target};
 use groma_diagnostics::Span;
 use groma_value::Value;
 use indexmap::IndexMap;
 
 use crate::plan::Mode;
+use crate::recovery::Recovery;
 
 /// Whether objects are read before they are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,4 +42,7 @@ pub struct PlanOptions {
     pub targets: Vec<Target>,
     /// Values given for the root module's variables; those with a default may be missing.
     pub inputs: IndexMap<Name, Input>,
+    /// What an interrupted run left under way: asked after before anything is planned. Only for plans that are applied at
+    /// once, since asking can make objects.
+    pub recovery: Option<Arc<Recovery>>,
 }

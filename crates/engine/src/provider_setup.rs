@@ -6,11 +6,13 @@ use std::sync::Arc;
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::Body;
-use groma_provider::{BodyDecoder, Checked, ConfigureRequest};
+use groma_provider::{BodyDecoder, Checked, ConfigureRequest, Schema};
+use groma_state::Begin;
 use groma_value::Value;
 
 use crate::planning::capabilities;
 use crate::providers::Providers;
+use crate::recovery::{Recovered, Recovery, ask_again};
 use crate::session::Session;
 use crate::templates::Templates;
 
@@ -24,23 +26,53 @@ pub struct Configuring {
     pub value: Value,
     /// What went wrong.
     pub diagnostics: Diagnostics,
+    /// What became of the calls that an interrupted run had begun.
+    pub(crate) recovered: Vec<Recovered>,
     body: Arc<BodyDecoder>,
+    recovering: Vec<(Begin, Arc<Schema>)>,
 }
 
 impl Configuring {
     /// Not begun yet.
     pub fn new(config: ProviderConfig, provider: Arc<Checked>, body: Arc<BodyDecoder>, value: Value) -> Self {
-        Self { config, provider, value, diagnostics: Diagnostics::new(), body }
+        Self {
+            config,
+            provider,
+            value,
+            diagnostics: Diagnostics::new(),
+            recovered: Vec::new(),
+            body,
+            recovering: Vec::new(),
+        }
+    }
+
+    /// The same, with calls of an interrupted run to be asked after as soon as the provider is configured.
+    #[must_use]
+    pub fn recovering(mut self, recovery: Option<&Recovery>) -> Self {
+        for begin in recovery.map(|recovery| recovery.of(&self.config)).unwrap_or_default() {
+            match self.provider.resource_schema(&begin.address.resource.type_name) {
+                Ok(Some(schema)) => self.recovering.push((begin, schema)),
+                // A type that is gone is reported where its objects are planned.
+                Ok(None) => {}
+                Err(problems) => self.diagnostics.append(problems),
+            }
+        }
+        self
     }
 
     /// Checks the configuration and gives it to the provider.
     pub async fn hold(mut self, terraform_version: String) -> Self {
         let span = Span::NONE;
-        self.diagnostics = self.provider.validate_provider_config(&self.value, Some(&self.body), span).await;
+        self.diagnostics.append(self.provider.validate_provider_config(&self.value, Some(&self.body), span).await);
         if !self.diagnostics.has_errors() {
             let request =
                 ConfigureRequest { terraform_version, config: self.value.clone(), client_capabilities: capabilities() };
             self.diagnostics.append(self.provider.configure(request, Some(&self.body), span).await);
+        }
+        if !self.diagnostics.has_errors() {
+            for (begin, schema) in std::mem::take(&mut self.recovering) {
+                self.recovered.push(ask_again(&self.provider, begin, schema).await);
+            }
         }
         self
     }
@@ -52,13 +84,15 @@ pub async fn configure_implied(
     providers: &mut Providers,
     templates: &Templates,
     used: &HashSet<ProviderConfig>,
-) -> Diagnostics {
+    recovery: Option<&Recovery>,
+) -> (Vec<Recovered>, Diagnostics) {
     let written: HashSet<&ProviderConfig> = templates.provider_blocks().map(|(_, _, block)| &block.config).collect();
     let is_implied =
         |config: &&ProviderConfig| !written.contains(config) && config.alias.is_none() && config.module.is_root();
     let mut implied: Vec<ProviderConfig> = used.iter().filter(is_implied).cloned().collect();
     implied.sort();
     let mut diagnostics = Diagnostics::new();
+    let mut recovered = Vec::new();
     for config in implied {
         if providers.configured(&config).is_some() {
             continue;
@@ -66,9 +100,10 @@ pub async fn configure_implied(
         match begin_implied(providers, config) {
             Ok((configuring, problems)) => {
                 diagnostics.append(problems);
-                let configured = configuring.hold(session.terraform_version.clone()).await;
+                let configured = configuring.recovering(recovery).hold(session.terraform_version.clone()).await;
                 let failed = configured.diagnostics.has_errors();
                 diagnostics.append(configured.diagnostics);
+                recovered.extend(configured.recovered);
                 if !failed {
                     providers.took(configured.config, configured.provider, configured.value);
                 }
@@ -76,7 +111,7 @@ pub async fn configure_implied(
             Err(problems) => diagnostics.append(problems),
         }
     }
-    diagnostics
+    (recovered, diagnostics)
 }
 
 fn begin_implied(providers: &mut Providers, config: ProviderConfig) -> Result<(Configuring, Diagnostics), Diagnostics> {

@@ -28,6 +28,14 @@ pub trait Recorder: Send + Sync {
         before: Option<&ObjectRecord>,
         outcome: Outcome,
     ) -> Result<(), Diagnostic>;
+
+    /// A call under way needs no asking any more.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written down.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic>;
 }
 
 impl Recorder for Journal {
@@ -44,6 +52,10 @@ impl Recorder for Journal {
         outcome: Outcome,
     ) -> Result<(), Diagnostic> {
         Journal::finished(self, address, deposed, provider, before, outcome).map_err(|problem| problem.into())
+    }
+
+    fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+        Journal::settled(self, address, deposed).map_err(|problem| problem.into())
     }
 }
 
@@ -64,6 +76,10 @@ impl Recorder for Unrecorded {
         _: Option<&ObjectRecord>,
         _: Outcome,
     ) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         Ok(())
     }
 }

@@ -139,7 +139,8 @@ impl<'a> Applier<'a> {
     pub(super) async fn run(&mut self) {
         let acting = self.changes.iter().filter(|change| change.action != Action::NoOp).map(|change| &change.provider);
         let acting: std::collections::HashSet<_> = acting.cloned().collect();
-        let problems = configure_implied(self.session, self.providers, &self.prepared.templates, &acting).await;
+        let (_, problems) =
+            configure_implied(self.session, self.providers, &self.prepared.templates, &acting, None).await;
         self.evaluation.diagnostics.append(problems);
         if self.evaluation.diagnostics.has_errors() {
             return;

@@ -22,6 +22,7 @@ use crate::options::PlanOptions;
 use crate::plan::ResourceChange;
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
+use crate::recovery::Recovered;
 use crate::session::Session;
 use crate::templates::{Template, Templates};
 use crate::walk::{Outcome, Visit, Walk};
@@ -119,6 +120,8 @@ impl<'a> Planner<'a> {
         let mut used: HashSet<ProviderConfig> =
             parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
         used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
+        let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
+        used.extend(recovery.map(|begin| begin.provider.clone()));
         Self {
             walk: Walk::new(&parts.world),
             included: Included::new(&graph, &parts.options.targets),
@@ -145,7 +148,10 @@ impl<'a> Planner<'a> {
 
     /// Walks until nothing is left, or until it is told to stop.
     pub(super) async fn run(&mut self) {
-        let problems = configure_implied(self.session, self.providers, self.templates, &self.used).await;
+        let recovery = self.options.recovery.as_deref();
+        let (recovered, problems) =
+            configure_implied(self.session, self.providers, self.templates, &self.used, recovery).await;
+        self.recover(recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
@@ -290,7 +296,8 @@ impl<'a> Planner<'a> {
         match self.providers.for_configuration(&block.config) {
             Ok(provider) => {
                 let version = self.session.terraform_version.clone();
-                let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value);
+                let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value)
+                    .recovering(self.options.recovery.as_deref());
                 self.talk(async move { Event::Provider(visit, Box::new(configuring.hold(version).await)) }).await;
             }
             Err(problem) => {
@@ -300,9 +307,19 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// What an interrupted run had begun becomes part of the state before anything is planned on it.
+    fn recover(&mut self, recovered: Vec<Recovered>) {
+        let Some(recovery) = self.options.recovery.clone() else { return };
+        for call in recovered {
+            let problems = recovery.take_in(&mut self.state, call);
+            self.evaluation.diagnostics.append(problems);
+        }
+    }
+
     fn provider_configured(&mut self, visit: Visit, configuring: Configuring) {
         let failed = configuring.diagnostics.has_errors();
         self.evaluation.diagnostics.append(configuring.diagnostics);
+        self.recover(configuring.recovered);
         if !failed {
             self.providers.took(configuring.config, configuring.provider, configuring.value);
         }

@@ -1,0 +1,145 @@
+//! Creations that an interrupted run began and whose result nobody knows: the provider is asked again.
+
+use std::sync::Arc;
+
+use groma_address::ProviderConfig;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_provider::{Applied, ApplyInput, Checked, Schema, Subject};
+use groma_state::{Begin, ObjectStatus, Operation};
+use groma_value::{Value, msgpack};
+
+use crate::planning::no_meta;
+use crate::record::{self, Circumstances, Object};
+use crate::recorder::Recorder;
+
+/// What an interrupted run left under way, and where what becomes of it is noted.
+pub struct Recovery {
+    /// The calls, as the journal has them.
+    pub in_flight: Vec<Begin>,
+    /// The journal of this run.
+    pub recorder: Arc<dyn Recorder>,
+}
+
+impl std::fmt::Debug for Recovery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recovery").field("in_flight", &self.in_flight).finish_non_exhaustive()
+    }
+}
+
+/// What became of one call.
+pub(crate) struct Recovered {
+    pub(crate) begin: Begin,
+    pub(crate) schema: Arc<Schema>,
+    /// The object that the provider has now, if it could be asked.
+    pub(crate) applied: Option<Applied>,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+impl Recovery {
+    /// The calls made through a provider configuration.
+    pub(crate) fn of(&self, config: &ProviderConfig) -> Vec<Begin> {
+        self.in_flight.iter().filter(|begin| begin.provider == *config).cloned().collect()
+    }
+
+    /// Writes down what became of a call, and puts it into the state.
+    pub(crate) fn take_in(&self, state: &mut groma_state::State, recovered: Recovered) -> Diagnostics {
+        let Recovered { begin, schema, applied, mut diagnostics } = recovered;
+        let Some(applied) = applied else { return diagnostics };
+        let before = state.object(&begin.address, begin.deposed.as_ref()).cloned();
+        if applied.state.is_null() {
+            if let Err(problem) = self.recorder.settled(&begin.address, begin.deposed.as_ref()) {
+                diagnostics.push(problem);
+            }
+            return diagnostics;
+        }
+        let circumstances = Circumstances {
+            status: if applied.failed { ObjectStatus::Tainted } else { ObjectStatus::Ready },
+            dependencies: begin.dependencies.clone(),
+            create_before_destroy: begin.create_before_destroy,
+        };
+        let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
+        match record::encode(&schema, &object, circumstances) {
+            Ok(record) => {
+                let record = Arc::new(record);
+                let outcome = groma_state::Outcome::Present(Arc::clone(&record));
+                let deposed = begin.deposed.as_ref();
+                if let Err(problem) =
+                    self.recorder.finished(&begin.address, deposed, &begin.provider, before.as_deref(), outcome)
+                {
+                    diagnostics.push(problem);
+                }
+                state.insert(&begin.address, deposed, &begin.provider, record);
+            }
+            Err(problem) => {
+                diagnostics.push(crate::planning::managed::unrecordable(&begin.address, &problem.to_string()));
+            }
+        }
+        diagnostics
+    }
+}
+
+/// Asks a provider again for what a killed run had asked of it.
+///
+/// An update or a deletion needs no asking: reading the object tells what became of it.
+pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Schema>) -> Recovered {
+    let null = schema.block.null_value();
+    let nothing = |begin, schema, diagnostics| Recovered {
+        begin,
+        schema,
+        applied: Some(Applied { state: null.clone(), private: Arc::default(), identity: None, failed: false }),
+        diagnostics,
+    };
+    if begin.operation != Operation::Create {
+        return nothing(begin, schema, Diagnostics::new());
+    }
+    let repeatable = provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);
+    let ty = schema.block.implied_type();
+    let decoded = |bytes: &[u8]| msgpack::decode(bytes, ty).ok();
+    let request = (begin.schema_version == schema.version && repeatable)
+        .then(|| Some((decoded(&begin.planned_state)?, decoded(&begin.config)?)))
+        .flatten();
+    let Some((planned, config)) = request else {
+        let warning = cannot_repeat(&begin);
+        return nothing(begin, schema, warning.into());
+    };
+    let subject = Subject { address: &begin.address, schema: &schema, body: None, span: Span::NONE };
+    let input = ApplyInput {
+        prior: Value::null(ty.clone()),
+        planned,
+        config,
+        private: Arc::clone(&begin.planned_private),
+        identity: None,
+        meta: no_meta(),
+    };
+    let (applied, diagnostics) = provider.apply(&subject, input).await;
+    // What is wrong with the object is said again by the plan that follows; here it is only news.
+    let told = diagnostics.into_iter().map(|mut problem| {
+        problem.severity = groma_diagnostics::Severity::Warning;
+        problem
+    });
+    let mut told: Diagnostics = told.collect();
+    if !applied.state.is_null() {
+        told.push(recovered_warning(&begin));
+    }
+    Recovered { begin, schema, applied: Some(applied), diagnostics: told }
+}
+
+fn cannot_repeat(begin: &Begin) -> Diagnostic {
+    let detail = format!(
+        "An earlier run was killed while {} was being created, and its provider cannot be asked what became of it. The object may \
+         exist although the state does not have it. Look for it before you go on: import it, or delete it by hand, so that it is \
+         not made twice.",
+        begin.address
+    );
+    Diagnostic::warning("Operation of an interrupted run has an unknown result", detail)
+        .about(begin.address.to_string())
+}
+
+fn recovered_warning(begin: &Begin) -> Diagnostic {
+    let detail = format!(
+        "An earlier run was killed while {} was being created. Its provider was asked again for the same object, which is now in \
+         the state; nothing was made twice.",
+        begin.address
+    );
+    Diagnostic::warning("Object of an interrupted run was recovered", detail).about(begin.address.to_string())
+}
