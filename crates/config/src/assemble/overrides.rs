@@ -130,6 +130,9 @@ impl Assembly<'_> {
         replace(&mut base.sensitive, output.sensitive);
         replace(&mut base.ephemeral, output.ephemeral);
         replace(&mut base.description, output.description);
+        if output.deprecated.is_some() {
+            base.deprecated_span = output.deprecated_span;
+        }
         replace(&mut base.deprecated, output.deprecated);
     }
 

@@ -93,6 +93,7 @@ pub(super) fn output(draft: OutputDraft) -> Option<Output> {
         ephemeral: draft.ephemeral.unwrap_or_default(),
         description: draft.description,
         deprecated: draft.deprecated,
+        deprecated_span: draft.deprecated_span,
         depends_on: draft.depends_on,
         preconditions: draft.preconditions,
         span: draft.span,

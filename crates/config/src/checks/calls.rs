@@ -1,6 +1,7 @@
 //! Module calls against the variables of the modules they call.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+use groma_hcl::Attribute;
 
 use crate::model::{Module, ModuleCall};
 
@@ -33,7 +34,8 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
     }
     for argument in &arguments {
         let name = &argument.name.name;
-        if child.variables.contains_key(name) {
+        if let Some(variable) = child.variables.get(name) {
+            diagnostics.append(variable.deprecated.as_ref().map(|message| deprecated(argument, message)));
             continue;
         }
         let similar = suggest(name, child.variables.keys().map(|name| &**name));
@@ -50,4 +52,13 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
             .within(argument.span),
         );
     }
+}
+
+fn deprecated(argument: &Attribute, message: &str) -> Diagnostic {
+    Diagnostic::warning(
+        "Deprecated variable got a value",
+        format!("The module's authors advise against giving {:?}: {message}", argument.name.name),
+    )
+    .at(argument.expression.span)
+    .within(argument.span)
 }

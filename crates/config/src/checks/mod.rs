@@ -4,6 +4,7 @@
 mod calls;
 mod describe;
 mod object;
+mod outputs;
 mod providers;
 mod refactoring;
 mod reference;
@@ -29,6 +30,7 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
         calls::check(module, diagnostics);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
+    outputs::check(root, diagnostics);
     providers::check(root, diagnostics);
     providers::check_resources(root, diagnostics);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Body, Expression, ExpressionKind, Traversal};
+use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Reference, for_each_traversal, parse_reference};
 
 use super::object::Place;
@@ -93,6 +93,7 @@ impl Walk<'_> {
         self.conditions(&lifecycle.postconditions, &condition.with_self());
         for trigger in &lifecycle.action_triggers {
             self.option(trigger.condition.as_ref(), &condition);
+            trigger.actions.iter().for_each(|action| self.action_reference(action));
         }
         self.connection(resource.connection.as_ref(), &inside.with_self());
         self.provisioners(&resource.provisioners, &inside.with_self());
@@ -141,6 +142,31 @@ impl Walk<'_> {
         self.option(action.for_each.as_ref(), &Place::default());
         if let Some(config) = &action.config {
             self.body(config, &Place::repeated(action.count.is_some(), action.for_each.is_some()));
+        }
+    }
+
+    /// `action.TYPE.NAME`, perhaps with a key, exists.
+    fn action_reference(&mut self, expression: &Expression) {
+        let named = match &expression.kind {
+            ExpressionKind::Index(index) => &index.source,
+            _ => expression,
+        };
+        let traversal = named.as_traversal();
+        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, traversal.steps.as_slice()));
+        let exists = match names {
+            Some(("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..])) => {
+                self.module.actions.contains_key(&(type_name.clone(), name.clone()))
+            }
+            _ => false,
+        };
+        if !exists {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    "action_trigger actions references non-existent action",
+                    "Each element of \"actions\" names an action block of this module: action.TYPE.NAME.",
+                )
+                .at(expression.span),
+            );
         }
     }
 

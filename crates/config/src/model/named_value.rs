@@ -75,6 +75,8 @@ pub struct Output {
     pub description: Option<Arc<str>>,
     /// Set when it should no longer be used: what to do instead.
     pub deprecated: Option<Arc<str>>,
+    /// Where that is written.
+    pub deprecated_span: Span,
     /// What must be done before it is known, beside what it refers to.
     pub depends_on: Vec<Arc<Traversal>>,
     /// What must hold before it is taken.
