@@ -8,13 +8,12 @@ use crate::ast::{Expression, Traversal};
 use crate::body::{Body, File};
 use crate::json;
 use crate::json_body::JsonBody;
-use crate::parser::{Origin, Parser};
+use crate::parser::{Origin, Parser, parse_body};
 
 /// Reads a file of the native syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
-    let mut parser = Parser::new(file.text(), origin(file));
-    let body = Body::from_native(parser.file_body());
-    (File { body }, parser.finish())
+    let (body, diagnostics) = parse_body(file.text(), origin(file));
+    (File { body: Body::from_native(body) }, diagnostics)
 }
 
 /// Reads a file of the JSON syntax. Never fails: what cannot be understood is reported and left out.

@@ -15,6 +15,29 @@ pub(crate) fn tokenize_template(text: &str) -> Tokens {
     Scanner::new(text, Mode::Bare).run()
 }
 
+/// The tokens of a file in portions, so that those of a large file need not be in memory together.
+///
+/// A portion ends with [`TokenKind::End`] after a line end outside of all brackets. Where brackets are not matched that
+/// may be the middle of something: then read all tokens at once.
+pub(crate) struct Portions<'a> {
+    scanner: Scanner<'a>,
+}
+
+/// About how many tokens a portion has.
+const PORTION: usize = 1 << 15;
+
+pub(crate) fn portions(text: &str) -> Portions<'_> {
+    Portions { scanner: Scanner { enough: PORTION, ..Scanner::new(text, Mode::Code { depth: 0 }) } }
+}
+
+impl Iterator for Portions<'_> {
+    type Item = Tokens;
+
+    fn next(&mut self) -> Option<Tokens> {
+        (self.scanner.at < self.scanner.bytes.len()).then(|| self.scanner.portion())
+    }
+}
+
 /// What the scanner is in.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
@@ -39,6 +62,11 @@ struct Scanner<'a> {
     outer: Vec<Mode>,
     /// Set when no comment ends after this place, so that the rest is not searched again and again.
     no_comment_end: bool,
+    /// How many brackets and parentheses are open.
+    brackets: usize,
+    /// After how many tokens a portion may end.
+    enough: usize,
+    paused: bool,
 }
 
 /// A byte that can be anywhere in a name (ASCII letters, digits, `_`, `-`).
@@ -78,15 +106,31 @@ impl<'a> Scanner<'a> {
         // An address space of u32 is checked where texts are registered; a larger text is cut here.
         let limit = u32::MAX as usize - 1;
         let text = if text.len() > limit { &text[..text.floor_char_boundary(limit)] } else { text };
-        let tokens = Vec::with_capacity(text.len() / 5 + 8);
-        Self { text, bytes: text.as_bytes(), at: 0, tokens, mode, outer: Vec::new(), no_comment_end: false }
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            tokens: Vec::new(),
+            mode,
+            outer: Vec::new(),
+            no_comment_end: false,
+            brackets: 0,
+            enough: usize::MAX,
+            paused: false,
+        }
     }
 
     fn run(mut self) -> Tokens {
-        if self.text.starts_with('\u{feff}') {
+        self.tokens.reserve(self.bytes.len() / 5 + 8);
+        self.portion()
+    }
+
+    fn portion(&mut self) -> Tokens {
+        self.paused = false;
+        if self.at == 0 && self.text.starts_with('\u{feff}') {
             self.emit(TokenKind::Space, 3);
         }
-        while self.at < self.bytes.len() {
+        while self.at < self.bytes.len() && !self.paused {
             match self.mode {
                 Mode::Code { depth } => self.code(depth),
                 Mode::Quoted => self.quoted(),
@@ -96,7 +140,7 @@ impl<'a> Scanner<'a> {
             }
         }
         self.push(TokenKind::End, self.at);
-        Tokens { list: self.tokens }
+        Tokens { list: std::mem::take(&mut self.tokens) }
     }
 
     fn push(&mut self, kind: TokenKind, start: usize) {
@@ -136,7 +180,13 @@ impl<'a> Scanner<'a> {
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(1),
                 b'0'..=b'9' => self.number(),
-                b'\n' => self.emit(T::Newline, 1),
+                b'\n' => {
+                    self.emit(T::Newline, 1);
+                    if self.tokens.len() >= self.enough && depth == 0 && self.brackets == 0 && self.outer.is_empty() {
+                        self.paused = true;
+                        break;
+                    }
+                }
                 b'\r' if self.peek(1) == b'\n' => self.emit(T::Newline, 2),
                 b'"' => {
                     self.emit(T::OpenQuote, 1);
@@ -180,10 +230,10 @@ impl<'a> Scanner<'a> {
                     }
                     self.either(b'=', T::LessEqual, T::Less);
                 }
-                b'[' => self.emit(T::OpenBracket, 1),
-                b']' => self.emit(T::CloseBracket, 1),
-                b'(' => self.emit(T::OpenParenthesis, 1),
-                b')' => self.emit(T::CloseParenthesis, 1),
+                b'[' => self.open(T::OpenBracket),
+                b']' => self.close(T::CloseBracket),
+                b'(' => self.open(T::OpenParenthesis),
+                b')' => self.close(T::CloseParenthesis),
                 b',' => self.emit(T::Comma, 1),
                 b'.' if self.bytes[self.at..].starts_with(b"...") => self.emit(T::Ellipsis, 3),
                 b'.' => self.emit(T::Dot, 1),
@@ -208,6 +258,16 @@ impl<'a> Scanner<'a> {
             }
         }
         self.mode = Mode::Code { depth };
+    }
+
+    fn open(&mut self, kind: TokenKind) {
+        self.emit(kind, 1);
+        self.brackets += 1;
+    }
+
+    fn close(&mut self, kind: TokenKind) {
+        self.emit(kind, 1);
+        self.brackets = self.brackets.saturating_sub(1);
     }
 
     /// The operator of two characters if `second` follows, else the one of one character.

@@ -103,7 +103,6 @@ fn objects(value: &Expression) -> impl Iterator<Item = &[ObjectItem]> {
 mod tests {
     use groma_diagnostics::Sources;
 
-    use super::*;
     use crate::{File, parse_file, parse_json_file};
 
     fn visited((file, _): (File, groma_diagnostics::Diagnostics), sources: &Sources) -> Vec<String> {

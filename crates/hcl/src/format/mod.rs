@@ -10,7 +10,7 @@ mod spacing;
 
 use groma_diagnostics::Sources;
 
-use crate::parser::{Origin, Parser};
+use crate::parser::{Origin, parse_body};
 use crate::scanner::tokenize;
 use crate::token::{TokenKind, Tokens};
 
@@ -53,9 +53,8 @@ impl Piece<'_> {
 pub fn format(text: &str) -> String {
     let sources = Sources::new();
     let Some(file) = sources.add("", text) else { return text.to_owned() };
-    let mut parser = Parser::new(text, Origin { base: file.base(), file: None, shifts: &[] });
-    let body = parser.file_body();
-    if parser.finish().has_errors() {
+    let (body, diagnostics) = parse_body(text, Origin { base: file.base(), file: None, shifts: &[] });
+    if diagnostics.has_errors() {
         return text.to_owned();
     }
     let tokens = tokenize(text);

@@ -4,55 +4,31 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Span};
 
+use super::scratch::Mark;
 use super::{Newlines, Parser};
 use crate::ast::{
     Expression, ExpressionKind, Ident, Index, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
 };
 use crate::token::TokenKind;
 
-/// A term with the literal steps after it.
-pub(super) struct Chain {
-    start: Start,
-    steps: Vec<Step>,
+/// A term with the literal steps after it, which are on the parser's stack from `steps` on.
+struct Chain {
+    start: Term,
+    steps: Mark,
     span: Span,
 }
 
-enum Start {
+/// What stands before the first dot or bracket.
+pub(super) enum Term {
     Root(Ident),
     Value(Expression),
 }
 
-impl Chain {
-    pub(super) fn root(root: Ident) -> Self {
-        Self { span: root.span, start: Start::Root(root), steps: Vec::new() }
-    }
-
-    pub(super) fn of(value: Expression) -> Self {
-        Self { span: value.span, start: Start::Value(value), steps: Vec::new() }
-    }
-
-    fn push(&mut self, step: Step) {
-        self.span = self.span.to(step.span());
-        self.steps.push(step);
-    }
-
-    /// Makes the source of a larger expression, which ends with `span`, of everything so far.
-    fn wrap(self, span: Span, kind: impl FnOnce(Expression) -> ExpressionKind) -> Self {
-        let span = self.span.to(span);
-        Self::of(Expression::new(kind(self.into_expression()), span))
-    }
-
-    fn into_expression(self) -> Expression {
-        let Self { start, mut steps, span } = self;
-        steps.shrink_to_fit();
-        match start {
-            Start::Root(root) => {
-                Expression::new(ExpressionKind::Traversal(Arc::new(Traversal { root, steps, span })), span)
-            }
-            Start::Value(value) if steps.is_empty() => value,
-            Start::Value(source) => {
-                Expression::new(ExpressionKind::Relative(Arc::new(Relative { source, steps })), span)
-            }
+impl Term {
+    fn span(&self) -> Span {
+        match self {
+            Self::Root(root) => root.span,
+            Self::Value(value) => value.span,
         }
     }
 }
@@ -76,27 +52,49 @@ enum Access {
 
 impl Parser<'_> {
     /// Everything that is taken from `term`.
-    pub(super) fn accesses(&mut self, term: Chain) -> Expression {
-        let mut chain = term;
+    pub(super) fn accesses(&mut self, term: Term) -> Expression {
+        let steps = self.scratch.steps.mark();
+        let mut chain = Chain { span: term.span(), start: term, steps };
         while let Some(access) = self.access() {
             chain = match access {
                 Access::Step(step) => {
-                    chain.push(step);
+                    chain.span = chain.span.to(step.span());
+                    self.scratch.steps.push(step);
                     continue;
                 }
-                Access::Index { key, span } => {
-                    chain.wrap(span, |source| ExpressionKind::Index(Arc::new(Index { source, key, brackets: span })))
-                }
-                Access::Splat { kind, each, marker, span } => {
-                    chain.wrap(span, |source| ExpressionKind::Splat(Arc::new(Splat { source, kind, each, marker })))
-                }
-                Access::Invalid(span) => chain.wrap(span, |_| ExpressionKind::Invalid),
+                Access::Index { key, span } => self
+                    .wrap(chain, span, |source| ExpressionKind::Index(Arc::new(Index { source, key, brackets: span }))),
+                Access::Splat { kind, each, marker, span } => self
+                    .wrap(chain, span, |source| ExpressionKind::Splat(Arc::new(Splat { source, kind, each, marker }))),
+                Access::Invalid(span) => self.wrap(chain, span, |_| ExpressionKind::Invalid),
             };
             if !self.grow() {
                 break;
             }
         }
-        chain.into_expression()
+        self.end_chain(chain)
+    }
+
+    /// Makes the source of a larger expression, which ends with `span`, of everything so far.
+    fn wrap(&mut self, chain: Chain, span: Span, kind: impl FnOnce(Expression) -> ExpressionKind) -> Chain {
+        let steps = chain.steps;
+        let span = chain.span.to(span);
+        let source = self.end_chain(chain);
+        Chain { start: Term::Value(Expression::new(kind(source), span)), steps, span }
+    }
+
+    fn end_chain(&mut self, chain: Chain) -> Expression {
+        let Chain { start, steps, span } = chain;
+        let steps = self.scratch.steps.take(steps);
+        match start {
+            Term::Root(root) => {
+                Expression::new(ExpressionKind::Traversal(Arc::new(Traversal { root, steps, span })), span)
+            }
+            Term::Value(value) if steps.is_empty() => value,
+            Term::Value(source) => {
+                Expression::new(ExpressionKind::Relative(Arc::new(Relative { source, steps })), span)
+            }
+        }
     }
 
     /// Everything that is taken from each element of a full splat.
@@ -203,7 +201,7 @@ impl Parser<'_> {
             return self.full_splat(open);
         }
         let problems = self.problems;
-        let key = self.with_newlines(Newlines::Ignored, |parser| {
+        let key = self.bracketed(TokenKind::CloseBracket, Newlines::Ignored, |parser| {
             let key = parser.expression();
             if parser.lost_since(problems) {
                 parser.skip_over(TokenKind::CloseBracket);

@@ -2,20 +2,21 @@
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
-use super::Parser;
 use super::item::Item;
+use super::scratch::{Mark, Scratch};
+use super::{Origin, Parser};
 use crate::ast::Name;
-use crate::body::{Attribute, Block};
+use crate::body::Attribute;
 use crate::native::NativeBody;
+use crate::scanner;
 use crate::token::TokenKind;
 
-/// Collects what stands in a body.
-#[derive(Default)]
+/// A body that is being read; what stands in it is on the parser's stacks.
 pub(super) struct Items {
-    attributes: Vec<Attribute>,
-    blocks: Vec<Block>,
+    attributes: Mark,
+    blocks: Mark,
     /// Where each argument is, once there are many.
     index: HashMap<Name, usize>,
 }
@@ -23,35 +24,73 @@ pub(super) struct Items {
 /// With fewer arguments than this, looking at each of them is the quickest.
 const FEW: usize = 16;
 
-impl Items {
-    fn find(&mut self, name: &str) -> Option<&Attribute> {
-        if self.attributes.len() < FEW {
-            return self.attributes.iter().find(|attribute| &*attribute.name.name == name);
-        }
-        for (at, attribute) in self.attributes.iter().enumerate().skip(self.index.len()) {
-            self.index.insert(Name::clone(&attribute.name.name), at);
-        }
-        self.attributes.get(*self.index.get(name)?)
+fn find<'a>(index: &mut HashMap<Name, usize>, attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+    if attributes.len() < FEW {
+        return attributes.iter().find(|attribute| &*attribute.name.name == name);
     }
+    for (at, attribute) in attributes.iter().enumerate().skip(index.len()) {
+        index.insert(Name::clone(&attribute.name.name), at);
+    }
+    attributes.get(*index.get(name)?)
+}
 
-    pub(super) fn into_body(self, span: Span) -> NativeBody {
-        NativeBody::new(self.attributes, self.blocks, span)
+/// Reads a whole file.
+///
+/// Most files have no mistakes. They are read in portions, so that the tokens of a large file are not all in memory; a
+/// file with a mistake is read again from the start with all its tokens, as finding a place to go on needs.
+pub(crate) fn parse_body(text: &str, origin: Origin<'_>) -> (NativeBody, Diagnostics) {
+    if let Some(body) = body_without_mistakes(text, origin) {
+        return (body, Diagnostics::new());
     }
+    let mut parser = Parser::new(text, origin);
+    let body = parser.file_body();
+    (body, parser.finish())
+}
+
+fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
+    let mut parser = Parser::without_tokens(text, origin);
+    let mut items = parser.begin_body();
+    for tokens in scanner::portions(text) {
+        if tokens.list.iter().any(|token| token.kind >= TokenKind::Ampersand) {
+            return None;
+        }
+        parser.load(tokens);
+        while parser.kind() != TokenKind::End {
+            parser.body_line(&mut items);
+            if parser.problems > 0 {
+                return None;
+            }
+        }
+    }
+    let span = parser.bytes_span(0, text.len());
+    Some(parser.end_body(items, span))
 }
 
 impl Parser<'_> {
     /// The body of a whole file.
-    pub(crate) fn file_body(&mut self) -> NativeBody {
-        let mut items = Items::default();
+    fn file_body(&mut self) -> NativeBody {
+        let mut items = self.begin_body();
         while self.kind() != TokenKind::End {
             self.body_line(&mut items);
         }
-        items.into_body(self.bytes_span(0, self.text.len()))
+        let span = self.bytes_span(0, self.text.len());
+        self.end_body(items, span)
+    }
+
+    pub(super) fn begin_body(&self) -> Items {
+        let Scratch { attributes, blocks, .. } = &self.scratch;
+        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new() }
+    }
+
+    pub(super) fn end_body(&mut self, items: Items, span: Span) -> NativeBody {
+        let attributes = self.scratch.attributes.take(items.attributes);
+        let blocks = self.scratch.blocks.take(items.blocks);
+        NativeBody::new(attributes, blocks, span)
     }
 
     /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
     pub(super) fn block_body(&mut self, open: usize) -> Items {
-        let mut items = Items::default();
+        let mut items = self.begin_body();
         loop {
             match self.kind() {
                 TokenKind::CloseBrace => {
@@ -73,10 +112,9 @@ impl Parser<'_> {
         }
         let detail = "The text ends before a closing brace for this block. If this block looks complete, a brace is \
                       missing or too many in or above it.";
-        let diagnostic = Diagnostic::error("Unclosed configuration block", detail).at(self.span(open));
         self.nesting_lost = true;
         self.recovering = false;
-        self.syntax_error(diagnostic);
+        self.syntax_error(Diagnostic::error("Unclosed configuration block", detail).at(self.span(open)));
     }
 
     fn body_line(&mut self, items: &mut Items) {
@@ -84,18 +122,29 @@ impl Parser<'_> {
             TokenKind::Newline => {
                 self.bump();
             }
-            TokenKind::Identifier => match self.item() {
+            TokenKind::Identifier => match self.checked_item() {
                 Some(Item::Attribute(attribute)) => self.add_attribute(items, attribute),
-                Some(Item::Block(block)) => items.blocks.push(block),
+                Some(Item::Block(block)) => self.scratch.blocks.push(block),
                 None => {}
             },
+            TokenKind::OpenQuote => self.not_an_item(),
+            _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
         }
     }
 
+    /// An item, noting whether it had a problem.
+    fn checked_item(&mut self) -> Option<Item> {
+        let problems = self.problems;
+        let item = self.item();
+        self.after_problem = self.problems > problems;
+        item
+    }
+
     pub(super) fn add_attribute(&mut self, items: &mut Items, attribute: Attribute) {
-        let Some(first) = items.find(&attribute.name.name) else {
-            items.attributes.push(attribute);
+        let attributes = self.scratch.attributes.since(items.attributes);
+        let Some(first) = find(&mut items.index, attributes, &attribute.name.name) else {
+            self.scratch.attributes.push(attribute);
             return;
         };
         let name = &attribute.name.name;

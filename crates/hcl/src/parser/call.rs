@@ -18,7 +18,8 @@ impl Parser<'_> {
         let open = self.bump();
         let open = self.span(open);
         let name_span = name.span;
-        let call = self.with_newlines(Newlines::Ignored, |parser| parser.arguments(name, open));
+        let call =
+            self.bracketed(TokenKind::CloseParenthesis, Newlines::Ignored, |parser| parser.arguments(name, open));
         let span = name_span.to(call.close);
         Expression::new(ExpressionKind::Call(Arc::new(call)), span)
     }
@@ -53,11 +54,12 @@ impl Parser<'_> {
     }
 
     fn arguments(&mut self, name: Ident, open: Span) -> Call {
-        let mut arguments = Vec::new();
+        let arguments = self.scratch.expressions.mark();
         let mut expansion = None;
         while self.kind() != TokenKind::CloseParenthesis {
             let problems = self.problems;
-            arguments.push(self.expression());
+            let argument = self.expression();
+            self.scratch.expressions.push(argument);
             if self.lost_since(problems) {
                 break;
             }
@@ -80,7 +82,7 @@ impl Parser<'_> {
         if self.accept(TokenKind::CloseParenthesis).is_none() {
             self.skip_over(TokenKind::CloseParenthesis);
         }
-        arguments.shrink_to_fit();
+        let arguments = self.scratch.expressions.take(arguments);
         Call { name, arguments, expansion, open, close: self.last_span() }
     }
 

@@ -1,7 +1,5 @@
 //! Tuples and objects that are written out.
 
-use std::sync::Arc;
-
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::{Newlines, Parser};
@@ -12,20 +10,21 @@ impl Parser<'_> {
     /// `[…]`: a tuple or a `for` expression.
     pub(super) fn tuple(&mut self) -> Expression {
         let open = self.bump();
-        self.with_newlines(Newlines::Ignored, |parser| {
+        self.bracketed(TokenKind::CloseBracket, Newlines::Ignored, |parser| {
             if parser.at_word("for") { parser.for_expression(open) } else { parser.elements(open) }
         })
     }
 
     fn elements(&mut self, open: usize) -> Expression {
         let open = self.span(open);
-        let mut elements = Vec::new();
+        let elements = self.scratch.expressions.mark();
         loop {
             if self.accept(TokenKind::CloseBracket).is_some() {
                 break;
             }
             let problems = self.problems;
-            elements.push(self.expression());
+            let element = self.expression();
+            self.scratch.expressions.push(element);
             if self.lost_since(problems) {
                 self.skip_over(TokenKind::CloseBracket);
                 break;
@@ -37,7 +36,8 @@ impl Parser<'_> {
             }
         }
         let span = open.to(self.last_span());
-        Expression::new(ExpressionKind::Tuple(Arc::from(elements)), span)
+        let elements = self.scratch.expressions.take_shared(elements);
+        Expression::new(ExpressionKind::Tuple(elements), span)
     }
 
     fn no_element_separator(&mut self, open: Span) {
@@ -57,14 +57,14 @@ impl Parser<'_> {
         let open = self.bump();
         let is_for = self.with_newlines(Newlines::Ignored, |parser| parser.at_word("for"));
         if is_for {
-            return self.with_newlines(Newlines::Ignored, |parser| parser.for_expression(open));
+            return self.bracketed(TokenKind::CloseBrace, Newlines::Ignored, |parser| parser.for_expression(open));
         }
-        self.with_newlines(Newlines::Significant, |parser| parser.items(open))
+        self.bracketed(TokenKind::CloseBrace, Newlines::Significant, |parser| parser.items(open))
     }
 
     fn items(&mut self, open: usize) -> Expression {
         let open = self.span(open);
-        let mut items = Vec::new();
+        let items = self.scratch.object_items.mark();
         loop {
             if self.accept(TokenKind::Newline).is_some() {
                 continue;
@@ -72,7 +72,7 @@ impl Parser<'_> {
             if self.accept(TokenKind::CloseBrace).is_some() {
                 break;
             }
-            if !self.object_item(open, &mut items) {
+            if !self.object_item(open) {
                 self.skip_over(TokenKind::CloseBrace);
                 break;
             }
@@ -89,11 +89,11 @@ impl Parser<'_> {
             }
         }
         let span = open.to(self.last_span());
-        Expression::new(ExpressionKind::Object(Arc::from(items)), span)
+        Expression::new(ExpressionKind::Object(self.scratch.object_items.take_shared(items)), span)
     }
 
     /// One item; false when it could not be understood.
-    fn object_item(&mut self, open: Span, items: &mut Vec<ObjectItem>) -> bool {
+    fn object_item(&mut self, open: Span) -> bool {
         let problems = self.problems;
         let key = as_key(self.expression());
         if self.lost_since(problems) {
@@ -104,7 +104,7 @@ impl Parser<'_> {
             return false;
         }
         let value = self.expression();
-        items.push(ObjectItem { key, value });
+        self.scratch.object_items.push(ObjectItem { key, value });
         !self.lost_since(problems)
     }
 

@@ -2,7 +2,7 @@
 
 use groma_diagnostics::Span;
 
-use super::{Newlines, Parser};
+use super::{Expected, Newlines, Parser};
 use crate::ast::{Ident, Name};
 use crate::token::TokenKind;
 
@@ -47,6 +47,19 @@ impl Parser<'_> {
         let result = parse(self);
         self.newlines = around;
         self.settle();
+        result
+    }
+
+    /// Runs `parse` for what stands between the token that was read last and `closer`, with a meaning of line ends.
+    pub(super) fn bracketed<T>(
+        &mut self,
+        closer: TokenKind,
+        newlines: Newlines,
+        parse: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.expected.push(Expected { closer, open: self.after.saturating_sub(1) });
+        let result = self.with_newlines(newlines, parse);
+        self.expected.pop();
         result
     }
 

@@ -22,7 +22,7 @@ impl Parser<'_> {
     pub(super) fn directive(&mut self, closer: TokenKind, pieces: &mut Pieces) {
         let open = self.sequence_start(pieces);
         let problems = self.problems;
-        self.with_newlines(Newlines::Ignored, |parser| {
+        self.bracketed(TokenKind::CloseSequence, Newlines::Ignored, |parser| {
             if let Some(piece) = parser.directive_content(open) {
                 pieces.push(piece);
             }

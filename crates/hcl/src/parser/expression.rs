@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::Diagnostic;
 
-use super::access::Chain;
+use super::access::Term;
 use super::{Newlines, Parser};
 use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind, Unary, UnaryOperator};
 use crate::token::TokenKind;
@@ -128,31 +128,31 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span)
     }
 
-    fn term(&mut self) -> Chain {
+    fn term(&mut self) -> Term {
         match self.kind() {
             TokenKind::Identifier => self.named_term(),
-            TokenKind::OpenQuote | TokenKind::OpenHeredoc => Chain::of(self.template_term()),
-            TokenKind::Number => Chain::of(self.number()),
-            TokenKind::OpenBracket => Chain::of(self.tuple()),
-            TokenKind::OpenBrace => Chain::of(self.object()),
-            TokenKind::OpenParenthesis => Chain::of(self.parentheses()),
-            _ => Chain::of(self.no_expression()),
+            TokenKind::OpenQuote | TokenKind::OpenHeredoc => Term::Value(self.template_term()),
+            TokenKind::Number => Term::Value(self.number()),
+            TokenKind::OpenBracket => Term::Value(self.tuple()),
+            TokenKind::OpenBrace => Term::Value(self.object()),
+            TokenKind::OpenParenthesis => Term::Value(self.parentheses()),
+            _ => Term::Value(self.no_expression()),
         }
     }
 
     /// A term that begins with a name: a keyword, a call or a reference.
-    fn named_term(&mut self) -> Chain {
+    fn named_term(&mut self) -> Term {
         let token = self.bump();
         if matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
-            return Chain::of(self.call(token));
+            return Term::Value(self.call(token));
         }
         let kind = match self.text_of(token) {
             "true" => ExpressionKind::Bool(true),
             "false" => ExpressionKind::Bool(false),
             "null" => ExpressionKind::Null,
-            _ => return Chain::root(self.ident_of(token)),
+            _ => return Term::Root(self.ident_of(token)),
         };
-        Chain::of(Expression::new(kind, self.span(token)))
+        Term::Value(Expression::new(kind, self.span(token)))
     }
 
     fn number(&mut self) -> Expression {
@@ -171,7 +171,7 @@ impl Parser<'_> {
         let open = self.bump();
         let open = self.span(open);
         let problems = self.problems;
-        let inner = self.with_newlines(Newlines::Ignored, |parser| {
+        let inner = self.bracketed(TokenKind::CloseParenthesis, Newlines::Ignored, |parser| {
             let inner = parser.expression();
             if parser.lost_since(problems) {
                 parser.skip_over(TokenKind::CloseParenthesis);

@@ -46,7 +46,9 @@ impl Parser<'_> {
             None
         };
         if self.accept(closer).is_none() {
-            return self.for_error(open, "The \"for\" expression is complete here; a closing bracket is needed.");
+            let _: Option<()> =
+                self.for_error(open, "The \"for\" expression is complete here; a closing bracket is needed.");
+            self.skip_over(closer);
         }
         Some(For { key, value, collection, key_expression, value_expression, condition, grouping, open, close: open })
     }

@@ -98,19 +98,21 @@ impl Parser<'_> {
                 }
                 _ => {
                     self.broken_header(&kind);
+                    self.nesting_lost |= self.kind() == TokenKind::Newline;
                     self.skip_item();
-                    let body = Items::default().into_body(header);
+                    let items = self.begin_body();
+                    let body = self.end_body(items, header);
                     return Block { kind, labels, body: Body::from_native(body), header, span: header };
                 }
             }
         };
         let items = match self.nested(|parser| parser.braces(&kind, open)) {
             Some(items) => items,
-            None => Items::default(),
+            None => self.begin_body(),
         };
         let braces = self.span(open).to(self.last_span());
         self.end_of_block(&kind, braces);
-        let body = Body::from_native(items.into_body(braces));
+        let body = Body::from_native(self.end_body(items, braces));
         let span = kind.span.to(braces);
         Block { kind, labels, body, header, span }
     }
@@ -152,7 +154,7 @@ impl Parser<'_> {
 
     /// The one argument of a block on a single line.
     fn single_line_body(&mut self, kind: &Ident, open: usize) -> Items {
-        let mut items = Items::default();
+        let mut items = self.begin_body();
         let problems = self.problems;
         if let Some(attribute) = self.single_argument() {
             self.add_attribute(&mut items, attribute);

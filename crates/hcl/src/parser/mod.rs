@@ -15,12 +15,14 @@ mod for_expression;
 mod item;
 mod names;
 mod recovery;
+mod scratch;
 mod template;
 mod traversal;
 
+pub(crate) use body::parse_body;
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
 
-use crate::token::{TokenKind, Tokens};
+use crate::token::{Token, TokenKind, Tokens};
 use crate::{lexical, scanner};
 
 /// How deep expressions, blocks and directives may stand in each other. Each level costs some stack.
@@ -72,6 +74,7 @@ pub(crate) struct Parser<'a> {
     after: usize,
     newlines: Newlines,
     names: names::Names,
+    scratch: scratch::Scratch,
     diagnostics: Diagnostics,
     /// Problems found, including those that were not worth a message.
     problems: usize,
@@ -79,10 +82,14 @@ pub(crate) struct Parser<'a> {
     recovering: bool,
     /// The token at which that problem came up.
     lost_at: usize,
+    /// Set when the item before this place had a problem.
+    after_problem: bool,
     /// Set when braces were skipped that may not have matched: missing and extra braces are then consequences too.
     nesting_lost: bool,
     nesting: u32,
     height: u32,
+    /// What closes the brackets of the expression around this place, the innermost last.
+    expected: Vec<Expected>,
     /// How many templates are open around this place.
     templates: u32,
     /// Where the last skipping went back to, because what it looked for never came.
@@ -98,10 +105,31 @@ enum Newlines {
     Ignored,
 }
 
+/// A bracket that is open.
+#[derive(Clone, Copy)]
+struct Expected {
+    closer: TokenKind,
+    /// The token that opened it.
+    open: usize,
+}
+
 impl<'a> Parser<'a> {
     /// A parser for arguments and blocks, or an expression.
     pub(crate) fn new(text: &'a str, origin: Origin<'a>) -> Self {
         Self::with_tokens(text, origin, scanner::tokenize(text))
+    }
+
+    /// A parser that has no tokens yet.
+    fn without_tokens(text: &'a str, origin: Origin<'a>) -> Self {
+        let tokens = Tokens { list: vec![Token { start: 0, kind: TokenKind::End }] };
+        Self::with_tokens(text, origin, tokens)
+    }
+
+    /// Goes on with other tokens of the same text.
+    fn load(&mut self, tokens: Tokens) {
+        self.tokens = tokens;
+        self.after = 0;
+        self.settle();
     }
 
     /// A parser for a template without quotes.
@@ -118,13 +146,16 @@ impl<'a> Parser<'a> {
             after: 0,
             newlines: Newlines::Significant,
             names: names::Names::new(),
+            scratch: scratch::Scratch::default(),
             diagnostics: Diagnostics::new(),
             problems: 0,
             recovering: false,
             lost_at: 0,
+            after_problem: false,
             nesting_lost: false,
             nesting: 0,
             height: 0,
+            expected: Vec::new(),
             templates: 0,
             rewound_to: None,
             rewinds_left: 32,
@@ -151,6 +182,8 @@ impl<'a> Parser<'a> {
                 self.diagnostics.push(diagnostic);
             }
             self.lost_at = self.at;
+            // Whatever the text ends in the middle of, the blocks around it are not closed either.
+            self.nesting_lost |= self.kind() == TokenKind::End;
         }
         self.problems += 1;
         self.recovering = true;

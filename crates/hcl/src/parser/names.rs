@@ -1,7 +1,5 @@
 //! Sharing of equal texts.
 
-use std::hash::{BuildHasher, RandomState};
-
 use crate::ast::Name;
 
 /// Remembers recent names, so that a file with ten thousand `tags` keeps one.
@@ -9,7 +7,6 @@ use crate::ast::Name;
 /// The memory is a fixed number of places; a name may push out another, which only costs a copy later.
 pub(super) struct Names {
     places: Vec<Option<Name>>,
-    hasher: RandomState,
 }
 
 const PLACES: usize = 1 << 10;
@@ -19,7 +16,7 @@ const LONGEST: usize = 48;
 
 impl Names {
     pub(super) fn new() -> Self {
-        Self { places: Vec::new(), hasher: RandomState::new() }
+        Self { places: Vec::new() }
     }
 
     pub(super) fn share(&mut self, text: &str) -> Name {
@@ -29,7 +26,7 @@ impl Names {
         if self.places.is_empty() {
             self.places.resize(PLACES, None);
         }
-        let place = self.hasher.hash_one(text) as usize % PLACES;
+        let place = place(text);
         match &mut self.places[place] {
             Some(name) if **name == *text => Name::clone(name),
             other => {
@@ -39,4 +36,14 @@ impl Names {
             }
         }
     }
+}
+
+/// Any place will do, so that a quick mixing of the bytes is enough.
+fn place(text: &str) -> usize {
+    let mix = |hash: u64, bytes: &[u8]| {
+        let word = bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    let hash = text.as_bytes().chunks(8).fold(text.len() as u64, mix);
+    (hash >> 32) as usize % PLACES
 }

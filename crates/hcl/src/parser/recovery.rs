@@ -7,30 +7,48 @@ use crate::token::TokenKind;
 impl Parser<'_> {
     /// Skips over the next `closer` that belongs to no bracket opened on the way; true if there is one.
     ///
-    /// If there is none in the whole rest of the text, it was forgotten: then nothing is skipped but the rest of the
-    /// line, so that what follows is understood again.
+    /// A bracket that closes something further out ends the search before it. If there is nothing of the kind in the
+    /// whole rest of the text, the closer was forgotten: then nothing is skipped but the rest of the line, so that what
+    /// follows is understood again.
     pub(super) fn skip_over(&mut self, closer: TokenKind) -> bool {
         self.recovering = true;
         if self.rewound_to == Some(self.after) {
             return false;
         }
-        let mut open = 0usize;
+        let mut open: Vec<TokenKind> = Vec::new();
         let mut index = self.at;
+        let mut same_line = true;
+        let opened_above = self.expected.last().is_some_and(|expected| self.crosses_line(expected.open, self.at));
         loop {
             let kind = self.tokens.kind(index);
-            if kind == TokenKind::End {
-                self.rewind();
-                return false;
+            match kind {
+                TokenKind::End => {
+                    self.rewind();
+                    return false;
+                }
+                TokenKind::Newline => same_line = false,
+                _ => {}
             }
-            if kind.closer() == Some(closer) {
-                open += 1;
-            } else if kind == closer {
-                if open == 0 {
+            if let Some(closer) = kind.closer() {
+                open.push(closer);
+            } else if kind.closes() && !close(&mut open, kind) {
+                if kind == closer {
                     self.nesting_lost |= self.crosses_line(self.at, index);
                     self.go_to(index + 1);
                     return true;
                 }
-                open -= 1;
+                if same_line && opened_above {
+                    // What is sought stands on a later line; this one was left over by the problem.
+                    index += 1;
+                    continue;
+                }
+                if self.expected.iter().any(|expected| expected.closer == kind) {
+                    self.nesting_lost |= kind == TokenKind::CloseBrace;
+                    self.go_to(index);
+                } else {
+                    self.rewind();
+                }
+                return false;
             }
             index += 1;
         }
@@ -41,6 +59,7 @@ impl Parser<'_> {
     /// When that place is found with all brackets matched, what follows counts as something new.
     pub(super) fn skip_item(&mut self) {
         self.recovering = true;
+        self.after_problem = true;
         let mut open: Vec<TokenKind> = Vec::new();
         let mut index = self.after;
         let mut matched = true;
@@ -59,23 +78,17 @@ impl Parser<'_> {
                     return;
                 }
                 TokenKind::Newline if open.is_empty() => break,
-                TokenKind::BrokenQuote => {
-                    open.pop_if(|last| *last == TokenKind::CloseQuote);
-                }
                 _ => {
                     if let Some(closer) = kind.closer() {
                         open.push(closer);
                     } else if kind.closes() {
-                        while open.pop_if(|last| *last != kind).is_some() {
-                            matched = false;
-                        }
-                        matched &= open.pop().is_some();
+                        matched &= close(&mut open, kind);
                     }
                 }
             }
             index += 1;
         }
-        self.nesting_lost |= !matched;
+        self.nesting_lost |= !matched || self.crosses_line(self.after, index);
         self.go_to(index + 1);
         self.recovering = false;
     }
@@ -88,6 +101,8 @@ impl Parser<'_> {
             return false;
         };
         self.rewinds_left = left;
+        // Brackets opened on earlier lines are given up too; their ends, further down, will look like too many.
+        self.nesting_lost |= self.expected.iter().any(|expected| self.crosses_line(expected.open, self.after));
         let mut index = self.after;
         while !matches!(self.tokens.kind(index), TokenKind::Newline | TokenKind::End) {
             index += 1;
@@ -106,19 +121,41 @@ impl Parser<'_> {
     /// place: the string that holds `open` was not closed on its line, and everything behind it has been misread.
     pub(super) fn rescan_after_line_of(&mut self, open: usize) -> bool {
         let line_end = (open..=self.at).find(|index| self.tokens.kind(*index) == TokenKind::Newline);
-        let (Some(line_end), Some(left)) = (line_end, self.rewinds_left.checked_sub(1)) else { return false };
+        line_end.is_some_and(|line_end| self.rescan(line_end, self.tokens.start(line_end) as usize))
+    }
+
+    /// Takes the text after the heredoc that holds the token `open` for code again: an interpolation in it was not
+    /// closed, and the end of the heredoc was read as a part of it.
+    pub(super) fn rescan_after_heredoc_of(&mut self, open: usize) -> bool {
+        let kind = |index: &usize| self.tokens.kind(*index) == TokenKind::OpenHeredoc;
+        let Some(heredoc) = (0..open).rev().find(kind) else { return false };
+        let marker = self.text_of(heredoc).trim_start_matches('<').trim_start_matches('-').trim();
+        let start = self.tokens.end(open) as usize;
+        let mut at = start;
+        for line in self.text.get(start..).unwrap_or_default().split_inclusive('\n') {
+            if line.trim() == marker && line.ends_with('\n') && at > start {
+                let end = line.trim_end_matches(['\r', '\n']).len();
+                return self.rescan(open + 1, at + end);
+            }
+            at += line.len();
+        }
+        false
+    }
+
+    /// Reads the text from `offset` on as code, in the place of the tokens from `index` on.
+    fn rescan(&mut self, index: usize, offset: usize) -> bool {
+        let Some(left) = self.rewinds_left.checked_sub(1) else { return false };
         self.rewinds_left = left;
-        let offset = self.tokens.start(line_end);
-        let rest = self.text.get(offset as usize..).unwrap_or_default();
+        let rest = self.text.get(offset..).unwrap_or_default();
         let rescanned = scanner::tokenize(rest);
-        self.tokens.list.truncate(line_end);
+        self.tokens.list.truncate(index);
         self.tokens.list.extend(rescanned.list.into_iter().map(|mut token| {
-            token.start += offset;
+            token.start += offset as u32;
             token
         }));
         self.recovering = true;
-        self.rewound_to = Some(line_end);
-        self.go_to(line_end);
+        self.rewound_to = Some(index);
+        self.go_to(index);
         true
     }
 
@@ -129,5 +166,18 @@ impl Parser<'_> {
 
     fn crosses_line(&self, from: usize, to: usize) -> bool {
         (from..to).any(|index| self.tokens.kind(index) == TokenKind::Newline)
+    }
+}
+
+/// Closes the innermost open bracket that `kind` closes, and those inside of it that were forgotten; false if there is
+/// none.
+fn close(open: &mut Vec<TokenKind>, kind: TokenKind) -> bool {
+    let kind = if kind == TokenKind::BrokenQuote { TokenKind::CloseQuote } else { kind };
+    match open.iter().rposition(|closer| *closer == kind) {
+        Some(at) => {
+            open.truncate(at);
+            true
+        }
+        None => kind == TokenKind::CloseQuote,
     }
 }

@@ -173,14 +173,17 @@ impl Parser<'_> {
         let found = self.span(self.at);
         let found = if found.is_empty() { Span::new(found.start(), found.start() + 1) } else { found };
         self.syntax_error(Diagnostic::error("Unterminated template string", detail).at(found));
-        self.nesting_lost |= self.kind() == TokenKind::End;
+        self.nesting_lost |= self
+            .text
+            .get(self.tokens.range(self.after.saturating_sub(1)))
+            .is_some_and(|text| text.contains(['{', '}']));
         self.accept(TokenKind::BrokenQuote);
     }
 
     fn interpolation(&mut self, closer: TokenKind, pieces: &mut Pieces) {
         let open = self.sequence_start(pieces);
         let problems = self.problems;
-        self.with_newlines(Newlines::Ignored, |parser| {
+        self.bracketed(TokenKind::CloseSequence, Newlines::Ignored, |parser| {
             let expression = parser.expression();
             pieces.list.push(Piece::Interpolation(expression));
             if parser.kind() != TokenKind::CloseSequence && !parser.lost_since(problems) {
@@ -234,10 +237,14 @@ impl Parser<'_> {
         let outermost_string = closer == TokenKind::CloseQuote && self.templates == 1;
         let lost_nesting = self.nesting_lost;
         let next_item = outermost_string && self.lost_at_an_item(open);
-        if (next_item || !self.skip_over(TokenKind::CloseSequence))
-            && outermost_string
-            && self.rescan_after_line_of(open)
-        {
+        let rescan = match closer {
+            _ if self.templates != 1 => None,
+            TokenKind::CloseQuote => Some(Self::rescan_after_line_of as fn(&mut Self, usize) -> bool),
+            TokenKind::CloseHeredoc => Some(Self::rescan_after_heredoc_of as fn(&mut Self, usize) -> bool),
+            _ => None,
+        };
+        let lost = next_item || !self.skip_over(TokenKind::CloseSequence);
+        if lost && rescan.is_some_and(|rescan| rescan(self, open)) {
             self.nesting_lost = lost_nesting && !next_item;
             pieces.ended = true;
         } else {
@@ -289,6 +296,8 @@ impl Parser<'_> {
                     let detail = "The string is not closed on its line. Put a quote at its end.";
                     let diagnostic = Diagnostic::error("Unterminated string literal", detail);
                     self.syntax_error(diagnostic.at(found).within(open.to(found)));
+                    // The brace that opens the block is probably in the string.
+                    self.nesting_lost = true;
                     self.accept(TokenKind::BrokenQuote);
                     break;
                 }

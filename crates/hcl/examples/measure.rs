@@ -1,0 +1,96 @@
+//! Measures scanner and parser on a generated file of 20 MB (or as many as the first argument says).
+//!
+//! `cargo run --release -p groma-hcl --example measure`
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use groma_diagnostics::Sources;
+
+fn main() {
+    let megabytes: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(20);
+    let text = generate(megabytes * 1_000_000);
+    let size = text.len();
+    let sources = Sources::new();
+    let Some(file) = sources.add("generated.tf", text) else { return };
+    let before = resident();
+
+    let (tree, diagnostics) = groma_hcl::parse_file(&file);
+    let ratio = |bytes: usize| bytes as f64 / size as f64;
+    println!("diagnostics: {}", diagnostics.len());
+    println!("peak while parsing: {:.1} bytes a byte of text, the text included", ratio(peak()));
+    println!("tree: {:.1} bytes a byte of text", ratio(resident().saturating_sub(before)));
+    let start = Instant::now();
+    drop(tree);
+    println!("drop: {:.3} s", start.elapsed().as_secs_f64());
+
+    let speed = |seconds: f64| size as f64 / 1e6 / seconds;
+    println!("tokenize: {:.0} MB/s", speed(best(5, || groma_hcl::tokenize(file.text()).len())));
+    println!(
+        "parse (with scanning, and with dropping the tree): {:.0} MB/s",
+        speed(best(5, || groma_hcl::parse_file(&file).1.len()))
+    );
+    println!("format: {:.0} MB/s", speed(best(1, || groma_hcl::format(file.text()).len())));
+}
+
+/// The shortest time in seconds of several runs.
+fn best(runs: usize, mut work: impl FnMut() -> usize) -> f64 {
+    let run = |_| {
+        let start = Instant::now();
+        std::hint::black_box(work());
+        start.elapsed().as_secs_f64()
+    };
+    (0..runs).map(run).fold(f64::INFINITY, f64::min)
+}
+
+fn generate(size: usize) -> String {
+    let mut text = String::with_capacity(size + 2000);
+    let mut number = 0;
+    while text.len() < size {
+        number += 1;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            r#"# Instance {number} of many.
+resource "aws_instance" "server_{number}" {{
+  ami                    = data.aws_ami.image.id
+  instance_type          = var.large ? "m5.xlarge" : "t3.micro"
+  subnet_id              = aws_subnet.private[{}].id
+  vpc_security_group_ids = [aws_security_group.web.id, aws_security_group.ssh.id]
+  count                  = {}
+
+  tags = merge(local.tags, {{
+    Name  = "server-${{var.environment}}-{number}"
+    Owner = "team-{}"
+  }})
+
+  root_block_device {{
+    volume_size = {}
+    encrypted   = true
+  }}
+}}
+
+"#,
+            number % 3,
+            number % 7,
+            number % 97,
+            8 + number % 100,
+        );
+    }
+    text
+}
+
+/// Resident bytes of this process; zero where the system does not tell.
+fn resident() -> usize {
+    status("VmRSS:")
+}
+
+fn peak() -> usize {
+    status("VmHWM:")
+}
+
+fn status(field: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) * 1024
+}

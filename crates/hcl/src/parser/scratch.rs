@@ -1,0 +1,61 @@
+//! Lists whose length is not known while they are read.
+//!
+//! One long-lived vector a kind holds the unfinished lists of all levels, the innermost last. A finished list is
+//! allocated once, in its final size: that is a good third of the parser's time, and memory without holes.
+
+use std::sync::Arc;
+
+use crate::ast::{Expression, ObjectItem, Step};
+use crate::body::{Attribute, Block};
+
+/// Unfinished lists of `T`.
+pub(super) struct Stack<T> {
+    list: Vec<T>,
+}
+
+/// Where a list begins.
+#[derive(Clone, Copy)]
+pub(super) struct Mark(usize);
+
+impl<T> Default for Stack<T> {
+    fn default() -> Self {
+        Self { list: Vec::new() }
+    }
+}
+
+impl<T> Stack<T> {
+    /// Begins a list.
+    pub(super) fn mark(&self) -> Mark {
+        Mark(self.list.len())
+    }
+
+    /// Adds to the innermost list.
+    pub(super) fn push(&mut self, item: T) {
+        self.list.push(item);
+    }
+
+    /// The list so far.
+    pub(super) fn since(&self, mark: Mark) -> &[T] {
+        self.list.get(mark.0..).unwrap_or_default()
+    }
+
+    /// Ends the list.
+    pub(super) fn take(&mut self, mark: Mark) -> Vec<T> {
+        self.list.drain(mark.0.min(self.list.len())..).collect()
+    }
+
+    /// Ends the list, to be shared.
+    pub(super) fn take_shared(&mut self, mark: Mark) -> Arc<[T]> {
+        self.list.drain(mark.0.min(self.list.len())..).collect()
+    }
+}
+
+/// The unfinished lists of a parser.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) steps: Stack<Step>,
+    pub(super) expressions: Stack<Expression>,
+    pub(super) object_items: Stack<ObjectItem>,
+    pub(super) attributes: Stack<Attribute>,
+    pub(super) blocks: Stack<Block>,
+}

@@ -1,0 +1,198 @@
+//! Laws that hold for any text.
+
+use groma_hcl::{
+    TokenKind, format, parse_expression, parse_file, parse_json_file, parse_template, parse_traversal, tokenize,
+};
+use proptest::prelude::*;
+
+use crate::formatting;
+use crate::mistakes;
+use crate::show::source;
+
+/// Pieces of the language in any order: far more interesting than random characters.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "a",
+        "b.c",
+        "for",
+        "in",
+        "if",
+        "x",
+        "true",
+        "null",
+        "1",
+        "2.5",
+        "1e3",
+        "\"",
+        "\"s\"",
+        "${",
+        "%{",
+        "~}",
+        "}",
+        "{",
+        "[",
+        "]",
+        "(",
+        ")",
+        ",",
+        ".",
+        "...",
+        "=",
+        "==",
+        "=>",
+        "!=",
+        "<",
+        "<=",
+        "<<E\n",
+        "<<-E\n",
+        "E\n",
+        "\n",
+        "\r\n",
+        " ",
+        "  ",
+        "\t",
+        "# c\n",
+        "// d",
+        "/*",
+        "*/",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "&&",
+        "||",
+        "!",
+        "?",
+        ":",
+        "::",
+        "[*]",
+        ".*",
+        "\\",
+        "\\n",
+        "\\u00e9",
+        "$${",
+        "$",
+        "'",
+        "`",
+        ";",
+        "&",
+        "é",
+        "“",
+        "\u{feff}",
+        "%{ if a }",
+        "%{ endif }",
+        "%{ for x in y }",
+        "%{ endfor }",
+        "resource \"a\" \"b\" {\n",
+        "a = 1\n",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+/// Good and bad texts of this suite with a few bytes changed.
+fn mutated() -> impl Strategy<Value = String> {
+    let mut texts: Vec<String> = formatting::texts().into_iter().map(str::to_owned).collect();
+    texts.extend(mistakes::cases().into_iter().map(|case| case.text));
+    let edits =
+        prop::collection::vec((any::<prop::sample::Index>(), 0usize..4, "[{}()\\[\\]\"=.,:?\\n$%~<a1 #*-]{0,3}"), 0..4);
+    (prop::sample::select(texts), edits).prop_map(|(mut text, edits)| {
+        for (place, removed, inserted) in edits {
+            let start = text.floor_char_boundary(place.index(text.len() + 1));
+            let end = text.floor_char_boundary((start + removed).min(text.len())).max(start);
+            text.replace_range(start..end, &inserted);
+        }
+        text
+    })
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![pieces(), mutated(), any::<String>()]
+}
+
+/// A text in the canonical layout, and the same with other spaces between its tokens.
+fn scrambled() -> impl Strategy<Value = (String, String)> {
+    let texts: Vec<String> = formatting::texts().into_iter().map(format).collect();
+    let widths = prop::collection::vec(0usize..4, 1..50);
+    (prop::sample::select(texts), widths).prop_map(|(text, widths)| {
+        let mut scrambled = String::new();
+        let mut widths = widths.iter().cycle();
+        let mut after_comment = false;
+        for (kind, range) in tokenize(&text).iter() {
+            match (kind, widths.next()) {
+                (TokenKind::Space, Some(width)) => scrambled.push_str(&" ".repeat((*width).max(1))),
+                (TokenKind::Newline, Some(width)) if !after_comment => {
+                    scrambled.push_str(&" ".repeat(*width));
+                    scrambled.push_str(&text[range]);
+                }
+                _ => scrambled.push_str(&text[range]),
+            }
+            // Spaces after a comment or the end of a heredoc would belong to it.
+            after_comment = matches!(kind, TokenKind::Comment | TokenKind::CloseHeredoc);
+        }
+        (text, scrambled)
+    })
+}
+
+/// Everything but white space, in order.
+fn solid(text: &str) -> Vec<(TokenKind, String)> {
+    let tokens = tokenize(text);
+    let mut solid: Vec<(TokenKind, String)> = Vec::new();
+    for (kind, range) in tokens.iter().filter(|(kind, _)| !matches!(kind, TokenKind::Space | TokenKind::End)) {
+        solid.push((kind, text[range].to_owned()));
+    }
+    solid
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tokens_put_together_are_the_text(text in any_text()) {
+        let tokens = tokenize(&text);
+        let mut at = 0;
+        for (kind, range) in tokens.iter() {
+            prop_assert_eq!(range.start, at);
+            prop_assert!(text.get(range.clone()).is_some(), "tokens end between characters");
+            prop_assert!(!range.is_empty() || matches!(kind, TokenKind::End | TokenKind::BrokenQuote));
+            at = range.end;
+        }
+        prop_assert_eq!(at, text.len());
+    }
+
+    #[test]
+    fn parsing_never_fails(text in any_text()) {
+        let file = source(&text);
+        parse_file(&file);
+        parse_expression(&file);
+        parse_template(&file);
+        parse_traversal(&file);
+        parse_json_file(&file);
+    }
+
+    #[test]
+    fn messages_have_places_in_the_text_and_come_in_its_order(text in any_text()) {
+        let file = source(&text);
+        let (_, diagnostics) = parse_file(&file);
+        let mut last = file.base();
+        for diagnostic in &diagnostics {
+            let subject = diagnostic.subject.unwrap();
+            prop_assert!(subject.start() >= last && subject.end() <= file.base() + text.len() as u32 + 1, "{:?}", diagnostic);
+            last = subject.start();
+        }
+    }
+
+    #[test]
+    fn a_layout_changes_nothing_when_done_again(text in any_text()) {
+        let once = format(&text);
+        prop_assert_eq!(&format(&once), &once);
+    }
+
+    #[test]
+    fn a_layout_changes_white_space_only((laid_out, scrambled) in scrambled()) {
+        let again = format(&scrambled);
+        prop_assert_eq!(solid(&again), solid(&scrambled));
+        prop_assert_eq!(solid(&again), solid(&laid_out));
+        prop_assert_eq!(format(&again), again);
+    }
+}

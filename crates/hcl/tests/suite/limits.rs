@@ -1,0 +1,114 @@
+//! Texts that no person writes: nothing overflows, nothing takes quadratic time.
+
+use std::time::{Duration, Instant};
+
+use groma_hcl::{format, parse_expression, parse_file, parse_json_file, tokenize};
+
+use crate::show::source;
+
+const MEGABYTE: usize = 1 << 20;
+
+fn check_deep(unit: &str) {
+    let text = format!("a = {}", unit.repeat(MEGABYTE / unit.len()));
+    let started = Instant::now();
+    let (_, diagnostics) = parse_file(&source(&text));
+    assert!(diagnostics.has_errors(), "{unit}");
+    assert!(diagnostics.len() < 200, "{unit}: {} messages", diagnostics.len());
+    assert!(started.elapsed() < Duration::from_secs(20), "{unit}: {:?}", started.elapsed());
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_no_overflow() {
+    for unit in [
+        "[",
+        "{",
+        "(",
+        "f(",
+        "\"${",
+        "-",
+        "!",
+        "a ? b : ",
+        "a[",
+        "{a=",
+        "[for x in ",
+        "1+",
+        "a[*]",
+        "\"%{if a}",
+        "b[c]",
+    ] {
+        check_deep(unit);
+    }
+    let (_, diagnostics) = parse_file(&source(&"a {\n".repeat(MEGABYTE / 4)));
+    assert!(diagnostics.has_errors());
+    for unit in ["[", "{\"a\":", "[{\"a\":"] {
+        let (_, diagnostics) = parse_json_file(&source(&unit.repeat(MEGABYTE / unit.len())));
+        assert!(diagnostics.has_errors());
+    }
+}
+
+#[test]
+fn directives_nest_to_a_limit_too() {
+    let text = format!("a = \"{}\"\n", "%{ if a }".repeat(10_000));
+    assert!(parse_file(&source(&text)).1.has_errors());
+}
+
+#[test]
+fn what_people_write_is_not_too_deep() {
+    let deep = format!("a = {}1{}\n", "[".repeat(100), "]".repeat(100));
+    assert!(parse_file(&source(&deep)).1.is_empty());
+    let long = vec!["a"; 500].join(" || ");
+    assert!(parse_expression(&source(&long)).1.is_empty());
+    let chain = format!("{}d", "a == b ? c : ".repeat(150));
+    assert!(parse_expression(&source(&chain)).1.is_empty());
+}
+
+#[test]
+fn many_mistakes_take_no_quadratic_time() {
+    let units = [
+        "a = [1 2\n",
+        "a = foo(1 2\n",
+        "a = { b 1\n",
+        "a = \"${b\n",
+        "a = \"b\n",
+        "/* a\n",
+        "a = <<E\n",
+        "a = \"${b(\"\n",
+        "a {\n",
+        "}\n",
+        "\"a\n\nb\"\n",
+        "a = b[\n",
+        "<<",
+        "a = (\n",
+        "x = [for a in (\n",
+        "a = \"%{ if b\n",
+    ];
+    for unit in units {
+        let text = unit.repeat(MEGABYTE / 2 / unit.len());
+        let started = Instant::now();
+        let (_, diagnostics) = parse_file(&source(&text));
+        assert!(diagnostics.has_errors(), "{unit}");
+        format(&text);
+        assert!(started.elapsed() < Duration::from_secs(30), "{unit:?}: {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn an_argument_set_many_times_is_found_quickly() {
+    let text: String = (0..20_000).map(|number| format!("a{} = {number}\n", number % 10_000)).collect();
+    let (_, diagnostics) = parse_file(&source(&text));
+    assert_eq!(diagnostics.len(), 10_000);
+}
+
+#[test]
+fn large_files_are_read_in_portions_that_fit_together() {
+    let block = "resource \"a\" \"b\" {\n  c = [\n    1,\n    \"${d}\", <<E\nx\nE\n    , 2]\n  e {\n    f = (1\n    + 2)\n  }\n}\n";
+    let text = format!("\u{feff}{}", block.repeat(20_000));
+    assert!(tokenize(&text).len() > 1 << 17);
+    let file = source(&text);
+    let (parsed, diagnostics) = parse_file(&file);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let (content, _) = parsed.body.content(&groma_hcl::BodySchema::new().block("resource", &["type", "name"]));
+    assert_eq!(content.blocks.len(), 20_000);
+    let last = content.blocks.last().unwrap();
+    assert_eq!(file.slice(last.span), Some(block.trim_end()));
+}

@@ -1,0 +1,14 @@
+//! Tests in the language of the user: texts, and what becomes of them.
+
+mod bodies;
+mod expressions;
+mod formatting;
+mod json;
+mod laws;
+mod limits;
+mod mistakes;
+mod show;
+mod static_forms;
+mod templates;
+mod terraform;
+mod tokens;

@@ -1,0 +1,72 @@
+//! Texts with mistakes, and the messages they get: `mistakes.txt`.
+
+use groma_hcl::parse_file;
+
+use crate::show::{source, summaries};
+
+/// A text with its messages.
+pub struct Case {
+    pub text: String,
+    /// `line: summary`.
+    pub ours: Vec<String>,
+    /// What Terraform says, where that differs.
+    pub terraform: Option<Vec<String>>,
+}
+
+pub fn cases() -> Vec<Case> {
+    include_str!("mistakes.txt").split("=====\n").map(case).collect()
+}
+
+fn case(block: &str) -> Case {
+    let mut case = Case { text: String::new(), ours: Vec::new(), terraform: None };
+    for line in block.split_inclusive('\n') {
+        if let Some(message) = line.strip_prefix("#! ") {
+            case.ours.push(message.trim_end().to_owned());
+        } else if let Some(message) = line.strip_prefix("#terraform ") {
+            case.terraform.get_or_insert_default().push(message.trim_end().to_owned());
+        } else {
+            case.text.push_str(line);
+        }
+    }
+    case
+}
+
+#[test]
+fn each_mistake_gets_its_message() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let file = source(&case.text);
+        let (_, diagnostics) = parse_file(&file);
+        let found = summaries(&file, &diagnostics);
+        if found != case.ours {
+            wrong.push(format!("{}found {found:?}\nexpected {:?}\n", case.text, case.ours));
+        }
+        for diagnostic in &diagnostics {
+            assert!(diagnostic.detail.len() > 20, "{diagnostic:?}");
+            let subject = diagnostic.subject.expect("a message about a text has a place in it");
+            assert!(
+                subject.start() >= file.base() && subject.end() as usize <= file.base() as usize + case.text.len() + 1
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_right_is_read_in_spite_of_mistakes() {
+    let file = source("a = 1\nb = [1 2]\nc {\n  d = \"x\n  e = 2\n}\nf = 3\n");
+    let (parsed, diagnostics) = parse_file(&file);
+    assert_eq!(diagnostics.len(), 2);
+    let schema = groma_hcl::BodySchema::new().required("a").required("b").required("f").block("c", &[]);
+    let (content, missing) = parsed.body.content(&schema);
+    assert!(missing.is_empty(), "{missing:?}");
+    let (inner, _) = content.blocks[0].body.attributes();
+    assert_eq!(inner.iter().map(|attribute| &*attribute.name.name).collect::<Vec<_>>(), ["d", "e"]);
+}
+
+#[test]
+fn an_argument_set_twice_names_the_line_of_the_first() {
+    let file = source("a = 1\nb = 2\na = 3\n");
+    let (_, diagnostics) = parse_file(&file);
+    assert!(diagnostics.iter().next().unwrap().detail.contains("on line 1"));
+}

@@ -1,0 +1,70 @@
+//! The same texts through Terraform, where its binary is at hand: `GROMA_TERRAFORM` names it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::formatting;
+use crate::mistakes;
+
+fn terraform(arguments: &[&str], folder: &Path) -> Option<Output> {
+    let Some(binary) = std::env::var_os("GROMA_TERRAFORM") else {
+        println!("skipped: no terraform");
+        return None;
+    };
+    let mut command = Command::new(binary);
+    command.args(arguments).current_dir(folder).env("CHECKPOINT_DISABLE", "1").env("TF_CLI_CONFIG_FILE", "/dev/null");
+    Some(command.output().expect("terraform runs"))
+}
+
+#[test]
+fn mistakes_are_found_where_terraform_finds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = mistakes::cases();
+    for (number, case) in cases.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("case{number}.tf")), &case.text).unwrap();
+    }
+    let arguments = ["fmt", "-list=false", "-write=false", "-no-color", "."];
+    let Some(output) = terraform(&arguments, folder.path()) else { return };
+    let mut found = vec![Vec::new(); cases.len()];
+    let mut summary = None;
+    for line in String::from_utf8_lossy(&output.stderr).lines() {
+        let line = line.trim_start_matches(['│', '╷', '╵', ' ']);
+        if let Some(text) = line.strip_prefix("Error: ") {
+            summary = Some(text.trim().to_owned());
+        } else if let Some((number, place)) = line.strip_prefix("on case").and_then(|rest| rest.split_once(".tf line "))
+        {
+            let number: usize = number.parse().unwrap();
+            let digits: String = place.chars().take_while(char::is_ascii_digit).collect();
+            let message = format!("{digits}: {}", summary.take().unwrap_or_default());
+            if !found[number].contains(&message) {
+                found[number].push(message);
+            }
+        }
+    }
+    let by_line = |message: &String| message.split(':').next().and_then(|line| line.parse::<u32>().ok());
+    for (case, mut found) in cases.into_iter().zip(found) {
+        let mut expected = case.terraform.unwrap_or(case.ours);
+        expected.sort();
+        expected.dedup();
+        found.sort();
+        found.sort_by_key(by_line);
+        expected.sort_by_key(by_line);
+        assert_eq!(found, expected, "{}", case.text);
+    }
+}
+
+#[test]
+fn layouts_are_those_of_terraform() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = formatting::texts();
+    let path = |number| folder.path().join(format!("case{number}.tf"));
+    for (number, text) in texts.iter().enumerate() {
+        std::fs::write(path(number), text).unwrap();
+    }
+    if terraform(&["fmt", "-list=false", "."], folder.path()).is_none() {
+        return;
+    }
+    for (number, text) in texts.iter().enumerate() {
+        assert_eq!(groma_hcl::format(text), std::fs::read_to_string(path(number)).unwrap(), "{text}");
+    }
+}
