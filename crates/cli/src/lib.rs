@@ -4,6 +4,9 @@
 
 pub mod arguments;
 pub mod clock;
+mod commands;
 pub mod settings;
 pub mod terminal;
 pub mod views;
+
+pub use commands::run;

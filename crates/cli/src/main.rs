@@ -1,3 +1,10 @@
-//! The command line.
+//! The program: everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    let path = arguments.next().unwrap_or_default();
+    let program = std::path::Path::new(&path).file_stem().map(|name| name.to_string_lossy().into_owned());
+    ExitCode::from(groma_cli::run(program.as_deref().unwrap_or("groma"), arguments.collect()))
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 
+use super::assignments::Variables;
 use super::flags::{Duration, Flag};
 
 /// Plans and builds infrastructure from configurations, state files and providers as Terraform has them.
@@ -72,17 +73,6 @@ pub struct Locking {
     /// Wait this long for the lock
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub lock_timeout: Duration,
-}
-
-/// Values of input variables.
-#[derive(Args, Clone, Debug)]
-pub struct Variables {
-    /// Set an input variable of the root module; may be given more than once
-    #[arg(long = "var", value_name = "NAME=VALUE")]
-    pub variables: Vec<String>,
-    /// Set input variables from a file; may be given more than once
-    #[arg(long = "var-file", value_name = "FILE")]
-    pub files: Vec<PathBuf>,
 }
 
 /// What to plan and how.

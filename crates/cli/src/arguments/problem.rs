@@ -141,7 +141,7 @@ fn command_path(program: &str, words: &[OsString], parser: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{Flag, Task};
+    use crate::arguments::{Assignment, Flag, Task};
 
     fn parsed(words: &[&str]) -> Result<Parsed, UsageError> {
         parse("groma", words.iter().map(OsString::from).collect(), &|_| None)
@@ -172,7 +172,10 @@ mod tests {
         ]);
         assert_eq!(plan.planning.refresh, Some(Flag::Off));
         assert_eq!(plan.planning.target, ["a.b", "c.d"]);
-        assert_eq!(plan.planning.variables.variables, ["x=1"]);
+        assert_eq!(
+            plan.planning.variables.0,
+            [Assignment::Value("x=1".to_owned()), Assignment::File("f".into()), Assignment::Value("y=2".to_owned())]
+        );
         assert_eq!(plan.detailed_exitcode, Some(Flag::On));
         assert_eq!(plan.planning.locking.lock_timeout.0.as_secs(), 5);
     }

@@ -5,4 +5,5 @@ pub mod difference;
 pub mod json;
 pub mod plan;
 pub mod progress;
+pub mod state;
 pub mod wording;

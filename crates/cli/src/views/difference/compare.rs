@@ -11,6 +11,12 @@ pub fn compare_values(before: Option<&Value>, after: Option<&Value>) -> Differen
     compare_dynamic(&Pair { before, after, replace: Paths::default(), relevance: Relevance::All })
 }
 
+/// Compares a value of one type with itself: for showing what is there.
+pub fn compare_unchanged(value: &Value, ty: &Type) -> Difference {
+    let pair = Pair { before: Some(value), after: Some(value), replace: Paths::default(), relevance: Relevance::All };
+    compare_type(&pair, ty)
+}
+
 /// Compares what `pair` holds if it is secret, without its secrecy, and hides the result; else just compares.
 pub(super) fn secret_or(
     pair: &Pair<'_>,

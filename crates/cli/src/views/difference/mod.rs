@@ -14,7 +14,7 @@ mod schema;
 mod text;
 mod write;
 
-pub use compare::compare_values;
+pub use compare::{compare_unchanged, compare_values};
 pub use pair::{Paths, Relevance};
 pub use quote::quoted;
 pub use schema::compare_objects;

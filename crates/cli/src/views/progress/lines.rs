@@ -11,6 +11,7 @@ use groma_engine::hooks::{Operation, Subject};
 use groma_value::Value;
 
 use super::counter::Counter;
+use super::ticker::Progress;
 use super::words;
 use crate::terminal::{Palette, Tone};
 
@@ -36,27 +37,6 @@ impl LineProgress {
     /// Lines into `out`; `counter` learns what was done.
     pub fn new(palette: Palette, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
         Self { palette, out, counter, running: Mutex::default() }
-    }
-
-    /// Gives signs of life for what has been running for long, and sends on what is buffered: to be called now and then.
-    pub fn tick(&self) {
-        let mut lines = Vec::new();
-        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            let elapsed = running.since.elapsed();
-            if elapsed >= running.told + SIGN_OF_LIFE {
-                running.told += SIGN_OF_LIFE;
-                let identifier = running.identifier.trim_start_matches(" [").trim_end_matches(']');
-                let separator = if identifier.is_empty() { "" } else { ", " };
-                let clock = words::clock(running.told);
-                lines.push(format!(
-                    "{name}: {} [{identifier}{separator}{clock} elapsed]",
-                    words::continuing(running.operation)
-                ));
-            }
-        }
-        lines.sort();
-        lines.iter().for_each(|line| self.line(line));
-        let _ = self.out.lock().unwrap_or_else(PoisonError::into_inner).flush();
     }
 
     fn line(&self, text: &str) {
@@ -90,5 +70,31 @@ impl Hooks for LineProgress {
 
     fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&words::name(subject));
+    }
+}
+
+impl Progress for LineProgress {
+    fn tick(&self) {
+        let mut lines = Vec::new();
+        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            let elapsed = running.since.elapsed();
+            if elapsed >= running.told + SIGN_OF_LIFE {
+                running.told += SIGN_OF_LIFE;
+                let identifier = running.identifier.trim_start_matches(" [").trim_end_matches(']');
+                let separator = if identifier.is_empty() { "" } else { ", " };
+                let clock = words::clock(running.told);
+                lines.push(format!(
+                    "{name}: {} [{identifier}{separator}{clock} elapsed]",
+                    words::continuing(running.operation)
+                ));
+            }
+        }
+        lines.sort();
+        lines.iter().for_each(|line| self.line(line));
+        let _ = self.out.lock().unwrap_or_else(PoisonError::into_inner).flush();
+    }
+
+    fn settle(&self) {
+        let _ = self.out.lock().unwrap_or_else(PoisonError::into_inner).flush();
     }
 }

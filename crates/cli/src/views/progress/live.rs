@@ -11,6 +11,7 @@ use groma_engine::hooks::{Operation, Subject};
 use groma_value::Value;
 
 use super::counter::Counter;
+use super::ticker::Progress;
 use super::words;
 use crate::terminal::{Palette, Tone};
 
@@ -46,28 +47,6 @@ impl LiveProgress {
     /// Lines into `out`, a terminal of `columns`; `counter` learns what was done.
     pub fn new(palette: Palette, columns: usize, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
         Self { palette, columns, out, counter, scene: Mutex::default() }
-    }
-
-    /// Draws everything anew: to be called several times a second.
-    pub fn tick(&self) {
-        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        scene.frame += 1;
-        if scene.running.is_empty() && scene.finished.is_empty() && scene.drawn == 0 {
-            return;
-        }
-        let mut text = erase(scene.drawn);
-        text.push_str(&std::mem::take(&mut scene.finished));
-        scene.drawn = self.draw(&scene, &mut text);
-        self.put(&text);
-    }
-
-    /// Takes the live lines away and shows what is done: before anything else is written.
-    pub fn clear(&self) {
-        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut text = erase(scene.drawn);
-        text.push_str(&std::mem::take(&mut scene.finished));
-        scene.drawn = 0;
-        self.put(&text);
     }
 
     fn draw(&self, scene: &Scene, text: &mut String) -> usize {
@@ -131,5 +110,27 @@ impl Hooks for LiveProgress {
         let name = words::name(subject);
         self.ended(&name);
         self.finished(&format!("{name}: {} after {}", words::failed(operation), words::rounded(elapsed)));
+    }
+}
+
+impl Progress for LiveProgress {
+    fn tick(&self) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        scene.frame += 1;
+        if scene.running.is_empty() && scene.finished.is_empty() && scene.drawn == 0 {
+            return;
+        }
+        let mut text = erase(scene.drawn);
+        text.push_str(&std::mem::take(&mut scene.finished));
+        scene.drawn = self.draw(&scene, &mut text);
+        self.put(&text);
+    }
+
+    fn settle(&self) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = erase(scene.drawn);
+        text.push_str(&std::mem::take(&mut scene.finished));
+        scene.drawn = 0;
+        self.put(&text);
     }
 }

@@ -11,6 +11,7 @@ use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::counter::Counter;
+use super::ticker::Progress;
 use super::words;
 use crate::views::json::{Message, Stream, resource_json};
 
@@ -35,21 +36,6 @@ impl MessageProgress {
     /// Messages into `stream`; `counter` learns what was done.
     pub fn new(stream: Stream, counter: Arc<Counter>) -> Self {
         Self { stream, counter, running: Mutex::default() }
-    }
-
-    /// Gives signs of life for what has been running for long: to be called now and then.
-    pub fn tick(&self) {
-        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            if running.since.elapsed() < running.told + SIGN_OF_LIFE {
-                continue;
-            }
-            running.told += SIGN_OF_LIFE;
-            let mut hook = running.hook.clone();
-            hook.insert("elapsed_seconds".into(), running.told.as_secs().into());
-            let text =
-                format!("{name}: {} [{} elapsed]", words::continuing(running.operation), words::rounded(running.told));
-            self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));
-        }
     }
 
     fn finish(&self, subject: &Subject) {
@@ -117,4 +103,22 @@ impl Hooks for MessageProgress {
         let text = format!("{}: {} after {}", words::name(subject), words::failed(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_errored", text).with("hook", Json::Object(hook)));
     }
+}
+
+impl Progress for MessageProgress {
+    fn tick(&self) {
+        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            if running.since.elapsed() < running.told + SIGN_OF_LIFE {
+                continue;
+            }
+            running.told += SIGN_OF_LIFE;
+            let mut hook = running.hook.clone();
+            hook.insert("elapsed_seconds".into(), running.told.as_secs().into());
+            let text =
+                format!("{name}: {} [{} elapsed]", words::continuing(running.operation), words::rounded(running.told));
+            self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));
+        }
+    }
+
+    fn settle(&self) {}
 }

@@ -4,9 +4,11 @@ mod counter;
 mod lines;
 mod live;
 mod messages;
+mod ticker;
 mod words;
 
 pub use counter::Counter;
 pub use lines::LineProgress;
 pub use live::LiveProgress;
 pub use messages::MessageProgress;
+pub use ticker::{Progress, Ticker};

@@ -1,0 +1,60 @@
+//! `-var` and `-var-file`, whose order counts.
+
+use std::path::PathBuf;
+
+use clap::error::Error;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+
+/// Values of input variables, in the order of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables(pub Vec<Assignment>);
+
+/// One `-var` or `-var-file`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assignment {
+    /// `name=value`.
+    Value(String),
+    /// A file with values.
+    File(PathBuf),
+}
+
+const VALUE: &str = "var";
+const FILE: &str = "var-file";
+
+impl Args for Variables {
+    fn augment_args(command: Command) -> Command {
+        let value = Arg::new(VALUE)
+            .long(VALUE)
+            .value_name("NAME=VALUE")
+            .action(ArgAction::Append)
+            .help("Set an input variable of the root module; may be given more than once");
+        let file = Arg::new(FILE)
+            .long(FILE)
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(PathBuf))
+            .help("Set input variables from a file; may be given more than once");
+        command.arg(value).arg(file)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Variables {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let values = matches.get_many::<String>(VALUE).into_iter().flatten().cloned().map(Assignment::Value);
+        let files = matches.get_many::<PathBuf>(FILE).into_iter().flatten().cloned().map(Assignment::File);
+        let value_places = matches.indices_of(VALUE).into_iter().flatten();
+        let file_places = matches.indices_of(FILE).into_iter().flatten();
+        let mut placed: Vec<(usize, Assignment)> = value_places.zip(values).chain(file_places.zip(files)).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        Ok(Self(placed.into_iter().map(|(_, assignment)| assignment).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! `apply` and `destroy`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_engine::plan::Counts;
+use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Run};
+use groma_state::{LocalStore, State, write_errored};
+use indexmap::IndexMap;
+
+use super::approval::{Approval, ask};
+use super::backend::{Elsewhere, locking, state_paths};
+use super::configuration::{Empty, load_directory, load_files};
+use super::operation::{Watched, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::plan::show_plan;
+use super::variables::{Missing, values};
+use super::{Context, Outcome, fail, output, planfile};
+use crate::arguments::{Apply, Destroy, Flag};
+use crate::settings::Questions;
+use crate::terminal::Tone;
+use crate::views::json::Counted;
+use crate::views::progress::Ticker;
+
+/// Which of the two commands it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Apply,
+    Destroy,
+}
+
+pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
+    apply(context, arguments, Kind::Apply)
+}
+
+pub(super) fn destroy(context: &mut Context, arguments: Destroy) -> Outcome {
+    let mut arguments = arguments.apply;
+    if arguments.planning.destroy.is_some_and(|flag| !flag.is_on()) {
+        return Err(fail(
+            "Invalid mode option",
+            "The destroy command always destroys; -destroy=false makes no sense here.",
+        ));
+    }
+    arguments.planning.destroy = Some(Flag::On);
+    apply(context, arguments, Kind::Destroy)
+}
+
+fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
+    prepare_context(context, &arguments.planning);
+    let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
+    let file = match &*arguments.rest {
+        [] => None,
+        [file] if kind == Kind::Apply => Some(PathBuf::from(file)),
+        _ => {
+            return Err(fail(
+                "Too many command line arguments",
+                "Expected at most one positional argument: the file of a saved plan.",
+            ));
+        }
+    };
+    if file.is_none() && !approves_itself && context.messages().is_some() {
+        return Err(fail(
+            "Plan file or auto-approve required",
+            format!(
+                "{} cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the \
+                 -auto-approve option.",
+                context.wording.product
+            ),
+        ));
+    }
+    let watched = watch(context);
+    let ready = match &file {
+        Some(path) => from_file(context, &arguments, path, &watched)?,
+        None => from_directory(context, &arguments, kind, &watched)?,
+    };
+    let Some(mut ready) = ready else { return Ok(1) };
+    if file.is_none()
+        && ready.plan.is_applyable()
+        && !approves_itself
+        && ask(context, &ready.plan)? == Approval::Refused
+    {
+        return Ok(1);
+    }
+    let mode = ready.plan.mode;
+    let is_partial = !ready.plan.targets.is_empty();
+    let recorder: Arc<dyn Recorder> = ready
+        .store
+        .begin_run(&mut ready.plan.prior_state)
+        .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    let ticker = Ticker::start(Arc::clone(&watched.progress));
+    let mut applied = ready.run.apply(ready.plan, ready.inputs, recorder);
+    drop(ticker);
+    let mut problems = std::mem::take(&mut applied.diagnostics);
+    save(&mut ready.store, &mut applied.state, &mut problems);
+    drop(ready.store);
+    if is_partial {
+        problems.push(incomplete_warning(context));
+    }
+    let failed = problems.has_errors();
+    context.show(&problems);
+    if failed {
+        return Ok(1);
+    }
+    finish(context, mode, watched.counter.counts(), &applied.state);
+    Ok(0)
+}
+
+/// Everything that carrying a plan out needs.
+struct Ready {
+    run: Run,
+    store: LocalStore,
+    plan: Plan,
+    inputs: IndexMap<Name, Input>,
+}
+
+/// Plans what the directory asks for; nothing when planning failed, which was shown then.
+fn from_directory(
+    context: &mut Context,
+    arguments: &Apply,
+    kind: Kind,
+    watched: &Watched,
+) -> Result<Option<Ready>, Diagnostics> {
+    let planning = &arguments.planning;
+    let mut options = options(context, planning)?;
+    let empty = if options.mode == Mode::Destroy || kind == Kind::Destroy { Empty::Fine } else { Empty::NoApply };
+    let (configuration, mut warnings) = load_directory(context, empty)?;
+    let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
+    let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
+    warnings.append(problems);
+    options.inputs = inputs;
+    let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
+    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
+    let ticker = Ticker::start(Arc::clone(&watched.progress));
+    let (plan, problems) = run.plan(state, &options);
+    drop(ticker);
+    warnings.append(partial_plan_warning(context, &options));
+    warnings.append(problems);
+    let Some(plan) = plan else {
+        context.show(&warnings);
+        return Ok(None);
+    };
+    show_plan(context, &plan);
+    context.show(&warnings);
+    if plan.errored || warnings.has_errors() {
+        return Ok(None);
+    }
+    Ok(Some(Ready { run, store, plan, inputs: options.inputs }))
+}
+
+/// Takes a plan that was saved.
+fn from_file(
+    context: &mut Context,
+    arguments: &Apply,
+    path: &Path,
+    watched: &Watched,
+) -> Result<Option<Ready>, Diagnostics> {
+    let planning = &arguments.planning;
+    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some() || planning.refresh.is_some();
+    if plans_anew || !planning.target.is_empty() || !planning.replace.is_empty() {
+        return Err(fail(
+            "Planning options with a saved plan",
+            "A saved plan is carried out as it is: options that change what is planned belong to the plan command.",
+        ));
+    }
+    if !path.exists() {
+        return Err(fail(
+            &format!("Failed to load {:?} as a plan file", path.display().to_string()),
+            format!("There is no file {}. Make a plan with plan -out={}.", path.display(), path.display()),
+        ));
+    }
+    let saved = planfile::read(path)?;
+    let (configuration, warnings) = load_files(context, &saved.files)?;
+    let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
+    let (store, current) = open_state(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    let is_unchanged =
+        current.serial == saved.state.serial && (current.lineage == saved.state.lineage || current.serial == 0);
+    if !is_unchanged {
+        return Err(fail(
+            "Saved plan is stale",
+            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. \
+             Make a new plan.",
+        ));
+    }
+    let questions = std::mem::replace(&mut context.settings.questions, Questions::Forbidden);
+    let (given, _) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
+    context.settings.questions = questions;
+    let ephemeral = |name: &Name| configuration.root.variables.get(name).is_some_and(|variable| variable.ephemeral);
+    let mut inputs: IndexMap<Name, Input> = given.into_iter().filter(|(name, _)| ephemeral(name)).collect();
+    let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
+    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
+    let plan = run.load(&saved.plan, saved.state)?;
+    for variable in &plan.variables {
+        inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
+    }
+    context.show(&warnings);
+    Ok(Some(Ready { run, store, plan, inputs }))
+}
+
+fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {
+    Elsewhere {
+        state: arguments.planning.state.as_deref(),
+        state_out: arguments.state_out.as_deref(),
+        backup: arguments.backup.as_deref(),
+    }
+}
+
+/// Writes the state; a state that cannot be written there goes into a file beside.
+fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
+    let Err(problem) = store.save(state) else { return };
+    let rescue = match write_errored(Path::new("."), state) {
+        Ok(path) => format!(
+            "The state was written to {} instead; nothing is lost. Mend the cause, then put it in place.",
+            path.display()
+        ),
+        Err(second) => format!(
+            "It could not be written elsewhere either: {}. What was done is still in the journal beside the state file; the next run takes \
+             it up.",
+            second.summary
+        ),
+    };
+    problems.push(Diagnostic::error(
+        "Failed to save state",
+        format!("{}: {}\n\n{rescue}", problem.summary, problem.detail),
+    ));
+}
+
+fn incomplete_warning(context: &Context) -> Diagnostic {
+    let command = &context.wording.command;
+    Diagnostic::warning(
+        "Applied changes may be incomplete",
+        format!(
+            "The plan was created with the -target option in effect, so some changes requested in the configuration may have been ignored \
+             and the output values may not be fully updated. Run the following command to verify that no other changes are pending:\n    \
+             {command} plan\n\nNote that the -target option is not suitable for routine use, and is provided only for exceptional situations \
+             such as recovering from errors or mistakes, or when {} specifically suggests to use it as part of an error message.",
+            context.wording.product
+        ),
+    )
+}
+
+fn finish(context: &Context, mode: Mode, counts: Counts, state: &State) {
+    if let Some(stream) = context.messages() {
+        stream.counts(counts, if mode == Mode::Destroy { Counted::Destroy } else { Counted::Apply });
+        let outputs = output::stream_json(state);
+        if !outputs.is_empty() {
+            stream.outputs(outputs);
+        }
+        return;
+    }
+    let palette = context.palette();
+    let text = match mode {
+        Mode::Destroy => format!("Destroy complete! Resources: {} destroyed.", counts.destroy),
+        Mode::Normal | Mode::RefreshOnly => format!(
+            "Apply complete! Resources: {} added, {} changed, {} destroyed.",
+            counts.add, counts.change, counts.destroy
+        ),
+    };
+    context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
+    if mode != Mode::Destroy && !state.outputs.is_empty() {
+        let title = palette.paint(Tone::BoldGreen, "Outputs:");
+        context.streams.print(&format!("\n{title}\n\n{}", output::list(state)));
+    }
+}

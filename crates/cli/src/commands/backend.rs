@@ -1,0 +1,125 @@
+//! Where the state is kept.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use groma_config::Module;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_state::{LockRequest, Locking, StatePaths};
+
+use super::Context;
+use crate::arguments::{self, Flag};
+use crate::settings::TERRAFORM_VERSION;
+
+/// Flags that lead to other files than the backend's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Elsewhere<'a> {
+    /// `-state`.
+    pub state: Option<&'a Path>,
+    /// `-state-out`.
+    pub state_out: Option<&'a Path>,
+    /// `-backup`.
+    pub backup: Option<&'a Path>,
+}
+
+/// The files of the state that `module` and the flags ask for.
+///
+/// # Errors
+///
+/// The backend is one that is not there, or its arguments are wrong.
+pub(super) fn state_paths(
+    context: &Context,
+    module: &Module,
+    elsewhere: Elsewhere<'_>,
+) -> Result<StatePaths, Diagnostics> {
+    let local = local_backend(module)?;
+    let workspace = &*context.settings.workspace;
+    let mut paths = match (elsewhere.state, local.path, local.workspace_directory, workspace) {
+        (Some(file), ..) => StatePaths::of_file(file),
+        (None, Some(file), _, "default") => StatePaths::of_file(file),
+        (None, _, Some(directory), name) if name != "default" => {
+            StatePaths::of_file(directory.join(name).join("terraform.tfstate"))
+        }
+        _ => StatePaths::of_workspace(Path::new(""), workspace),
+    };
+    if let Some(file) = elsewhere.state_out {
+        paths = paths.writing_to(file);
+    }
+    if let Some(file) = elsewhere.backup {
+        paths = paths.with_backup((file.as_os_str() != "-").then(|| file.to_owned()));
+    }
+    Ok(paths)
+}
+
+/// How to lock for `operation`, a word of Terraform's such as `OperationTypePlan`.
+pub(super) fn locking(arguments: &arguments::Locking, operation: &str) -> Locking {
+    if arguments.lock.is_some_and(|flag| !flag.is_on()) {
+        return Locking::Off;
+    }
+    Locking::On(request(operation, arguments.lock_timeout.0))
+}
+
+fn request(operation: &str, timeout: Duration) -> LockRequest {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| variable("HOSTNAME"));
+    let user =
+        ["USER", "LOGNAME", "USERNAME"].into_iter().map(variable).find(|name| !name.is_empty()).unwrap_or_default();
+    LockRequest {
+        operation: operation.to_owned(),
+        info: String::new(),
+        who: format!("{user}@{}", host.trim()),
+        version: TERRAFORM_VERSION.to_owned(),
+        timeout,
+    }
+}
+
+#[derive(Default)]
+struct Local {
+    path: Option<PathBuf>,
+    workspace_directory: Option<PathBuf>,
+}
+
+fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
+    if let Some(cloud) = &module.cloud {
+        let detail = "The configuration keeps its state in HCP Terraform (a cloud block). This version of Groma knows the local backend \
+                      only. Nothing was read or written.";
+        return Err(Diagnostic::error("Unsupported backend type \"cloud\"", detail).at(cloud.span).into());
+    }
+    let Some(backend) = &module.backend else { return Ok(Local::default()) };
+    if &*backend.kind != "local" {
+        let detail = format!(
+            "The configuration keeps its state in the backend \"{}\". This version of Groma knows the local backend only. Nothing was \
+             read or written.",
+            backend.kind
+        );
+        let summary = format!("Unsupported backend type \"{}\"", backend.kind);
+        return Err(Diagnostic::error(summary, detail).at(backend.kind_span).into());
+    }
+    let (attributes, mut problems) = backend.body.attributes();
+    let mut local = Local::default();
+    for attribute in attributes {
+        let slot = match &*attribute.name.name {
+            "path" => &mut local.path,
+            "workspace_dir" => &mut local.workspace_directory,
+            other => {
+                let detail = format!("The local backend has no argument {other:?}. It has path and workspace_dir.");
+                problems.push(Diagnostic::error("Unsupported argument", detail).at(attribute.name.span));
+                continue;
+            }
+        };
+        match attribute.expression.as_static_string() {
+            Some(text) => *slot = Some(PathBuf::from(&*text)),
+            None => {
+                let detail =
+                    "The arguments of a backend must be written out: they are needed before anything is evaluated.";
+                problems.push(Diagnostic::error("Invalid backend argument", detail).at(attribute.expression.span));
+            }
+        }
+    }
+    if problems.has_errors() { Err(problems) } else { Ok(local) }
+}
+
+/// Whether a flag with two states, on by default, is on.
+pub(super) fn unless_off(flag: Option<Flag>) -> bool {
+    flag.is_none_or(Flag::is_on)
+}

@@ -1,0 +1,64 @@
+//! Loading the configuration of the working directory.
+
+use std::path::Path;
+
+use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, load};
+use groma_diagnostics::Diagnostics;
+
+use super::{Context, fail};
+
+/// What an empty directory means to a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Empty {
+    /// Nothing wrong: there is just nothing declared.
+    Fine,
+    /// A mistake of somebody who wants a plan.
+    NoPlan,
+    /// A mistake of somebody who wants to apply.
+    NoApply,
+}
+
+/// The configuration with the warnings about it.
+pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let disk = DiskFiles::new(".");
+    if has_configuration(&disk) {
+        return load_files(context, &disk);
+    }
+    match empty {
+        Empty::Fine => load_files(context, &MemoryFiles::new().with("main.tf", "")),
+        Empty::NoPlan => Err(fail(
+            "No configuration files",
+            "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which \
+             is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, \
+             write a configuration file (.tf) here, or change to the directory that has one.",
+        )),
+        Empty::NoApply => Err(fail(
+            "No configuration files",
+            format!(
+                "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
+                 which is normally not what is desired. If you would like to destroy everything, run '{} destroy' instead.",
+                context.wording.command
+            ),
+        )),
+    }
+}
+
+/// The configuration that `files` hold.
+pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { data_directory: context.settings.data_directory.clone(), ..LoadOptions::default() };
+    let (configuration, diagnostics) = load(&options, &context.sources, files);
+    match configuration {
+        Some(configuration) if !diagnostics.has_errors() => Ok((configuration, diagnostics)),
+        _ => Err(diagnostics),
+    }
+}
+
+fn has_configuration(files: &dyn Files) -> bool {
+    let is_configuration = |name: &str| {
+        [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|end| name.ends_with(end)) && !name.starts_with('.')
+    };
+    // A directory that cannot be listed is reported when it is loaded.
+    files
+        .list(Path::new(""))
+        .map_or(true, |entries| entries.iter().any(|entry| !entry.is_directory && is_configuration(&entry.name)))
+}

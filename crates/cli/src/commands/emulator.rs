@@ -1,0 +1,98 @@
+//! `emulator`: the API on a port, and what somebody else could do to the objects.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_cloudcontrol::EMULATOR_FILE;
+use groma_cloudcontrol::api::ApiError;
+use groma_cloudcontrol::emulator::http::Server;
+use groma_cloudcontrol::emulator::{Settings, Store};
+use groma_cloudcontrol::schema::Catalogue;
+use groma_diagnostics::Diagnostics;
+use groma_engine::Stop;
+
+use super::{Context, Outcome, fail};
+use crate::arguments::{Emulator, EmulatorData, EmulatorServe};
+use crate::views::json::pretty;
+
+pub(super) fn run(context: &mut Context, arguments: &Emulator) -> Outcome {
+    let text = match arguments {
+        Emulator::Serve(arguments) => return serve(context, arguments),
+        Emulator::List(arguments) => {
+            let objects = open_existing(&arguments.data)?.objects(arguments.type_name.as_deref()).map_err(refused)?;
+            objects.iter().map(|location| format!("{} {}\n", location.type_name, location.identifier)).collect()
+        }
+        Emulator::Get(object) => {
+            let properties =
+                open_existing(&object.data)?.show(&object.type_name, &object.identifier).map_err(refused)?;
+            format!("{}\n", pretty(&properties))
+        }
+        Emulator::Patch(arguments) => {
+            let object = &arguments.object;
+            let store = open_existing(&object.data)?;
+            let properties = store.patch(&object.type_name, &object.identifier, &arguments.patch).map_err(refused)?;
+            format!("{}\n", pretty(&properties))
+        }
+        Emulator::Delete(object) => {
+            open_existing(&object.data)?.delete(&object.type_name, &object.identifier).map_err(refused)?;
+            format!("Deleted {} {}.\n", object.type_name, object.identifier)
+        }
+    };
+    context.streams.print(&text);
+    Ok(0)
+}
+
+fn file(data: &EmulatorData) -> PathBuf {
+    data.data.clone().unwrap_or_else(|| PathBuf::from(EMULATOR_FILE))
+}
+
+fn open(data: &EmulatorData) -> Result<Store, Diagnostics> {
+    let path = file(data);
+    Store::open(&path, Arc::clone(Catalogue::shipped()), Settings::default())
+        .map_err(|problem| fail("Emulator file cannot be used", format!("{}: {problem}", path.display())))
+}
+
+/// Looking at objects does not make a file that holds none.
+fn open_existing(data: &EmulatorData) -> Result<Store, Diagnostics> {
+    let path = file(data);
+    if !path.exists() {
+        return Err(fail(
+            "No emulator file",
+            format!("There is no file {}. Name the file that holds the objects with -data=FILE.", path.display()),
+        ));
+    }
+    open(data)
+}
+
+fn refused(problem: ApiError) -> Diagnostics {
+    fail("The emulator refused", format!("{:?}: {}", problem.fault, problem.message))
+}
+
+fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
+    let address: SocketAddr = arguments.listen.parse().map_err(|_| {
+        fail(
+            "Invalid address to listen on",
+            format!("{:?} is no address with a port such as 127.0.0.1:4599.", arguments.listen),
+        )
+    })?;
+    let store = Arc::new(open(&arguments.data)?);
+    let interrupts = context.interrupts();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|problem| fail("Cannot start", format!("The runtime of the server does not start: {problem}.")))?;
+    runtime.block_on(async {
+        let cannot = |problem: std::io::Error| {
+            fail("Cannot listen", format!("{address}: {problem}. Choose another port with -listen."))
+        };
+        let server = Server::bind(address, store).await.map_err(cannot)?;
+        let bound = server.address().map_err(cannot)?;
+        context.streams.print(&format!("Emulating AWS Cloud Control on http://{bound}. Interrupt to stop.\n"));
+        tokio::select! {
+            result = server.run() => result.map_err(cannot)?,
+            () = interrupts.cancellation().at_least(Stop::Gracefully) => {}
+        }
+        Ok(0)
+    })
+}

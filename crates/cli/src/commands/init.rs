@@ -1,0 +1,102 @@
+//! `init`: there is nothing to download for what is built in; everything is checked all the same.
+
+use groma_diagnostics::Diagnostics;
+
+use super::backend::{Elsewhere, state_paths};
+use super::configuration::{Empty, load_directory};
+use super::provider_source::is_included;
+use super::{Context, Outcome, fail};
+use crate::arguments::{Flag, Init};
+use crate::settings::TERRAFORM_VERSION;
+use crate::terminal::Tone;
+use crate::views::json::{Message, Stream};
+
+/// Where init tells what it does.
+enum Teller {
+    Text,
+    Messages(Stream),
+}
+
+pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
+    context.view(&arguments.view);
+    let teller = if arguments.json.is_some_and(Flag::is_on) {
+        let stream = context.speak_json();
+        stream.version(TERRAFORM_VERSION);
+        Teller::Messages(stream)
+    } else {
+        Teller::Text
+    };
+    let (configuration, warnings) = load_directory(context, Empty::Fine)?;
+    let root = &configuration.root;
+    if !root.calls.is_empty() {
+        teller.heading(context, "Initializing modules...", "initializing_modules_message");
+        for call in root.calls.keys() {
+            teller.item(context, &format!("{call} is in place"));
+        }
+    }
+    teller.heading(
+        context,
+        "Initializing provider plugins found in the configuration...",
+        "initializing_provider_plugin_from_config_message",
+    );
+    let mut absent = Diagnostics::new();
+    for address in configuration.provider_requirements().keys() {
+        if is_included(address) {
+            teller.item(context, &format!("{address} is built in to {}", context.wording.product));
+        } else {
+            absent.append(fail(
+                "Provider not available",
+                format!("The configuration needs the provider {address}. This version of Groma does not install provider packages yet."),
+            ));
+        }
+    }
+    teller.gap(context);
+    teller.heading(context, "Initializing the backend...", "initializing_backend_message");
+    state_paths(context, root, Elsewhere::default())?;
+    if !absent.is_empty() {
+        return Err(absent);
+    }
+    context.show(&warnings);
+    teller.success(context);
+    Ok(0)
+}
+
+impl Teller {
+    fn heading(&self, context: &Context, text: &str, code: &'static str) {
+        match self {
+            Self::Text => context.streams.print(&format!("{}\n", context.palette().paint(Tone::Bold, text))),
+            Self::Messages(stream) => stream.send(Message::new("init_output", text).with("message_code", code.into())),
+        }
+    }
+
+    fn item(&self, context: &Context, text: &str) {
+        match self {
+            Self::Text => context.streams.print(&format!("- {text}\n")),
+            Self::Messages(stream) => stream.send(Message::new("log", text)),
+        }
+    }
+
+    fn gap(&self, context: &Context) {
+        if matches!(self, Self::Text) {
+            context.streams.print("\n");
+        }
+    }
+
+    fn success(&self, context: &Context) {
+        let title = format!("{} has been successfully initialized!", context.wording.product);
+        match self {
+            Self::Text => {
+                let command = &context.wording.command;
+                let title = context.palette().paint(Tone::BoldGreen, title);
+                context.streams.print(&format!(
+                    "\n{title}\n\nModules, providers and the backend are in place. Run \"{command} plan\" to see what\nan apply would do.\n"
+                ));
+            }
+            Self::Messages(stream) => {
+                stream.send(
+                    Message::new("init_output", title).with("message_code", "output_init_success_message".into()),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Schemas of what is in a state, and the state's objects decoded with them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{Mode, ProviderAddress};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::ProviderSource;
+use groma_provider::{Provider, Schema, UpgradeRequest};
+use groma_state::{DeposedKey, InstanceView, ObjectRecord, ObjectStatus, State};
+use groma_value::{Marks, PathMarks, Value, json};
+
+use super::fail;
+use super::provider_source::Included;
+use crate::views::state::StoredObject;
+
+/// Providers by address, started for their schemas.
+#[derive(Default)]
+pub(super) struct Lookup {
+    providers: HashMap<ProviderAddress, Arc<dyn Provider>>,
+}
+
+impl Lookup {
+    /// The provider at `address`.
+    pub fn provider(&mut self, address: &ProviderAddress) -> Result<&Arc<dyn Provider>, Diagnostics> {
+        if !self.providers.contains_key(address) {
+            self.providers.insert(address.clone(), Included.start(address)?);
+        }
+        self.providers
+            .get(address)
+            .ok_or_else(|| fail("Provider not available", format!("{address} cannot be started.")))
+    }
+
+    /// All objects of `state`, in its order.
+    pub fn objects(&mut self, state: &State) -> Result<Vec<StoredObject>, Diagnostics> {
+        let mut objects = Vec::with_capacity(state.len());
+        for view in state.iter() {
+            objects.extend(self.objects_of(&view)?);
+        }
+        Ok(objects)
+    }
+
+    /// The objects of one instance, the current one first.
+    pub fn objects_of(&mut self, view: &InstanceView<'_>) -> Result<Vec<StoredObject>, Diagnostics> {
+        let current = view.record.current.iter().map(|record| (None, record));
+        let deposed = view.record.deposed.iter().map(|(key, record)| (Some(key), record));
+        current.chain(deposed).map(|(key, record)| self.object(view, key, record)).collect()
+    }
+
+    fn object(
+        &mut self,
+        view: &InstanceView<'_>,
+        deposed: Option<&DeposedKey>,
+        record: &ObjectRecord,
+    ) -> Result<StoredObject, Diagnostics> {
+        let provider = self.provider(&view.provider.provider)?;
+        let resource = &view.resource.resource;
+        let schema = match resource.mode {
+            Mode::Managed => provider.resource_schema(&resource.type_name),
+            Mode::Data => provider.data_schema(&resource.type_name),
+            Mode::Ephemeral => provider.ephemeral_schema(&resource.type_name),
+        };
+        let address = view.address();
+        let absent = || {
+            fail(
+                "No schema for a resource in the state",
+                format!(
+                    "The provider {} has no type {:?}, which {address} is of.",
+                    view.provider.provider, &*resource.type_name
+                ),
+            )
+        };
+        let schema = schema.map_err(|_| absent())?.ok_or_else(absent)?;
+        let value = decode(provider, &schema, resource.mode, &resource.type_name, record)
+            .map_err(|problem| Diagnostics::from(problem.about(address.to_string())))?;
+        Ok(StoredObject {
+            address,
+            deposed: deposed.cloned(),
+            tainted: record.status == ObjectStatus::Tainted,
+            provider: view.provider.clone(),
+            value,
+            schema,
+            depends_on: record.dependencies.iter().map(|dependency| dependency.to_string()).collect(),
+        })
+    }
+}
+
+fn decode(
+    provider: &Arc<dyn Provider>,
+    schema: &Schema,
+    mode: Mode,
+    type_name: &groma_address::Name,
+    record: &ObjectRecord,
+) -> Result<Value, Diagnostic> {
+    let unreadable = |text: String| Diagnostic::error("Unreadable object in the state", text);
+    let value = if mode == Mode::Managed {
+        let request = UpgradeRequest {
+            type_name: type_name.clone(),
+            version: record.schema_version,
+            raw_state: Arc::from(record.attributes.as_str()),
+        };
+        let answer = provider.upgrade_resource(request).now();
+        let response = answer.map_err(|_| unreadable("Its provider does not answer at once.".to_owned()))?;
+        if response.diagnostics.has_errors() {
+            return Err(unreadable(
+                "Its provider cannot read it: the state was written by another version.".to_owned(),
+            ));
+        }
+        response.upgraded_state
+    } else {
+        json::from_json(record.attributes.as_bytes(), schema.block.implied_type())
+            .map_err(|problem| unreadable(format!("Its attributes do not fit the schema of its type: {problem}.")))?
+    };
+    let paths = record.sensitive_attributes.iter().cloned().chain(schema.block.sensitive_paths(&value));
+    let marks: PathMarks = paths.map(|path| (path, Marks::SENSITIVE)).collect();
+    Ok(value.mark_paths(&marks))
+}

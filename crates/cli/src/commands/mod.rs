@@ -1,0 +1,105 @@
+//! The commands: each in a file of its own, thin over the engine.
+
+mod apply;
+mod approval;
+mod backend;
+mod configuration;
+mod console;
+mod context;
+mod emulator;
+mod init;
+mod lookup;
+mod operation;
+mod output;
+mod plan;
+mod planfile;
+mod provider_source;
+mod providers;
+mod schema;
+mod show;
+mod state;
+mod validate;
+mod variables;
+mod version;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+use crate::arguments::{Parsed, Task, UsageError, parse};
+use crate::settings::Settings;
+use context::Context;
+
+/// How a command ends: its exit code, or the problems that ended it.
+type Outcome = Result<u8, Diagnostics>;
+
+/// Runs what the command line asks for; returns the exit code.
+pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
+    let environment: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let parsed = match parse(program, arguments, &variable) {
+        Ok(parsed) => parsed,
+        Err(problem) => return misused(program, &environment, problem),
+    };
+    let (directory, arguments) = match parsed {
+        Parsed::Run { directory, arguments } => (directory, arguments),
+        Parsed::Help(text) => {
+            println!("{}", text.trim_end());
+            return 0;
+        }
+        Parsed::Usage(text) => {
+            println!("{}", text.trim_end());
+            return 127;
+        }
+    };
+    let original = std::env::current_dir().unwrap_or_default();
+    if let Some(directory) = &directory
+        && let Err(problem) = std::env::set_current_dir(directory)
+    {
+        eprintln!("Error handling -chdir option: chdir {}: {problem}", directory.display());
+        return 1;
+    }
+    let settings = Settings::of(&environment, chosen_workspace);
+    let mut context = Context::new(program, settings, original);
+    let outcome = match arguments.task {
+        Task::Init(arguments) => init::run(&mut context, &arguments),
+        Task::Validate(arguments) => validate::run(&mut context, &arguments),
+        Task::Plan(arguments) => plan::run(&mut context, &arguments),
+        Task::Apply(arguments) => apply::run(&mut context, arguments),
+        Task::Destroy(arguments) => apply::destroy(&mut context, arguments),
+        Task::Show(arguments) => show::run(&mut context, &arguments),
+        Task::Output(arguments) => output::run(&mut context, &arguments),
+        Task::State(arguments) => state::run(&mut context, &arguments),
+        Task::Providers(arguments) => providers::run(&mut context, &arguments),
+        Task::Console(arguments) => console::run(&mut context, &arguments),
+        Task::Version(arguments) => version::run(&mut context, &arguments),
+        Task::Emulator(arguments) => emulator::run(&mut context, &arguments),
+    };
+    context.finish(outcome)
+}
+
+fn chosen_workspace(file: &Path) -> Option<String> {
+    let name = std::fs::read_to_string(file).ok()?;
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn misused(program: &str, environment: &[(String, String)], problem: UsageError) -> u8 {
+    match problem {
+        UsageError::Bare(text) => eprintln!("{text}\n"),
+        UsageError::Diagnostic(diagnostic) => {
+            let settings = Settings::of(environment, chosen_workspace);
+            let context = Context::new(program, settings, std::path::PathBuf::new());
+            context.show(&Diagnostics::from(*diagnostic));
+        }
+    }
+    1
+}
+
+/// The failure of a command because of one problem.
+fn fail(summary: &str, detail: impl Into<String>) -> Diagnostics {
+    Diagnostic::error(summary, detail).into()
+}

@@ -1,0 +1,162 @@
+//! What plan and apply have in common: the run of the engine, its progress, its state.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_address::{ResourceInstance, Target};
+use groma_config::Configuration;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::{Hooks, Mode, PlanOptions, Refresh, Run, Session};
+use groma_state::{LocalStore, Locking, State, StatePaths};
+
+use super::backend::unless_off;
+use super::provider_source::Included;
+use super::{Context, fail};
+use crate::arguments::{Flag, Planning};
+use crate::clock;
+use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::terminal::Palette;
+use crate::views::progress::{Counter, LineProgress, LiveProgress, MessageProgress, Progress};
+
+/// Progress of a run, and what it has counted.
+pub(super) struct Watched {
+    pub progress: Arc<dyn Progress>,
+    pub counter: Arc<Counter>,
+}
+
+/// The progress that suits the output.
+pub(super) fn watch(context: &Context) -> Watched {
+    let counter = Arc::new(Counter::default());
+    let out = Arc::clone(context.streams.stdout());
+    let palette = context.palette();
+    let progress: Arc<dyn Progress> = match (context.messages(), palette) {
+        (Some(stream), _) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
+        (None, Palette::Ansi) => {
+            Arc::new(LiveProgress::new(palette, context.streams.output.columns(), out, Arc::clone(&counter)))
+        }
+        (None, Palette::Plain) => Arc::new(LineProgress::new(palette, out, Arc::clone(&counter))),
+    };
+    Watched { progress, counter }
+}
+
+/// A run over `configuration`.
+pub(super) fn run(
+    context: &mut Context,
+    configuration: Configuration,
+    hooks: Arc<dyn Hooks>,
+    parallelism: i64,
+) -> Result<Run, Diagnostics> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
+    let session = Session {
+        configuration: Arc::new(configuration),
+        sources: Arc::clone(&context.sources),
+        providers: Arc::new(Included),
+        hooks,
+        cancellation: context.interrupts().cancellation().clone(),
+        parallelism: usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(10),
+        workspace: context.settings.workspace.clone(),
+        working_directory: context.original_directory.clone(),
+        root_directory: PathBuf::from("."),
+        home_directory: context.settings.home.clone(),
+        timestamp: clock::now_in_seconds(),
+        terraform_version: TERRAFORM_VERSION.to_owned(),
+        runtime: Arc::new(runtime),
+    };
+    Ok(Run::new(session))
+}
+
+/// Opens the state; a state that is not there yet is an empty one.
+pub(super) fn open_state(
+    context: &mut Context,
+    paths: StatePaths,
+    locking: &Locking,
+) -> Result<(LocalStore, State), Diagnostics> {
+    let cancellation = context.interrupts().cancellation().clone();
+    let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
+    let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
+        .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    context.show(&opened.warnings);
+    Ok((store, opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION))))
+}
+
+/// The options of a plan, as the flags say, without values of variables.
+pub(super) fn options(context: &Context, planning: &Planning) -> Result<PlanOptions, Diagnostics> {
+    let is_on = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
+    let mut problems = Diagnostics::new();
+    let mode = match (is_on(planning.destroy), is_on(planning.refresh_only)) {
+        (true, true) => {
+            problems.append(fail(
+                "Incompatible plan mode options",
+                "The -destroy and -refresh-only options are mutually-exclusive.",
+            ));
+            Mode::Normal
+        }
+        (true, false) => Mode::Destroy,
+        (false, true) => Mode::RefreshOnly,
+        (false, false) => Mode::Normal,
+    };
+    let refresh = if unless_off(planning.refresh) { Refresh::Read } else { Refresh::Trust };
+    if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
+        problems.append(fail("Incompatible refresh options", "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because there would be nothing to do."));
+    }
+    let targets = parsed::<Target>(&planning.target, "target", &mut problems);
+    let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", &mut problems);
+    if mode != Mode::Normal && !replace.is_empty() {
+        problems.append(fail(
+            "Incompatible plan options",
+            "-replace only goes with a plan that makes objects match the configuration.",
+        ));
+    }
+    if problems.has_errors() {
+        let _ = context;
+        return Err(problems);
+    }
+    Ok(PlanOptions { mode, refresh, replace, targets, ..PlanOptions::default() })
+}
+
+fn parsed<T: std::str::FromStr<Err = groma_address::ParseError>>(
+    texts: &[String],
+    what: &str,
+    problems: &mut Diagnostics,
+) -> Vec<T> {
+    let mut parsed = Vec::with_capacity(texts.len());
+    for text in texts {
+        match text.parse::<T>() {
+            Ok(address) => parsed.push(address),
+            Err(problem) => problems.push(Diagnostic::error(format!("Invalid {what} {text:?}"), problem.message)),
+        }
+    }
+    parsed
+}
+
+/// Takes `-input` and the flags of views into account.
+pub(super) fn prepare_context(context: &mut Context, planning: &Planning) {
+    context.view(&planning.view);
+    if !unless_off(planning.input) {
+        context.settings.questions = Questions::Forbidden;
+    }
+    if planning.json.is_some_and(Flag::is_on) {
+        context.speak_json().version(TERRAFORM_VERSION);
+    }
+}
+
+/// The warnings that a plan for chosen targets is partial.
+pub(super) fn partial_plan_warning(context: &Context, options: &PlanOptions) -> Diagnostics {
+    if options.targets.is_empty() {
+        return Diagnostics::new();
+    }
+    Diagnostic::warning(
+        "Resource targeting is in effect",
+        format!(
+            "You are creating a plan with the -target option, which means that the result of this plan may not represent all of the \
+             changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided only for \
+             exceptional situations such as recovering from errors or mistakes, or when {} specifically suggests to use it as part of an \
+             error message.",
+            context.wording.product
+        ),
+    )
+    .into()
+}

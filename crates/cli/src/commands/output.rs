@@ -1,0 +1,143 @@
+//! `output`.
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_lang::console;
+use groma_state::{Locking, OutputValue, State};
+use groma_value::{Type, convert};
+use serde_json::{Map, Value as Json};
+
+use super::backend::{Elsewhere, state_paths};
+use super::configuration::{Empty, load_directory};
+use super::operation::open_state;
+use super::{Context, Outcome, fail};
+use crate::arguments::{Flag, Output};
+use crate::views::json::{pretty, type_json, value_json};
+
+pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
+    context.view(&arguments.view);
+    let is_json = arguments.json.is_some_and(Flag::is_on);
+    let is_raw = arguments.raw.is_some_and(Flag::is_on);
+    let name = match &*arguments.rest {
+        [] => None,
+        [name] => Some(&**name),
+        _ => {
+            return Err(fail(
+                "Unexpected argument",
+                "The output command expects exactly one argument with the name of an output variable or no arguments to show all outputs.",
+            ));
+        }
+    };
+    if is_raw && name.is_none() {
+        return Err(fail(
+            "Output name required",
+            "You must give the name of a single output value when using the -raw option.",
+        ));
+    }
+    if is_raw && is_json {
+        return Err(fail("Invalid output format", "The -raw and -json options are mutually-exclusive."));
+    }
+    let state = read_state(context, arguments)?;
+    let text = match name {
+        None if is_json => format!("{}\n", pretty(&all_json(&state))),
+        None if state.outputs.is_empty() => {
+            context.show(&none_found());
+            return Ok(0);
+        }
+        None => list(&state),
+        Some(_) if state.outputs.is_empty() && !is_json && !is_raw => {
+            context.show(&none_found());
+            return Ok(0);
+        }
+        Some(name) => {
+            let output = state.outputs.get(name).ok_or_else(|| not_found(name))?;
+            if is_json {
+                format!("{}\n", crate::views::json::compact(&value_json(&output.value)))
+            } else if is_raw {
+                raw(name, output)?
+            } else {
+                format!("{}\n", console::format_revealed(&output.value))
+            }
+        }
+    };
+    context.streams.print(&text);
+    Ok(0)
+}
+
+fn read_state(context: &mut Context, arguments: &Output) -> Result<State, Diagnostics> {
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
+    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    open_state(context, paths, &Locking::Off).map(|(_, state)| state)
+}
+
+/// All outputs, one below the other, without what is secret.
+pub(super) fn list(state: &State) -> String {
+    let mut out = String::new();
+    for (name, output) in &state.outputs {
+        let text = if output.sensitive { "<sensitive>".to_owned() } else { console::format(&output.value) };
+        out.push_str(&format!("{name} = {text}\n"));
+    }
+    out
+}
+
+/// All outputs as the message stream tells them: what is secret without its value.
+pub(super) fn stream_json(state: &State) -> Map<String, Json> {
+    let outputs = state.outputs.iter().map(|(name, output)| {
+        let mut object = Map::new();
+        object.insert("sensitive".into(), output.sensitive.into());
+        object.insert("type".into(), type_json(&output.ty));
+        if !output.sensitive {
+            object.insert("value".into(), value_json(&output.value));
+        }
+        (name.to_string(), Json::Object(object))
+    });
+    outputs.collect()
+}
+
+fn all_json(state: &State) -> Json {
+    let outputs = state.outputs.iter().map(|(name, output)| {
+        let mut object = Map::new();
+        object.insert("sensitive".into(), output.sensitive.into());
+        object.insert("type".into(), type_json(&output.ty));
+        object.insert("value".into(), value_json(&output.value));
+        (name.to_string(), Json::Object(object))
+    });
+    Json::Object(outputs.collect())
+}
+
+fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
+    let unsupported = || {
+        fail(
+            "Unsupported value for raw output",
+            format!(
+                "The -raw option only supports strings, numbers, and boolean values, but output value {name:?} is {}.\n\nUse the -json option \
+                 for machine-readable representations of output values that have complex types.",
+                output.ty.friendly_name()
+            ),
+        )
+    };
+    let text = convert::convert(&output.value, &Type::String).map_err(|_| unsupported())?;
+    text.as_str().map(str::to_owned).ok_or_else(|| {
+        fail(
+            "Unsupported value for raw output",
+            format!("The value for output value {name:?} is null, so -raw mode cannot print it."),
+        )
+    })
+}
+
+fn not_found(name: &str) -> Diagnostics {
+    let detail = format!(
+        "The output variable requested could not be found in the state file. If you recently added {name:?} to your configuration, be sure to \
+         run apply, since new output variables won't appear until then."
+    );
+    fail("Output not found", detail)
+}
+
+fn none_found() -> Diagnostics {
+    Diagnostic::warning(
+        "No outputs found",
+        "The state file either has no outputs defined, or all the defined outputs are empty. Declare an output in the configuration with the \
+         `output` keyword and apply it for it to become available.",
+    )
+    .into()
+}

@@ -1,0 +1,78 @@
+//! `plan`.
+
+use std::sync::{Arc, PoisonError};
+
+use groma_engine::{Hooks, Mode};
+
+use super::backend::{Elsewhere, locking, state_paths};
+use super::configuration::{Empty, load_directory};
+use super::operation::{open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::variables::{Missing, values};
+use super::{Context, Outcome, fail, planfile};
+use crate::arguments::{Flag, Plan};
+use crate::views::progress::Ticker;
+
+pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
+    let planning = &arguments.planning;
+    prepare_context(context, planning);
+    if !arguments.rest.is_empty() {
+        return Err(fail(
+            "Too many command line arguments",
+            "To specify a working directory for the plan, use the global -chdir flag.",
+        ));
+    }
+    let mut options = options(context, planning)?;
+    let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
+    let (configuration, mut warnings) = load_directory(context, empty)?;
+    let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
+    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
+    warnings.append(problems);
+    options.inputs = inputs;
+    let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypePlan"))?;
+    let watched = watch(context);
+    let hooks: Arc<dyn Hooks> = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
+    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
+    let ticker = Ticker::start(watched.progress);
+    let (plan, problems) = run.plan(state, &options);
+    drop(ticker);
+    warnings.append(partial_plan_warning(context, &options));
+    warnings.append(problems);
+    let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
+    show_plan(context, &plan);
+    if let Some(path) = &arguments.out {
+        planfile::write(path, &run, &plan)?;
+    }
+    drop(store);
+    context.show(&warnings);
+    if plan.errored || warnings.has_errors() {
+        return Ok(1);
+    }
+    if plan.is_applyable() && context.messages().is_none() {
+        let saved = arguments.out.as_ref().map(|path| path.display().to_string());
+        let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = context.plan_text().write_next_step(saved.as_deref(), &mut *out);
+        let _ = out.flush();
+    }
+    let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();
+    Ok(if reports_changes { 2 } else { 0 })
+}
+
+/// Shows a plan in the way the context speaks.
+pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
+    match context.messages() {
+        Some(stream) => stream.plan(plan),
+        None => {
+            let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+            // A reader that went away wants to see no more.
+            let _ = context.plan_text().write(plan, &mut *out);
+            let _ = out.flush();
+        }
+    }
+}
+
+/// What is shown when planning did not even get to a plan.
+pub(super) fn failed_without_plan(context: &Context, problems: &groma_diagnostics::Diagnostics) -> Outcome {
+    context.show(problems);
+    Ok(1)
+}

@@ -1,0 +1,44 @@
+//! The providers that are part of this program.
+
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_builtin::Terraform;
+use groma_cloudcontrol::AwsCloudControl;
+use groma_diagnostics::Diagnostic;
+use groma_engine::ProviderSource;
+use groma_provider::Provider;
+
+/// Starts the providers that need no installation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Included;
+
+/// Whether `address` is the Cloud Control provider, which answers to the address of the existing one.
+pub(super) fn is_cloud_control(address: &ProviderAddress) -> bool {
+    let known_host = ["registry.terraform.io", "registry.opentofu.org"].contains(&&*address.hostname);
+    known_host && &*address.namespace == "hashicorp" && &*address.type_name == "awscc"
+}
+
+/// Whether the provider is part of this program.
+pub(super) fn is_included(address: &ProviderAddress) -> bool {
+    address.is_builtin() || is_cloud_control(address)
+}
+
+impl ProviderSource for Included {
+    fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
+        if *address == ProviderAddress::builtin_terraform() {
+            return Ok(Arc::new(Terraform::default()));
+        }
+        if is_cloud_control(address) {
+            return Ok(Arc::new(AwsCloudControl::default()));
+        }
+        Err(Diagnostic::error(
+            "Provider not available",
+            format!(
+                "The configuration or the state needs the provider {address}. This version of Groma has the providers \
+                 terraform.io/builtin/terraform and registry.terraform.io/hashicorp/awscc built in and does not start provider packages \
+                 yet."
+            ),
+        ))
+    }
+}

@@ -1,0 +1,39 @@
+//! `providers` and `providers schema`.
+
+use groma_config::Module;
+
+use super::configuration::{Empty, load_directory};
+use super::{Context, Outcome, schema};
+use crate::arguments::{Providers, ProvidersTask};
+
+pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
+    context.view(&arguments.view);
+    if let Some(ProvidersTask::Schema(arguments)) = &arguments.task {
+        return schema::run(context, arguments);
+    }
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let mut out = "\nProviders required by configuration:\n.\n".to_owned();
+    write_module(&configuration.root, "", &mut out);
+    out.push('\n');
+    context.streams.print(&out);
+    Ok(0)
+}
+
+/// The providers of a module and, below, those of its children.
+fn write_module(module: &Module, margin: &str, out: &mut String) {
+    let mut addresses: Vec<String> =
+        module.resources.values().map(|resource| module.provider_for(resource).to_string()).collect();
+    addresses.extend(module.required_providers.values().map(|required| required.address.to_string()));
+    addresses.sort();
+    addresses.dedup();
+    let last = addresses.len() + module.children.len();
+    let branch = |position: usize| if position == last { ("└── ", "    ") } else { ("├── ", "│   ") };
+    for (position, address) in (1..).zip(&addresses) {
+        out.push_str(&format!("{margin}{}provider[{address}]\n", branch(position).0));
+    }
+    for (position, (name, child)) in (addresses.len() + 1..).zip(&module.children) {
+        let (corner, below) = branch(position);
+        out.push_str(&format!("{margin}{corner}module.{name}\n"));
+        write_module(child, &format!("{margin}{below}"), out);
+    }
+}

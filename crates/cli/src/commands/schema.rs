@@ -1,0 +1,39 @@
+//! `providers schema`.
+
+use std::sync::PoisonError;
+
+use super::configuration::{Empty, load_directory};
+use super::lookup::Lookup;
+use super::{Context, Outcome, fail};
+use crate::arguments::{Flag, Schema};
+use crate::views::json::{provider_json, write_compact};
+
+pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
+    context.view(&arguments.view);
+    if !arguments.json.is_some_and(Flag::is_on) {
+        return Err(fail(
+            "The `providers schema` command requires the `-json` flag",
+            "There is no other form of the schemas.",
+        ));
+    }
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let mut lookup = Lookup::default();
+    let mut schemas = serde_json::Map::new();
+    let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();
+    addresses.sort_by_key(|address| address.to_string());
+    for address in addresses {
+        let provider = lookup.provider(&address)?;
+        let json = provider_json(&**provider).map_err(|_| {
+            fail("Failed to read a provider's schemas", format!("The provider {address} does not give its schemas."))
+        })?;
+        schemas.insert(address.to_string(), json);
+    }
+    let mut document = serde_json::Map::new();
+    document.insert("format_version".into(), "1.0".into());
+    if !schemas.is_empty() {
+        document.insert("provider_schemas".into(), serde_json::Value::Object(schemas));
+    }
+    let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = write_compact(&document, &mut *out).and_then(|()| out.write_all(b"\n"));
+    Ok(0)
+}

@@ -1,0 +1,103 @@
+//! `show`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostics;
+use groma_engine::hooks::Silent;
+use groma_engine::{Hooks, Plan, Run};
+use groma_state::{Locking, State, file, plan_file};
+
+use super::backend::{Elsewhere, state_paths};
+use super::configuration::{Empty, load_directory, load_files};
+use super::lookup::Lookup;
+use super::operation::{open_state, run as new_run};
+use super::plan::show_plan;
+use super::{Context, Outcome, fail, planfile};
+use crate::arguments::{Flag, Show};
+use crate::views::json::{compact, plan_json};
+use crate::views::state::{state_json, state_text};
+
+pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
+    context.view(&arguments.view);
+    let is_json = arguments.json.is_some_and(Flag::is_on);
+    match &*arguments.rest {
+        [] => {
+            let (configuration, _) = load_directory(context, Empty::Fine)?;
+            let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+            let exists = paths.read.exists();
+            let (_, state) = open_state(context, paths, &Locking::Off)?;
+            show_state(context, exists.then_some(&state), is_json)
+        }
+        [file] => {
+            let path = PathBuf::from(file);
+            if plan_file::is_plan_file(&path) {
+                show_saved_plan(context, &path, is_json)
+            } else {
+                show_state_file(context, &path, is_json)
+            }
+        }
+        _ => Err(fail(
+            "Too many command line arguments",
+            "Expected at most one positional argument: a saved plan or a state file.",
+        )),
+    }
+}
+
+fn show_state(context: &Context, state: Option<&State>, is_json: bool) -> Outcome {
+    let Some(state) = state else {
+        context.streams.print(if is_json { "{\"format_version\":\"1.0\"}\n" } else { "No state.\n" });
+        return Ok(0);
+    };
+    if state.is_empty() {
+        context.streams.print(if is_json {
+            "{\"format_version\":\"1.0\"}\n"
+        } else {
+            "The state file is empty. No resources are represented.\n"
+        });
+        return Ok(0);
+    }
+    let objects = Lookup::default().objects(state)?;
+    let text = if is_json {
+        format!("{}\n", compact(&state_json(state, &objects)))
+    } else {
+        state_text(state, &objects, context.palette())
+    };
+    context.streams.print(&text);
+    Ok(0)
+}
+
+fn show_state_file(context: &Context, path: &Path, is_json: bool) -> Outcome {
+    let bytes = std::fs::read(path).map_err(|problem| {
+        fail(
+            "Failed to read the given file as a state or plan file",
+            format!("{}: {problem}. Give the file of a saved plan or of a state.", path.display()),
+        )
+    })?;
+    let state = file::read(&bytes).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
+    show_state(context, Some(&state), is_json)
+}
+
+fn show_saved_plan(context: &mut Context, path: &Path, is_json: bool) -> Outcome {
+    let (mut run, plan) = saved_plan(context, path)?;
+    if !is_json {
+        show_plan(context, &plan);
+        return Ok(0);
+    }
+    let mut lookup = Lookup::default();
+    let prior = lookup.objects(&plan.prior_state)?;
+    let session = run.session().clone();
+    let document = plan_json(&plan, &prior, &session.configuration);
+    let _ = run.providers();
+    context.streams.print(&format!("{}\n", compact(&document)));
+    Ok(0)
+}
+
+fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Plan), Diagnostics> {
+    let saved = planfile::read(path)?;
+    let (configuration, _) = load_files(context, &saved.files)?;
+    let hooks: Arc<dyn Hooks> = Arc::new(Silent);
+    let mut run = new_run(context, configuration, hooks, 1)?;
+    let plan = run.load(&saved.plan, saved.state)?;
+    Ok((run, plan))
+}

@@ -1,0 +1,54 @@
+//! `validate`.
+
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostics;
+use groma_engine::Hooks;
+use groma_engine::hooks::Silent;
+use serde_json::json;
+
+use super::configuration::{Empty, load_directory};
+use super::operation::run as new_run;
+use super::{Context, Outcome};
+use crate::arguments::{Flag, Validate};
+use crate::terminal::Tone;
+use crate::views::diagnostic::diagnostic_json;
+use crate::views::json::pretty;
+
+pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
+    context.view(&arguments.view);
+    let diagnostics = check(context).unwrap_or_else(|problems| problems);
+    let failed = diagnostics.has_errors();
+    if arguments.json.is_some_and(Flag::is_on) {
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
+        let list: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic_json(diagnostic, &context.sources)).collect();
+        let result = json!({
+            "format_version": "1.0",
+            "valid": !failed,
+            "error_count": errors,
+            "warning_count": diagnostics.len() - errors,
+            "diagnostics": list,
+        });
+        context.streams.print(&format!("{}\n", pretty(&result)));
+    } else {
+        context.show(&diagnostics);
+        if !failed {
+            let success = context.palette().paint(Tone::BoldGreen, "Success!");
+            let rest = if diagnostics.is_empty() {
+                " The configuration is valid."
+            } else {
+                " The configuration is valid, but there were some\nvalidation warnings as shown above."
+            };
+            context.streams.print(&format!("{success}{rest}\n\n"));
+        }
+    }
+    Ok(u8::from(failed))
+}
+
+fn check(context: &mut Context) -> Result<Diagnostics, Diagnostics> {
+    let (configuration, mut diagnostics) = load_directory(context, Empty::Fine)?;
+    let hooks: Arc<dyn Hooks> = Arc::new(Silent);
+    let mut run = new_run(context, configuration, hooks, 10)?;
+    diagnostics.append(run.validate());
+    Ok(diagnostics)
+}

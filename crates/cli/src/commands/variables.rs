@@ -1,0 +1,99 @@
+//! Values of the root module's variables, from everywhere they can come from.
+
+use groma_address::Name;
+use groma_config::variables::{VariableOption, VariableSources, collect};
+use groma_config::{DiskFiles, Module};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::Input;
+use indexmap::IndexMap;
+
+use super::Context;
+use crate::arguments::{Assignment, Variables};
+use crate::settings::Questions;
+use crate::terminal::Answer;
+
+/// What is done about a variable without a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The user is asked, if that is allowed.
+    Ask,
+    /// It stays without.
+    Leave,
+}
+
+/// The values given for the variables of `root`, with warnings about them.
+///
+/// # Errors
+///
+/// A value cannot be read, or a required one was not given.
+pub(super) fn values(
+    context: &mut Context,
+    root: &Module,
+    arguments: &Variables,
+    missing: Missing,
+) -> Result<(IndexMap<Name, Input>, Diagnostics), Diagnostics> {
+    let mut given = VariableSources { environment: context.settings.variables.clone(), options: in_order(arguments) };
+    let disk = DiskFiles::new(".");
+    let (mut values, mut diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
+    let absent: Vec<Name> = root
+        .variables
+        .iter()
+        .filter(|(name, variable)| variable.default.is_none() && !values.contains_key(*name))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if missing == Missing::Ask && !absent.is_empty() && !diagnostics.has_errors() {
+        let answers = ask(context, root, &absent)?;
+        if !answers.is_empty() {
+            given.options.extend(answers);
+            (values, diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
+        }
+        for name in absent.iter().filter(|name| !values.contains_key(*name)) {
+            if let Some(variable) = root.variables.get(name) {
+                let detail = format!(
+                    "The root module input variable \"{name}\" is not set, and has no default value. Use a -var or -var-file command \
+                     line argument to provide a value for this variable."
+                );
+                diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
+            }
+        }
+    }
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let inputs = values.into_iter().map(|(name, value)| (name, Input { value: value.value, span: value.span }));
+    Ok((inputs.collect(), diagnostics))
+}
+
+fn in_order(arguments: &Variables) -> Vec<VariableOption> {
+    let options = arguments.0.iter().cloned().map(|assignment| match assignment {
+        Assignment::Value(text) => VariableOption::Assignment(text),
+        Assignment::File(path) => VariableOption::File(path),
+    });
+    options.collect()
+}
+
+fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<VariableOption>, Diagnostics> {
+    if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
+        return Ok(Vec::new());
+    }
+    let prompter = context.prompter();
+    let mut sorted: Vec<&Name> = absent.iter().collect();
+    sorted.sort();
+    let mut answers = Vec::new();
+    for name in sorted {
+        let description =
+            root.variables.get(name).and_then(|variable| variable.description.clone()).unwrap_or_default();
+        match prompter.ask(&format!("var.{name}"), &description) {
+            Answer::Line(text) => answers.push(VariableOption::Assignment(format!("{name}={text}"))),
+            // What is missing is reported for all variables together.
+            Answer::End => break,
+            Answer::Interrupted => {
+                return Err(super::fail(
+                    "Interrupted",
+                    "The question for an input variable was interrupted. Nothing was changed.",
+                ));
+            }
+        }
+    }
+    Ok(answers)
+}

@@ -1,0 +1,59 @@
+//! `version`.
+
+use serde_json::{Map, Value, json};
+
+use super::{Context, Outcome};
+use crate::arguments::{Flag, Version};
+use crate::settings::{TERRAFORM_VERSION, VERSION};
+use crate::views::json::pretty;
+
+pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
+    let text = if arguments.json.is_some_and(Flag::is_on) { json_text() } else { text() };
+    context.streams.print(&text);
+    Ok(0)
+}
+
+/// Wrappers read the first two words: the name and the version of the language that is spoken.
+fn text() -> String {
+    format!("Terraform v{TERRAFORM_VERSION} (Groma {VERSION})\non {}\n", platform())
+}
+
+fn json_text() -> String {
+    let versions = json!({
+        "terraform_version": TERRAFORM_VERSION,
+        "groma_version": VERSION,
+        "platform": platform(),
+        "provider_selections": Value::Object(Map::new()),
+        "terraform_outdated": false,
+    });
+    format!("{}\n", pretty(&versions))
+}
+
+/// The platform as provider packages name it.
+fn platform() -> String {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        other => other,
+    };
+    format!("{system}_{machine}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrappers_find_name_and_version_in_the_first_line() {
+        let text = text();
+        let mut words = text.split_whitespace();
+        assert_eq!(words.next(), Some("Terraform"));
+        assert_eq!(words.next(), Some("v1.15.5"));
+        assert!(text.lines().next().unwrap().contains("Groma"));
+    }
+}

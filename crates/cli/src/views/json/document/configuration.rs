@@ -1,0 +1,221 @@
+//! The configuration as a plan document describes it.
+
+use groma_address::Mode;
+use groma_config::{Configuration, Module, ModuleCall, ModuleSource, Output, Resource, Variable};
+use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Traversal};
+use groma_lang::parse_reference;
+use groma_provider::{Block, Item, Nesting};
+use serde_json::{Map, Value as Json, json};
+
+use super::super::value_json;
+use super::expression::{expression_json, reference_names};
+use super::plan::Schemas;
+use crate::views::state::mode_word;
+
+/// The `configuration` part of a plan document.
+pub(super) fn configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
+    let mut json = Map::new();
+    let providers = providers_json(&configuration.root);
+    if !providers.is_empty() {
+        json.insert("provider_config".into(), Json::Object(providers));
+    }
+    json.insert("root_module".into(), module_json(&configuration.root, schemas));
+    Json::Object(json)
+}
+
+/// Provider configurations of the root module and implied ones, by key.
+fn providers_json(root: &Module) -> Map<String, Json> {
+    let mut providers = std::collections::BTreeMap::new();
+    for (local, block) in &root.providers {
+        let address = root.provider_address(&local.name);
+        let mut json = Map::new();
+        json.insert("name".into(), local.name.to_string().into());
+        json.insert("full_name".into(), address.to_string().into());
+        if let Some(alias) = &local.alias {
+            json.insert("alias".into(), alias.to_string().into());
+        }
+        let (attributes, _) = block.body.attributes();
+        let expressions: Map<String, Json> = attributes
+            .iter()
+            .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
+            .collect();
+        if !expressions.is_empty() {
+            json.insert("expressions".into(), Json::Object(expressions));
+        }
+        providers.insert(provider_key(&local.name, local.alias.as_deref()), Json::Object(json));
+    }
+    for resource in root.resources.values() {
+        let local = resource.local_provider();
+        let key = provider_key(&local.name, local.alias.as_deref());
+        providers.entry(key).or_insert_with(
+            || json!({ "name": &*local.name, "full_name": root.provider_address(&local.name).to_string() }),
+        );
+    }
+    providers.into_iter().collect()
+}
+
+fn provider_key(name: &str, alias: Option<&str>) -> String {
+    alias.map_or_else(|| name.to_owned(), |alias| format!("{name}.{alias}"))
+}
+
+fn module_json(module: &Module, schemas: &Schemas) -> Json {
+    let mut json = Map::new();
+    let mut outputs: Vec<&Output> = module.outputs.values().collect();
+    outputs.sort_by(|a, b| a.name.cmp(&b.name));
+    if !outputs.is_empty() {
+        let outputs = outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
+        json.insert("outputs".into(), Json::Object(outputs.collect()));
+    }
+    let mut resources: Vec<&Resource> = module.resources.values().collect();
+    resources.sort_by_key(|resource| (resource.address.mode != Mode::Managed, resource.address.to_string()));
+    if !resources.is_empty() {
+        json.insert("resources".into(), resources.iter().map(|resource| resource_json(resource, schemas)).collect());
+    }
+    let mut calls: Vec<&ModuleCall> = module.calls.values().collect();
+    calls.sort_by(|a, b| a.name.cmp(&b.name));
+    if !calls.is_empty() {
+        let calls = calls.iter().map(|call| (call.name.to_string(), call_json(call, module, schemas)));
+        json.insert("module_calls".into(), Json::Object(calls.collect()));
+    }
+    let mut variables: Vec<&Variable> = module.variables.values().collect();
+    variables.sort_by(|a, b| a.name.cmp(&b.name));
+    if !variables.is_empty() {
+        let variables = variables.iter().map(|variable| (variable.name.to_string(), variable_json(variable)));
+        json.insert("variables".into(), Json::Object(variables.collect()));
+    }
+    Json::Object(json)
+}
+
+fn output_json(output: &Output) -> Json {
+    let mut json = Map::new();
+    if output.sensitive {
+        json.insert("sensitive".into(), true.into());
+    }
+    json.insert("expression".into(), expression_json(&output.expression));
+    if !output.depends_on.is_empty() {
+        json.insert("depends_on".into(), depends_on(&output.depends_on));
+    }
+    if let Some(description) = &output.description {
+        json.insert("description".into(), description.to_string().into());
+    }
+    Json::Object(json)
+}
+
+fn variable_json(variable: &Variable) -> Json {
+    let mut json = Map::new();
+    if let Some(default) = &variable.default {
+        json.insert("default".into(), value_json(default));
+    }
+    if let Some(description) = &variable.description {
+        json.insert("description".into(), description.to_string().into());
+    }
+    if variable.sensitive {
+        json.insert("sensitive".into(), true.into());
+    }
+    Json::Object(json)
+}
+
+fn resource_json(resource: &Resource, schemas: &Schemas) -> Json {
+    let address = &resource.address;
+    let local = resource.local_provider();
+    let schema = schemas.get(&(address.mode, address.type_name.clone()));
+    let mut json = Map::new();
+    json.insert("address".into(), address.to_string().into());
+    json.insert("mode".into(), mode_word(address.mode).into());
+    json.insert("type".into(), address.type_name.to_string().into());
+    json.insert("name".into(), address.name.to_string().into());
+    json.insert("provider_config_key".into(), provider_key(&local.name, local.alias.as_deref()).into());
+    if let Some(schema) = schema {
+        let expressions = body_json(&resource.body, &schema.block);
+        if !expressions.is_empty() {
+            json.insert("expressions".into(), Json::Object(expressions));
+        }
+        json.insert("schema_version".into(), schema.version.into());
+    }
+    if let Some(count) = &resource.count {
+        json.insert("count_expression".into(), expression_json(count));
+    }
+    if let Some(for_each) = &resource.for_each {
+        json.insert("for_each_expression".into(), expression_json(for_each));
+    }
+    if !resource.depends_on.is_empty() {
+        json.insert("depends_on".into(), depends_on(&resource.depends_on));
+    }
+    Json::Object(json)
+}
+
+fn call_json(call: &ModuleCall, module: &Module, schemas: &Schemas) -> Json {
+    let mut json = Map::new();
+    let source = match &call.source {
+        Some(ModuleSource::Local(path)) => {
+            let text = path.to_string_lossy();
+            if text.starts_with('.') { text.into_owned() } else { format!("./{text}") }
+        }
+        Some(ModuleSource::Remote(text)) => text.to_string(),
+        None => String::new(),
+    };
+    json.insert("source".into(), source.into());
+    let (attributes, _) = call.body.attributes();
+    let expressions: std::collections::BTreeMap<String, Json> = attributes
+        .iter()
+        .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
+        .collect();
+    if !expressions.is_empty() {
+        json.insert("expressions".into(), Json::Object(expressions.into_iter().collect()));
+    }
+    if let Some(count) = &call.count {
+        json.insert("count_expression".into(), expression_json(count));
+    }
+    if let Some(for_each) = &call.for_each {
+        json.insert("for_each_expression".into(), expression_json(for_each));
+    }
+    if let Some(child) = module.children.get(&call.name) {
+        json.insert("module".into(), module_json(child, schemas));
+    }
+    if !call.depends_on.is_empty() {
+        json.insert("depends_on".into(), depends_on(&call.depends_on));
+    }
+    Json::Object(json)
+}
+
+fn depends_on(traversals: &[std::sync::Arc<Traversal>]) -> Json {
+    let names = traversals.iter().filter_map(|traversal| parse_reference(traversal).ok());
+    names.filter_map(|reference| reference_names(&reference).into_iter().next()).map(Json::String).collect()
+}
+
+/// The expressions of a body, by attribute and nested block.
+fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
+    let mut schema = BodySchema::default();
+    for slot in block.slots() {
+        match &slot.item {
+            Item::Attribute(_) => schema.attributes.push(AttributeSpec { name: slot.name.clone(), required: false }),
+            Item::Block(nested) => {
+                let labels = if nested.nesting() == Nesting::Map { vec!["key".into()] } else { Vec::new() };
+                schema.blocks.push(BlockSpec { kind: slot.name.clone(), labels });
+            }
+        }
+    }
+    let (content, _, _) = body.partial_content(&schema);
+    let mut json = std::collections::BTreeMap::new();
+    for attribute in &content.attributes {
+        json.insert(attribute.name.name.to_string(), expression_json(&attribute.expression));
+    }
+    for (name, nested) in block.blocks() {
+        let found = content.blocks.iter().filter(|found| found.kind.name == *name);
+        let bodies: Vec<Json> = found.map(|found| Json::Object(body_json(&found.body, nested.block()))).collect();
+        if bodies.is_empty() {
+            continue;
+        }
+        let value = match nested.nesting() {
+            Nesting::Single | Nesting::Group => bodies.into_iter().next().unwrap_or_default(),
+            Nesting::List | Nesting::Set => Json::Array(bodies),
+            Nesting::Map => {
+                let labelled = content.blocks.iter().filter(|found| found.kind.name == *name);
+                let keys = labelled.filter_map(|found| found.labels.first().map(|label| label.value.to_string()));
+                Json::Object(keys.zip(bodies).collect())
+            }
+        };
+        json.insert(name.to_string(), value);
+    }
+    json.into_iter().collect()
+}

@@ -1,0 +1,62 @@
+//! Expressions in documents: their constant value, or what they refer to.
+
+use groma_diagnostics::Diagnostics;
+use groma_hcl::{Expression, LiteralKey, Step};
+use groma_lang::{Referenced, evaluate_constant, references};
+use serde_json::{Map, Value as Json, json};
+
+use super::super::{compact, value_json};
+
+/// The object that stands for an expression.
+pub(super) fn expression_json(expression: &Expression) -> Json {
+    let (found, _) = references(expression);
+    let mut json = Map::new();
+    if found.is_empty() {
+        let mut problems = Diagnostics::new();
+        let value = if has_call(expression) { None } else { Some(evaluate_constant(expression, &mut problems)) };
+        if let Some(value) = value.filter(|value| value.is_wholly_known() && !problems.has_errors()) {
+            json.insert("constant_value".into(), value_json(&value));
+        }
+    } else {
+        let mut names: Vec<String> = Vec::new();
+        for name in found.iter().flat_map(reference_names) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        json.insert("references".into(), json!(names));
+    }
+    Json::Object(json)
+}
+
+/// A call of a function has no constant value, whatever its arguments.
+fn has_call(expression: &Expression) -> bool {
+    let mut found = false;
+    groma_lang::for_each_call(expression, &mut |_| found = true);
+    found
+}
+
+/// The reference and everything on the way to it, the longest first.
+pub(super) fn reference_names(reference: &Referenced) -> Vec<String> {
+    let mut name = reference.target.to_string();
+    let mut names = vec![name.clone()];
+    if let Some(key) = &reference.key {
+        name.push_str(&key.to_string());
+        names.push(name.clone());
+    }
+    for step in &reference.rest {
+        match step {
+            Step::Attribute { name: attribute, .. } => {
+                name.push('.');
+                name.push_str(attribute);
+            }
+            Step::Index { key: LiteralKey::Number(digits), .. } => name.push_str(&format!("[{digits}]")),
+            Step::Index { key: LiteralKey::String(key), .. } => {
+                name.push_str(&format!("[{}]", compact(&key.to_string())))
+            }
+        }
+        names.push(name.clone());
+    }
+    names.reverse();
+    names
+}

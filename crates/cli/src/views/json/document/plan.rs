@@ -1,0 +1,192 @@
+//! The document of `show -json` for a plan.
+
+use std::collections::HashMap;
+
+use groma_address::{Mode, ProviderConfig, ResourceInstance};
+use groma_config::Configuration;
+use groma_engine::plan::RelevantAttribute;
+use groma_engine::{Action, OutputChange, Plan, ResourceChange};
+use groma_provider::Schema;
+use groma_value::{Kind, Path, PathStep, Value};
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+use super::super::{sensitive_json, type_json, unknown_json, value_json};
+use super::configuration::configuration_json;
+use crate::settings::TERRAFORM_VERSION;
+use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
+
+/// The document; `prior` are the decoded objects of the plan's prior state.
+pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configuration) -> Json {
+    let mut document = Map::new();
+    document.insert("format_version".into(), "1.2".into());
+    document.insert("terraform_version".into(), TERRAFORM_VERSION.into());
+    let mut variables: Vec<_> = plan.variables.iter().collect();
+    variables.sort_by(|a, b| a.name.cmp(&b.name));
+    if !variables.is_empty() {
+        let variables = variables
+            .iter()
+            .map(|variable| (variable.name.to_string(), json!({ "value": value_json(&variable.value) })));
+        document.insert("variables".into(), Json::Object(variables.collect()));
+    }
+    document.insert("planned_values".into(), planned_values(plan));
+    if !plan.drift.is_empty() {
+        document.insert("resource_drift".into(), plan.drift.iter().map(change_json).collect());
+    }
+    if !plan.changes.is_empty() {
+        document.insert("resource_changes".into(), plan.changes.iter().map(change_json).collect());
+    }
+    if !plan.outputs.is_empty() {
+        let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
+        document.insert("output_changes".into(), Json::Object(outputs.collect()));
+    }
+    document.insert("prior_state".into(), prior_state_json(plan, prior));
+    document.insert("configuration".into(), configuration_json(configuration, &schemas(plan, prior)));
+    if !plan.relevant_attributes.is_empty() {
+        document.insert("relevant_attributes".into(), plan.relevant_attributes.iter().map(relevant_json).collect());
+    }
+    if !plan.checks.is_empty() {
+        document.insert("checks".into(), checks_json(&plan.checks));
+    }
+    document.insert("timestamp".into(), plan.timestamp.as_str().into());
+    document.insert("applyable".into(), plan.is_applyable().into());
+    document.insert("complete".into(), plan.is_complete().into());
+    document.insert("errored".into(), plan.errored.into());
+    Json::Object(document)
+}
+
+/// The schemas of the resource types that occur, by mode and type.
+pub(super) type Schemas = HashMap<(Mode, groma_address::Name), Arc<Schema>>;
+
+fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
+    let mut schemas = Schemas::new();
+    let planned = plan.changes.iter().map(|change| (&change.address, &change.schema));
+    for (address, schema) in planned.chain(prior.iter().map(|object| (&object.address, &object.schema))) {
+        let resource = &address.resource;
+        schemas.entry((resource.mode, resource.type_name.clone())).or_insert_with(|| Arc::clone(schema));
+    }
+    schemas
+}
+
+fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Json {
+    state_json(&plan.prior_state, prior)
+}
+
+fn planned_values(plan: &Plan) -> Json {
+    let mut values = Map::new();
+    let outputs: Map<String, Json> =
+        plan.outputs.iter().filter(|output| output.action != Action::Delete).map(planned_output).collect();
+    if !outputs.is_empty() {
+        values.insert("outputs".into(), Json::Object(outputs));
+    }
+    let planned = plan
+        .changes
+        .iter()
+        .filter(|change| !change.after.is_null() && change.deposed.is_none() && change.action != Action::Forget);
+    let resources = planned.map(|change| (&change.address.module, planned_object(change)));
+    values.insert("root_module".into(), modules_json(resources));
+    Json::Object(values)
+}
+
+fn planned_output(output: &OutputChange) -> (String, Json) {
+    let mut json = Map::new();
+    json.insert("sensitive".into(), output.sensitive.into());
+    if output.after.is_wholly_known() {
+        json.insert("type".into(), type_json(&output.after.ty()));
+        json.insert("value".into(), value_json(&output.after));
+    }
+    (output.name.to_string(), Json::Object(json))
+}
+
+fn planned_object(change: &ResourceChange) -> Json {
+    let mut json = address_json(&change.address, &change.provider);
+    json.insert("schema_version".into(), change.schema.version.into());
+    json.insert("values".into(), value_json(&change.after));
+    json.insert("sensitive_values".into(), sensitive_json(&change.after));
+    Json::Object(json)
+}
+
+fn change_json(change: &ResourceChange) -> Json {
+    let mut json = Map::new();
+    let fields = identify(&change.address, &change.provider);
+    json.insert("address".into(), change.address.to_string().into());
+    if let Some(previous) = change.previous_address.as_ref().filter(|previous| **previous != change.address) {
+        json.insert("previous_address".into(), previous.to_string().into());
+    }
+    json.extend(fields);
+    if let Some(key) = &change.deposed {
+        json.insert("deposed".into(), key.to_string().into());
+    }
+    json.insert("change".into(), values_json(change));
+    if let Some(reason) = change.reason {
+        json.insert("action_reason".into(), reason.name().into());
+    }
+    Json::Object(json)
+}
+
+fn identify(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String, Json> {
+    let mut json = Map::new();
+    if !address.module.is_root() {
+        json.insert("module_address".into(), address.module.to_string().into());
+    }
+    json.extend(address_json(address, provider).into_iter().filter(|(name, _)| name != "address"));
+    json
+}
+
+fn values_json(change: &ResourceChange) -> Json {
+    let mut json = Map::new();
+    json.insert("actions".into(), change.action.names().to_vec().into());
+    json.insert("before".into(), value_json(&change.before));
+    json.insert("after".into(), value_json(&change.after));
+    let unknown = if change.after.is_wholly_known() { Json::Object(Map::new()) } else { unknown_json(&change.after) };
+    json.insert("after_unknown".into(), unknown);
+    json.insert("before_sensitive".into(), sensitive_json(&change.before));
+    json.insert("after_sensitive".into(), sensitive_json(&change.after));
+    if !change.replace_paths.is_empty() {
+        json.insert("replace_paths".into(), change.replace_paths.iter().map(path_json).collect());
+    }
+    Json::Object(json)
+}
+
+fn output_json(output: &OutputChange) -> Json {
+    let mut json = Map::new();
+    json.insert("actions".into(), output.action.names().to_vec().into());
+    json.insert("before".into(), value_json(&output.before));
+    if output.after.is_known() {
+        json.insert("after".into(), value_json(&output.after));
+    }
+    let unknown = if output.after.is_wholly_known() { Json::Bool(false) } else { unknown_json(&output.after) };
+    json.insert("after_unknown".into(), unknown);
+    json.insert("before_sensitive".into(), output.sensitive.into());
+    json.insert("after_sensitive".into(), output.sensitive.into());
+    Json::Object(json)
+}
+
+fn relevant_json(relevant: &RelevantAttribute) -> Json {
+    let steps = relevant.path.steps();
+    let (key, rest) = match steps.split_first() {
+        Some((PathStep::Index(key), rest)) => (format!("[{}]", super::super::compact(&value_json(key))), rest),
+        _ => (String::new(), steps),
+    };
+    json!({ "resource": format!("{}{key}", relevant.resource), "attribute": steps_json(rest) })
+}
+
+fn path_json(path: &Path) -> Json {
+    steps_json(path.steps())
+}
+
+fn steps_json(steps: &[PathStep]) -> Json {
+    let step = |step: &PathStep| match step {
+        PathStep::Attribute(name) => Json::String(name.to_string()),
+        PathStep::Index(key) => index_json(key),
+    };
+    steps.iter().map(step).collect()
+}
+
+fn index_json(key: &Value) -> Json {
+    match key.kind() {
+        Kind::Number(_) | Kind::String(_) => value_json(key),
+        // An element of a set has no key.
+        _ => Json::Null,
+    }
+}

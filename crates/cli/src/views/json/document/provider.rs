@@ -1,0 +1,207 @@
+//! Schemas of a provider as a document.
+
+use groma_provider::{
+    Attribute, AttributeType, Block, Description, FunctionSignature, IdentityImport, IdentitySchema, NestedBlock,
+    Nesting, ObjectNesting, Parameter, Provider, ProviderDiagnostics, Schema, TextFormat, Use,
+};
+use serde_json::{Map, Value as Json};
+
+use super::super::type_json;
+
+/// All schemas of `provider`.
+///
+/// # Errors
+///
+/// What kept the provider from giving them.
+pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostics> {
+    let names = provider.type_names();
+    let mut json = Map::new();
+    json.insert("provider".into(), schema_json(&provider.schema()?.config));
+    let mut identities = Map::new();
+    let mut kinds: [(&str, &[groma_provider::Name], Map<String, Json>); 3] = [
+        ("resource_schemas", &names.resources, Map::new()),
+        ("data_source_schemas", &names.data_sources, Map::new()),
+        ("ephemeral_resource_schemas", &names.ephemeral_resources, Map::new()),
+    ];
+    for (kind, names, schemas) in &mut kinds {
+        let mut sorted: Vec<&groma_provider::Name> = names.iter().collect();
+        sorted.sort();
+        for name in sorted {
+            let schema = match *kind {
+                "resource_schemas" => provider.resource_schema(name)?,
+                "data_source_schemas" => provider.data_schema(name)?,
+                _ => provider.ephemeral_schema(name)?,
+            };
+            let Some(schema) = schema else { continue };
+            if let Some(identity) = &schema.identity {
+                identities.insert(name.to_string(), identity_json(identity));
+            }
+            schemas.insert(name.to_string(), schema_json(&schema));
+        }
+    }
+    for (kind, _, schemas) in kinds {
+        if !schemas.is_empty() {
+            json.insert(kind.into(), Json::Object(schemas));
+        }
+    }
+    let mut functions: Vec<&groma_provider::Name> = names.functions.iter().collect();
+    functions.sort();
+    let functions: Map<String, Json> = functions
+        .into_iter()
+        .filter_map(|name| Some((name.to_string(), function_json(&*provider.function(name)?))))
+        .collect();
+    if !functions.is_empty() {
+        json.insert("functions".into(), Json::Object(functions));
+    }
+    if !identities.is_empty() {
+        json.insert("resource_identity_schemas".into(), Json::Object(identities));
+    }
+    Ok(Json::Object(json))
+}
+
+fn schema_json(schema: &Schema) -> Json {
+    let mut json = Map::new();
+    json.insert("version".into(), schema.version.into());
+    json.insert("block".into(), block_json(&schema.block));
+    Json::Object(json)
+}
+
+fn block_json(block: &Block) -> Json {
+    let mut json = Map::new();
+    let attributes: Map<String, Json> =
+        block.attributes().map(|(name, attribute)| (name.to_string(), attribute_json(attribute))).collect();
+    if !attributes.is_empty() {
+        json.insert("attributes".into(), Json::Object(attributes));
+    }
+    let blocks: Map<String, Json> =
+        block.blocks().map(|(name, nested)| (name.to_string(), nested_json(nested))).collect();
+    if !blocks.is_empty() {
+        json.insert("block_types".into(), Json::Object(blocks));
+    }
+    describe(block.description(), &mut json);
+    if block.deprecation().is_some() {
+        json.insert("deprecated".into(), true.into());
+    }
+    Json::Object(json)
+}
+
+fn nested_json(nested: &NestedBlock) -> Json {
+    let mut json = Map::new();
+    let nesting = match nested.nesting() {
+        Nesting::Single => "single",
+        Nesting::Group => "group",
+        Nesting::List => "list",
+        Nesting::Set => "set",
+        Nesting::Map => "map",
+    };
+    json.insert("nesting_mode".into(), nesting.into());
+    json.insert("block".into(), block_json(nested.block()));
+    if nested.min() > 0 {
+        json.insert("min_items".into(), nested.min().into());
+    }
+    if let Some(max) = nested.max() {
+        json.insert("max_items".into(), max.into());
+    }
+    Json::Object(json)
+}
+
+fn attribute_json(attribute: &Attribute) -> Json {
+    let mut json = Map::new();
+    match attribute.kind() {
+        AttributeType::Type(ty) => {
+            json.insert("type".into(), type_json(ty));
+        }
+        AttributeType::Nested(schema) => {
+            let mut nested = Map::new();
+            let attributes =
+                schema.object().attributes().map(|(name, attribute)| (name.to_string(), attribute_json(attribute)));
+            nested.insert("attributes".into(), Json::Object(attributes.collect()));
+            let nesting = match schema.nesting() {
+                ObjectNesting::Single => "single",
+                ObjectNesting::List => "list",
+                ObjectNesting::Set => "set",
+                ObjectNesting::Map => "map",
+            };
+            nested.insert("nesting_mode".into(), nesting.into());
+            json.insert("nested_type".into(), Json::Object(nested));
+        }
+    }
+    describe(attribute.description(), &mut json);
+    if attribute.deprecation().is_some() {
+        json.insert("deprecated".into(), true.into());
+    }
+    let flags: &[&str] = match attribute.usage() {
+        Use::Required => &["required"],
+        Use::Optional => &["optional"],
+        Use::OptionalComputed => &["optional", "computed"],
+        Use::Computed => &["computed"],
+    };
+    let secret = attribute.is_sensitive().then_some("sensitive");
+    let write_only = attribute.is_write_only().then_some("write_only");
+    for flag in flags.iter().copied().chain(secret).chain(write_only) {
+        json.insert(flag.into(), true.into());
+    }
+    Json::Object(json)
+}
+
+fn describe(description: &Description, json: &mut Map<String, Json>) {
+    if !description.text.is_empty() {
+        json.insert("description".into(), description.text.to_string().into());
+    }
+    let kind = match description.format {
+        TextFormat::Plain => "plain",
+        TextFormat::Markdown => "markdown",
+    };
+    json.insert("description_kind".into(), kind.into());
+}
+
+fn identity_json(identity: &IdentitySchema) -> Json {
+    let attributes = identity.attributes.iter().map(|(name, attribute)| {
+        let mut json = Map::new();
+        json.insert("type".into(), type_json(&attribute.ty));
+        if !attribute.description.is_empty() {
+            json.insert("description".into(), attribute.description.as_str().into());
+        }
+        match attribute.import {
+            IdentityImport::Required => json.insert("required_for_import".into(), true.into()),
+            IdentityImport::Optional => json.insert("optional_for_import".into(), true.into()),
+            IdentityImport::Computed => None,
+        };
+        (name.to_string(), Json::Object(json))
+    });
+    let mut json = Map::new();
+    json.insert("version".into(), identity.version.into());
+    json.insert("attributes".into(), Json::Object(attributes.collect()));
+    Json::Object(json)
+}
+
+fn function_json(function: &FunctionSignature) -> Json {
+    let mut json = Map::new();
+    if !function.description.text.is_empty() {
+        json.insert("description".into(), function.description.text.to_string().into());
+    }
+    if !function.summary.is_empty() {
+        json.insert("summary".into(), function.summary.as_str().into());
+    }
+    json.insert("return_type".into(), type_json(&function.return_type));
+    if !function.parameters.is_empty() {
+        json.insert("parameters".into(), function.parameters.iter().map(parameter_json).collect());
+    }
+    if let Some(variadic) = &function.variadic {
+        json.insert("variadic_parameter".into(), parameter_json(variadic));
+    }
+    Json::Object(json)
+}
+
+fn parameter_json(parameter: &Parameter) -> Json {
+    let mut json = Map::new();
+    json.insert("name".into(), parameter.name.to_string().into());
+    if !parameter.description.text.is_empty() {
+        json.insert("description".into(), parameter.description.text.to_string().into());
+    }
+    if parameter.allow_null {
+        json.insert("is_nullable".into(), true.into());
+    }
+    json.insert("type".into(), type_json(&parameter.ty));
+    Json::Object(json)
+}

@@ -1,0 +1,55 @@
+//! What makes progress move while nothing happens.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use groma_engine::Hooks;
+
+/// Progress that is drawn or sent on now and then.
+pub trait Progress: Hooks {
+    /// A moment has passed.
+    fn tick(&self);
+
+    /// Everything is done: nothing is left to draw or to send.
+    fn settle(&self);
+}
+
+/// How long a moment is.
+const MOMENT: Duration = Duration::from_millis(100);
+
+/// Lets moments pass until it is dropped.
+pub struct Ticker {
+    progress: Arc<dyn Progress>,
+    done: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    /// Begins.
+    pub fn start(progress: Arc<dyn Progress>) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let thread = {
+            let (progress, done) = (Arc::clone(&progress), Arc::clone(&done));
+            std::thread::spawn(move || {
+                while !done.load(Ordering::Acquire) {
+                    std::thread::park_timeout(MOMENT);
+                    progress.tick();
+                }
+            })
+        };
+        Self { progress, done, thread: Some(thread) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+        self.progress.settle();
+    }
+}
