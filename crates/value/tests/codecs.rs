@@ -88,6 +88,12 @@ fn contradictory_promises_are_refused() {
 }
 
 #[test]
+fn an_unknown_that_is_promised_to_be_null_is_null() {
+    let bytes = [0xc7, 3, 0x0c, 0x81, 1, 0xc3];
+    assert_eq!(msgpack::decode(&bytes, &Type::String).expect("it can be decoded"), Value::null(Type::String));
+}
+
+#[test]
 fn deep_nesting_is_refused() {
     let mut bytes = Vec::new();
     for _ in 0..100_000 {

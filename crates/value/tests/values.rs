@@ -185,6 +185,15 @@ fn a_set_with_unknowns_has_an_unknown_length() {
 }
 
 #[test]
+fn unknowns_in_a_set_may_become_different_elements() {
+    for others in [0, 20] {
+        let mut elements: Vec<Value> = (0..others).map(Value::number).collect();
+        elements.extend([Value::unknown(Type::Number), Value::unknown(Type::Number)]);
+        assert_eq!(Value::set(Type::Number, elements).held_length(), Some(others as usize + 2));
+    }
+}
+
+#[test]
 fn membership_depends_on_what_is_unknown() {
     let set = Value::set(Type::String, vec![Value::string("a"), Value::unknown(Type::String)]);
     assert_eq!(set.has_element(&Value::string("a")), Some(Value::TRUE));
@@ -277,6 +286,9 @@ fn ranges_of_operands_give_the_range_of_the_result() {
     assert_eq!(operations::multiply(&between(-2, 3), &Value::number(-2)), Ok(between(-6, 4)));
     assert_eq!(operations::less_than(&between(1, 2), &Value::number(3)), Ok(Value::TRUE));
     assert_eq!(operations::greater_than(&between(1, 2), &Value::number(2)), Ok(unknown_bool()));
+    assert_eq!(operations::less_than(&between(1, 2), &Value::number(2)), Ok(unknown_bool()));
+    assert_eq!(operations::less_than(&between(2, 3), &Value::number(2)), Ok(unknown_bool()));
+    assert_eq!(operations::less_than_or_equal(&between(2, 3), &Value::number(1)), Ok(Value::FALSE));
     let open = Value::unknown(Type::Number);
     assert_eq!(operations::add(&open, &Value::number(1)), Ok(open.not_null()));
     assert_eq!(operations::add(&Value::DYNAMIC, &Value::number(1)), Ok(open.not_null()));
