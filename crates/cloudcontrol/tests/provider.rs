@@ -6,9 +6,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use groma_cloudcontrol::AwsCloudControl;
-use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::api::OperationStatus;
+use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, PlanRequest,
@@ -49,7 +51,7 @@ impl World {
 
     fn on(store: Arc<Store>) -> Self {
         let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
-        let provider = AwsCloudControl::default().with_api(api);
+        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100));
         let block = provider.schema().unwrap().config.block.clone();
         let empty = block.empty_value().as_object().unwrap();
         let values = empty.iter().map(|(name, value)| match &**name {
@@ -493,4 +495,44 @@ fn lc_19_stored_objects_of_an_older_shape_are_read() {
     assert!(upgraded.diagnostics.is_empty());
     let view = upgraded.upgraded_state.as_object().unwrap();
     assert_eq!(view.get("delay_seconds").unwrap(), &Value::number(5));
+}
+
+#[test]
+fn cc_46_cc_49_throttling_and_lost_answers_are_survived_without_second_objects() {
+    let faults = Faults { throttling: 0.3, server_errors: 0.1, ..Faults::default() };
+    let settings = Settings { faults, delay: Duration::from_millis(1), ..Settings::default() };
+    let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap());
+    let world = World::on(store.clone());
+    for number in 0..40 {
+        let config = json!({"cidr_block": format!("10.{number}.0.0/16")});
+        let object = world.apply("awscc_ec2_vpc", &config, None);
+        assert_eq!(world.read("awscc_ec2_vpc", &object).state, object.state);
+    }
+    assert_eq!(store.objects(None).unwrap().len(), 40);
+}
+
+#[test]
+fn cc_47_a_failed_creation_without_an_object_stores_nothing() {
+    let settings = Settings { faults: Faults { failures: 1.0, ..Faults::default() }, ..Settings::default() };
+    let world = World::on(Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap()));
+    let config = json!({"cidr_block": "10.0.0.0/16"});
+    let plan = world.plan("awscc_ec2_vpc", &config, None);
+    let failed = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    assert!(failed.new_state.unwrap().is_null());
+    assert!(failed.diagnostics.iter().any(|problem| problem.detail.contains("GeneralServiceException")));
+    assert!(world.store.objects(None).unwrap().is_empty());
+}
+
+#[test]
+fn cc_46_an_interrupt_cancels_the_request() {
+    let settings = Settings { delay: Duration::from_secs(3_600), ..Settings::default() };
+    let world = World::on(Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap()));
+    let config = json!({"bucket_name": "reports"});
+    let plan = world.plan("awscc_s3_bucket", &config, None);
+    world.provider.stop();
+    let stopped = world.try_apply("awscc_s3_bucket", &config, None, &plan);
+    assert!(stopped.new_state.unwrap().is_null());
+    assert!(stopped.diagnostics.iter().any(|problem| problem.detail.contains("cancelled")));
+    let requests = world.store.list_resource_requests(&Default::default()).unwrap();
+    assert_eq!(requests.resource_request_status_summaries[0].operation_status, OperationStatus::CancelComplete);
 }

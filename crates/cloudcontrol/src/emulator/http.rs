@@ -1,6 +1,5 @@
 //! The emulator on a port, in the wire protocol of AWS (CC-60): Cloud Control in JSON, `sts:GetCallerIdentity` in XML.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -55,7 +54,10 @@ impl Server {
     }
 }
 
-async fn answer(store: Arc<Store>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(store: Arc<Store>, request: Request<Incoming>) -> std::io::Result<Response<Full<Bytes>>> {
+    if store.mischief.drops() {
+        return Err(std::io::ErrorKind::ConnectionReset.into());
+    }
     let region = region(&request).unwrap_or_else(|| DEFAULT_REGION.to_owned());
     let target = request
         .headers()

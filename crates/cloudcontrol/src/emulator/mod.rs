@@ -1,6 +1,7 @@
 //! An emulator of AWS Cloud Control, kept in one file (CC-60 to CC-63).
 
 mod embedded;
+mod faults;
 pub mod http;
 mod index;
 mod invent;
@@ -11,5 +12,7 @@ mod validate;
 mod view;
 
 pub use embedded::Embedded;
+pub use faults::Faults;
+pub use http::Server;
 pub use log::LogError;
 pub use store::{Location, Settings, Store};

@@ -29,6 +29,7 @@ fn invalid(message: impl Into<String>) -> ApiError {
 impl Store {
     /// `CreateResource`
     pub fn create_resource(&self, region: &str, request: &CreateResource) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
         let schema = self.schema(&request.type_name)?;
         let client = Client::new(
             request.client_token.as_deref(),
@@ -64,6 +65,7 @@ impl Store {
 
     /// `GetResource`
     pub fn get_resource(&self, region: &str, request: &GetResource) -> Outcome<ResourceDescription> {
+        self.mischief.refuse()?;
         let schema = self.schema(&request.type_name)?;
         if schema.handlers.read.is_none() {
             return Err(unsupported(&request.type_name, "READ"));
@@ -85,6 +87,7 @@ impl Store {
 
     /// `UpdateResource`
     pub fn update_resource(&self, region: &str, request: &UpdateResource) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
         let schema = self.schema(&request.type_name)?;
         if schema.handlers.update.is_none() {
             return Err(unsupported(&request.type_name, "UPDATE"));
@@ -117,6 +120,7 @@ impl Store {
 
     /// `DeleteResource`
     pub fn delete_resource(&self, region: &str, request: &DeleteResource) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
         let schema = self.schema(&request.type_name)?;
         let role = request.role_arn.as_deref().unwrap_or("");
         let client = Client::new(
@@ -142,6 +146,7 @@ impl Store {
 
     /// `ListResources`
     pub fn list_resources(&self, region: &str, request: &ListResources) -> Outcome<ResourceList> {
+        self.mischief.refuse()?;
         let schema = self.schema(&request.type_name)?;
         let Some(handler) = &schema.handlers.list else {
             return Err(unsupported(&request.type_name, "LIST"));
@@ -180,6 +185,7 @@ impl Store {
 
     /// `GetResourceRequestStatus`
     pub fn get_resource_request_status(&self, token: &str) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
         self.work(|turn| {
             turn.index.request(token).map(|request| request.progress(turn.now)).ok_or_else(|| no_request(token))
         })
@@ -231,7 +237,10 @@ impl Store {
     }
 
     /// Writes the start of a request down. Its answer says that it is under way, however quickly it ends.
-    fn begin(&self, turn: &mut Turn<'_>, start: Start, client: Client<'_>) -> Outcome<ProgressEvent> {
+    fn begin(&self, turn: &mut Turn<'_>, mut start: Start, client: Client<'_>) -> Outcome<ProgressEvent> {
+        if self.mischief.fails() {
+            start.failure = Some((HandlerErrorCode::GeneralServiceException, "A failure, as asked for".to_owned()));
+        }
         let token = turn.source().uuid("request");
         let delay = u64::try_from(self.settings.delay.as_millis()).unwrap_or(u64::MAX);
         let request = Request {

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use super::faults::{Faults, Mischief};
 use super::index::{Index, Kind, Record};
 use super::invent::Source;
 use super::log::{Exclusive, Log, LogError, News};
@@ -25,11 +26,18 @@ pub struct Settings {
     pub delay: Duration,
     /// What made-up values are drawn from, in a new file.
     pub seed: u64,
+    /// What goes wrong on purpose.
+    pub faults: Faults,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { account: "123456789012".to_owned(), delay: Duration::ZERO, seed: 0x6772_6f6d_6121 }
+        Self {
+            account: "123456789012".to_owned(),
+            delay: Duration::ZERO,
+            seed: 0x6772_6f6d_6121,
+            faults: Faults::default(),
+        }
     }
 }
 
@@ -38,6 +46,7 @@ impl Default for Settings {
 pub struct Store {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) settings: Settings,
+    pub(super) mischief: Mischief,
     inner: Mutex<Inner>,
 }
 
@@ -78,7 +87,8 @@ impl Store {
     }
 
     fn start(log: Log, catalogue: Arc<Catalogue>, settings: Settings) -> Result<Self, LogError> {
-        let store = Self { catalogue, settings, inner: Mutex::new(Inner { log, index: Index::default() }) };
+        let mischief = Mischief::new(settings.faults.clone());
+        let store = Self { catalogue, settings, mischief, inner: Mutex::new(Inner { log, index: Index::default() }) };
         store.turn(|_| Ok(())).map_err(TurnError::into_log)?;
         Ok(store)
     }

@@ -10,7 +10,6 @@ use crate::api::{
 };
 use crate::schema::{Handler, TypeSchema};
 
-const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
 const DEFAULT_TIMEOUT_MINUTES: u64 = 120;
 
@@ -24,6 +23,8 @@ pub struct Connection {
     pub role_arn: Option<String>,
     /// How often a call is repeated that was throttled or met another one.
     pub max_retries: u64,
+    /// How soon to come back at first; the time grows from there.
+    pub first_delay: Duration,
     /// Set when the user wants to stop.
     pub stopping: Arc<AtomicBool>,
 }
@@ -165,7 +166,7 @@ impl Connection {
 
     /// Repeats a call that was throttled, or met another one, with the very same request.
     async fn patiently<'a, T>(&'a self, operation: &str, call: impl Fn() -> Answer<'a, T>) -> Result<T, Failure> {
-        let mut delay = FIRST_DELAY;
+        let mut delay = self.first_delay;
         let mut repeated = 0;
         loop {
             match call().await {
@@ -192,7 +193,7 @@ impl Connection {
     ) -> Result<ProgressEvent, Failure> {
         let minutes = handler.and_then(|handler| handler.timeout_minutes).unwrap_or(DEFAULT_TIMEOUT_MINUTES);
         let begun = Instant::now();
-        let mut delay = FIRST_DELAY;
+        let mut delay = self.first_delay;
         let mut event = started;
         let mut cancelled = false;
         let mut asked = false;

@@ -23,6 +23,7 @@ mod token;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, ConfigureRequest, ImportRequest, ImportResponse, PlanRequest, PlanResponse,
@@ -49,6 +50,7 @@ pub struct AwsCloudControl {
     stopping: Arc<AtomicBool>,
     /// The operations to use whatever the configuration says.
     given: Option<Arc<dyn CloudControl>>,
+    first_delay: Duration,
 }
 
 impl Default for AwsCloudControl {
@@ -65,6 +67,7 @@ impl AwsCloudControl {
             connection: RwLock::new(None),
             stopping: Arc::new(AtomicBool::new(false)),
             given: None,
+            first_delay: Duration::from_millis(500),
         }
     }
 
@@ -72,6 +75,13 @@ impl AwsCloudControl {
     #[must_use]
     pub fn with_api(mut self, api: Arc<dyn CloudControl>) -> Self {
         self.given = Some(api);
+        self
+    }
+
+    /// The same, coming back so soon at first when the service wants to be asked again; the time grows from there.
+    #[must_use]
+    pub fn with_first_delay(mut self, delay: Duration) -> Self {
+        self.first_delay = delay;
         self
     }
 
@@ -83,8 +93,9 @@ impl AwsCloudControl {
     fn connect(&self, settings: Settings) -> Result<Connection, ProviderDiagnostic> {
         let api = match (&self.given, &settings.emulator) {
             (Some(api), _) => api.clone(),
-            (None, Some(path)) => {
-                let store = Store::open(path, self.types.catalogue().clone(), emulator::Settings::default())
+            (None, Some(wanted)) => {
+                let behaviour = emulator::Settings { delay: wanted.delay, ..emulator::Settings::default() };
+                let store = Store::open(&wanted.path, self.types.catalogue().clone(), behaviour)
                     .map_err(|error| ProviderDiagnostic::error("Emulator Unusable", error.to_string()))?;
                 Arc::new(Embedded::new(Arc::new(store), &settings.region))
             }
@@ -101,6 +112,7 @@ impl AwsCloudControl {
             region: settings.region,
             role_arn: settings.role_arn,
             max_retries: settings.max_retries,
+            first_delay: self.first_delay,
             stopping: self.stopping.clone(),
         })
     }
@@ -164,8 +176,7 @@ impl Provider for AwsCloudControl {
     }
 
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
-        let _ = request;
-        Answer::ready(ProviderDiagnostics::new())
+        Answer::ready(settings::check(&request.config))
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {

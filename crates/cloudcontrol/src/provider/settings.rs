@@ -1,11 +1,13 @@
 //! The provider's own configuration (CC-48): the arguments of the existing provider, and `emulator`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use groma_provider::{
-    Attribute, Block, Deprecation, Description, NestedBlock, ObjectNesting, ObjectSchema, Schema, Use,
+    Attribute, Block, Deprecation, Description, NestedBlock, ObjectNesting, ObjectSchema, ProviderDiagnostic,
+    ProviderDiagnostics, Schema, Use,
 };
-use groma_value::{Type, Value};
+use groma_value::{Path, Type, Value};
 
 use crate::Name;
 
@@ -47,7 +49,13 @@ pub fn schema() -> Schema {
             "emulator",
             nested(
                 ObjectNesting::Single,
-                vec![("path", text("The file the emulator keeps its objects in; groma-emulator.json by default."))],
+                vec![
+                    ("path", text("The file the emulator keeps its objects in; groma-emulator.json by default.")),
+                    (
+                        "delay",
+                        text("How long the emulator takes for a request, such as 500ms or 2s; nothing by default."),
+                    ),
+                ],
                 "Work against the emulator of Cloud Control inside this program: no account and no network needed.",
             ),
         ),
@@ -109,8 +117,43 @@ pub struct Settings {
     pub role_arn: Option<String>,
     /// How often a throttled call is repeated.
     pub max_retries: u64,
-    /// The emulator's file; none where the real service is meant.
-    pub emulator: Option<PathBuf>,
+    /// The emulator; none where the real service is meant.
+    pub emulator: Option<EmulatorSettings>,
+}
+
+/// The emulator as configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmulatorSettings {
+    /// Its file.
+    pub path: PathBuf,
+    /// How long requests take.
+    pub delay: Duration,
+}
+
+/// Reads `500ms`, `2s` or `1m`.
+pub fn duration(text: &str) -> Option<Duration> {
+    let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let number: u64 = digits.parse().ok()?;
+    match text.get(digits.len()..)? {
+        "ms" => Some(Duration::from_millis(number)),
+        "s" => Some(Duration::from_secs(number)),
+        "m" => number.checked_mul(60).map(Duration::from_secs),
+        _ => None,
+    }
+}
+
+/// What is wrong with a configuration; unknown values are fine.
+pub fn check(config: &Value) -> ProviderDiagnostics {
+    let mut found = ProviderDiagnostics::new();
+    let delay = attribute(config, "emulator").and_then(|emulator| attribute(&emulator, "delay"));
+    if let Some(text) = delay.as_ref().and_then(Value::as_str)
+        && duration(text).is_none()
+    {
+        let path = Path::root().attribute("emulator").attribute("delay");
+        let detail = "The delay must be a number with a unit: 500ms, 2s or 1m.";
+        found.push(ProviderDiagnostic::error("Invalid Attribute Value", detail).at(path));
+    }
+    found
 }
 
 impl Settings {
@@ -126,8 +169,11 @@ impl Settings {
                 .and_then(|value| value.as_number().and_then(groma_value::Number::to_u64))
                 .unwrap_or(DEFAULT_RETRIES),
             emulator: emulator.map(|emulator| {
-                let path = attribute(&emulator, "path").and_then(|path| path.as_str().map(PathBuf::from));
-                path.unwrap_or_else(|| EMULATOR_FILE.into())
+                let text = |name: &str| attribute(&emulator, name).and_then(|value| value.as_str().map(str::to_owned));
+                EmulatorSettings {
+                    path: text("path").map_or_else(|| EMULATOR_FILE.into(), PathBuf::from),
+                    delay: text("delay").and_then(|delay| duration(&delay)).unwrap_or_default(),
+                }
             }),
         }
     }
@@ -135,4 +181,29 @@ impl Settings {
 
 fn attribute(object: &Value, name: &str) -> Option<Value> {
     object.as_object().and_then(|view| view.get(name)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("2s"), Some(Duration::from_secs(2)));
+        assert_eq!(duration("1m"), Some(Duration::from_secs(60)));
+        for wrong in ["", "s", "5", "5h", "-5s", "5 s", "é"] {
+            assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn cc_48_the_environment_says_what_the_configuration_leaves_open() {
+        let config = schema().block.empty_value().clone();
+        let with = |name: &'static str| move |asked: &str| (asked == name).then(|| "eu-north-1".to_owned());
+        assert_eq!(Settings::of(&config, with("AWS_REGION")).region, "eu-north-1");
+        assert_eq!(Settings::of(&config, with("AWS_DEFAULT_REGION")).region, "eu-north-1");
+        assert_eq!(Settings::of(&config, with("OTHER")).region, "us-east-1");
+        assert_eq!(Settings::of(&config, with("OTHER")).emulator, None);
+    }
 }
