@@ -188,15 +188,15 @@ impl Reader {
         };
         let mut object = Object::default();
         for item in items.iter() {
-            let Some(name) = item.key.as_keyword().or_else(|| item.key.as_static_string()) else {
+            let ExpressionKind::String(name) = &item.key.kind else {
                 self.item_problem("The keys of an object type must be attribute names.", &item.key, whole);
                 continue;
             };
-            if object.types.contains_key(&name) {
+            if object.types.contains_key(name) {
                 self.item_problem("The attribute names of an object type must be unique.", &item.key, whole);
                 continue;
             }
-            self.attribute(name, &item.value, &mut object);
+            self.attribute(name.clone(), &item.value, &mut object);
         }
         let ty = ObjectType::new(object.types).with_optional(object.optional);
         TypeConstraint {

@@ -243,6 +243,9 @@ impl Evaluator<'_> {
         match functions.call(provider, function, &prepared.values) {
             Ok(value) => value.with_marks(&prepared.marks),
             Err(problem) => {
+                let marks: Vec<(usize, Marks)> =
+                    arguments.iter().map(|argument| argument.value.deep_marks()).enumerate().collect();
+                let problem = problem.concealing(&marks);
                 let parameter = problem.argument.and_then(|index| parameter(&signature, index));
                 self.failed_call(&problem, parameter.map(|found| found.name.as_str()), &arguments, call, whole);
                 Value::DYNAMIC

@@ -18,9 +18,9 @@ pub fn observing(mut diagnostic: Diagnostic, expression: &Expression, scope: &dy
         if seen.len() >= MOST {
             return;
         }
-        let Some(value) = value_of(traversal, scope) else { return };
+        let Some((value, steps)) = value_of(traversal, scope) else { return };
         let Some(statement) = statement(&value) else { return };
-        let text = traversal_text(traversal);
+        let text = written(&traversal.root.name, steps);
         if seen.iter().all(|(other, _)| *other != text) {
             seen.push((text, statement));
         }
@@ -32,20 +32,24 @@ pub fn observing(mut diagnostic: Diagnostic, expression: &Expression, scope: &dy
     diagnostic
 }
 
-fn value_of(traversal: &Traversal, scope: &dyn Scope) -> Option<Value> {
+/// The value of a traversal, or of as much of it as there is, and the steps that it includes.
+fn value_of<'t>(traversal: &'t Traversal, scope: &dyn Scope) -> Option<(Value, &'t [Step])> {
     let resolved = scope.resolve(traversal).ok()?;
     let mut value = resolved.value;
+    let mut applied = resolved.consumed;
     for step in traversal.steps.iter().skip(resolved.consumed) {
-        value = access::step(&value, step).ok()?;
+        let Ok(next) = access::step(&value, step) else { break };
+        value = next;
+        applied += 1;
     }
-    Some(value)
+    Some((value, traversal.steps.get(..applied).unwrap_or_default()))
 }
 
 /// What a value is, for people: a verb and no more than a line. Sensitive values stay hidden.
 ///
 /// Nothing for values of which nothing is known.
 pub fn statement(value: &Value) -> Option<String> {
-    let marks = value.deep_marks();
+    let marks = value.marks();
     if marks.is_sensitive() {
         return Some("has a sensitive value".to_owned());
     }
@@ -87,8 +91,12 @@ fn short(value: &Value) -> String {
 
 /// A traversal as its author would write it.
 pub fn traversal_text(traversal: &Traversal) -> String {
-    let mut text = traversal.root.name.to_string();
-    for step in &traversal.steps {
+    written(&traversal.root.name, &traversal.steps)
+}
+
+fn written(root: &str, steps: &[Step]) -> String {
+    let mut text = root.to_owned();
+    for step in steps {
         match step {
             Step::Attribute { name, .. } => {
                 text.push('.');

@@ -109,7 +109,7 @@ fn formatlist(arguments: &Arguments<'_>) -> Outcome {
             .collect();
         if row.iter().all(Value::is_wholly_known) {
             let text = render(pattern, &row).map_err(|problem| FunctionError {
-                message: format!("error on format iteration {turn}: {}", problem.message),
+                message: format!("error on format iteration {turn}: {}", problem.message).into(),
                 argument: None,
             })?;
             results.push(Value::string(text));

@@ -1,5 +1,6 @@
 //! What a function takes, what it gives, and the rules that all functions share.
 
+use std::borrow::Cow;
 use std::ops::BitOr;
 
 use groma_value::{Marks, Number, Type, Value};
@@ -12,19 +13,32 @@ use crate::scope::Scope;
 pub struct FunctionError {
     /// The argument at fault, counted from 0; none if the call as a whole is.
     pub argument: Option<usize>,
-    /// What is wrong, without a full stop.
-    pub message: String,
+    /// What is wrong, without a full stop. A text that is borrowed is known to hold nothing of the arguments.
+    pub message: Cow<'static, str>,
 }
 
 impl FunctionError {
     /// The call as a whole is at fault.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
         Self { argument: None, message: message.into() }
     }
 
     /// The argument at `index` is at fault.
-    pub fn argument(index: usize, message: impl Into<String>) -> Self {
+    pub fn argument(index: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Self { argument: Some(index), message: message.into() }
+    }
+
+    /// The same without its text, if that may show something of an argument with one of `marks`: those that were taken
+    /// off the arguments before the call.
+    pub(crate) fn concealing(mut self, marks: &[(usize, Marks)]) -> Self {
+        let hidden = |index: usize, marks: &Marks| {
+            self.argument.is_none_or(|argument| argument == index) && (marks.is_sensitive() || marks.is_ephemeral())
+        };
+        if matches!(self.message, Cow::Owned(_)) && marks.iter().any(|(index, marks)| hidden(*index, marks)) {
+            self.message =
+                "the reason cannot be shown, because it may hold a part of a value that must stay hidden".into();
+        }
+        self
     }
 }
 
@@ -222,43 +236,44 @@ impl Function {
     /// Calls it with converted arguments of the right number, by the rules that all functions share: a null argument
     /// is an error, an unknown one makes the result unknown, marks pass to the result.
     pub(crate) fn call(&self, mut arguments: Vec<Value>, scope: &dyn Scope, depth: u32) -> Outcome {
-        let mut marks = Marks::NONE;
-        let mut unknown = false;
-        let mut untyped = false;
+        let mut taken: Vec<(usize, Marks)> = Vec::new();
         for (index, argument) in arguments.iter_mut().enumerate() {
+            let accepted = self.parameter(index).is_none_or(|parameter| parameter.accepts.has(Accepts::MARKED));
+            if argument.has_marks() && !accepted {
+                taken.push((index, argument.deep_marks()));
+                *argument = std::mem::replace(argument, Value::DYNAMIC).unmark_deep().0;
+            }
+        }
+        let value = self.call_unmarked(&arguments, scope, depth).map_err(|problem| problem.concealing(&taken))?;
+        Ok(taken.iter().fold(value, |value, (_, marks)| value.with_marks(marks)))
+    }
+
+    fn call_unmarked(&self, arguments: &[Value], scope: &dyn Scope, depth: u32) -> Outcome {
+        let mut unknown = false;
+        for (index, argument) in arguments.iter().enumerate() {
             let Some(parameter) = self.parameter(index) else { break };
-            let accepts = parameter.accepts;
-            if argument.has_marks() && !accepts.has(Accepts::MARKED) {
-                marks = marks.union(&argument.deep_marks());
-                let (plain, _) = std::mem::replace(argument, Value::DYNAMIC).unmark_deep();
-                *argument = plain;
-            }
-            if untyped {
-                continue;
-            }
-            if argument.is_null() && !accepts.has(Accepts::NULL) {
+            if argument.is_null() && !parameter.accepts.has(Accepts::NULL) {
                 return Err(FunctionError::argument(index, "argument must not be null"));
             }
-            untyped = !accepts.has(Accepts::DYNAMIC) && is_untyped(argument);
-            unknown |= !accepts.has(Accepts::UNKNOWN) && !argument.is_known();
-        }
-        if untyped {
-            return Ok(Value::DYNAMIC.with_marks(&marks));
+            if !parameter.accepts.has(Accepts::DYNAMIC) && is_untyped(argument) {
+                return Ok(Value::DYNAMIC);
+            }
+            unknown |= !parameter.accepts.has(Accepts::UNKNOWN) && !argument.is_known();
         }
         let inferred;
         let result = match &self.result {
             ResultType::Fixed(ty) => ty,
             ResultType::From(infer) => {
-                inferred = infer(&arguments)?;
+                inferred = infer(arguments)?;
                 &inferred
             }
         };
         let value = if unknown {
             Value::unknown(result.clone())
         } else {
-            (self.body)(&Arguments { values: &arguments, result, scope, depth })?
+            (self.body)(&Arguments { values: arguments, result, scope, depth })?
         };
-        Ok(self.narrowed(value).with_marks(&marks))
+        Ok(self.narrowed(value))
     }
 
     fn narrowed(&self, value: Value) -> Value {

@@ -23,11 +23,11 @@ pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::inferred("templatefile", |_| Ok(Type::Dynamic), templatefile)
             .takes(Parameter::text("path").accepting(Accepts::MARKED))
-            .takes(Parameter::any("vars"))
+            .takes(Parameter::any("vars").accepting(Accepts::MARKED))
             .nullable(),
         Function::inferred("templatestring", |_| Ok(Type::Dynamic), templatestring)
             .takes(Parameter::text("template").accepting(Accepts::MARKED))
-            .takes(Parameter::any("vars"))
+            .takes(Parameter::any("vars").accepting(Accepts::MARKED))
             .nullable(),
     ]
 }
@@ -105,10 +105,13 @@ impl Scope for TemplateScope<'_> {
 fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
     let context = arguments.context();
     let variables = arguments.value(1);
+    let marks = variables.deep_marks();
     if !matches!(variables.ty(), Type::Map(_) | Type::Object(_)) {
         return Err(FunctionError::argument(1, "invalid vars value: must be a map"));
     }
-    let variables = entries(&variables);
+    let outer = variables.marks().clone();
+    let variables: Vec<_> =
+        entries(&variables).into_iter().map(|(name, value)| (name, value.with_marks(&outer))).collect();
     if let Some((wrong, _)) = variables.iter().find(|(name, _)| !groma_address::is_identifier(name)) {
         return Err(FunctionError::argument(
             1,
@@ -142,7 +145,8 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
     let mut problems = Diagnostics::new();
     let value = evaluate(expression, &scope, &mut problems);
     failed(&problems, context)?;
-    Ok(value)
+    // Whether a variable is used or not is part of the template, and so its marks are always on the result.
+    Ok(value.with_marks(&marks))
 }
 
 /// The errors of a template as the error of the call.
