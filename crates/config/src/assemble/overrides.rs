@@ -105,9 +105,10 @@ impl Assembly<'_> {
             let what = format!("variable {:?}", variable.name);
             return self.nothing_to_override(variable.span, "Missing base variable declaration to override", &what);
         };
-        // A default that no longer fits its type is the override's doing.
+        // When only one of the two changes and they no longer fit, neither is wrong for itself.
         if variable.constraint.is_some() || variable.default.is_some() {
-            base.overridden = Some(variable.span);
+            let both = variable.constraint.is_some() && variable.default.is_some();
+            base.overridden = (!both).then_some(variable.span);
         }
         replace(&mut base.constraint, variable.constraint);
         replace(&mut base.default, variable.default);

@@ -6,7 +6,7 @@ use groma_config::{Configuration, LoadOptions, MemoryFiles, load};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources};
 
 /// The files of a text that names each with a line `-- path --`; text before the first is `main.tf`.
-pub fn files(text: &str) -> MemoryFiles {
+pub fn texts(text: &str) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = vec![("main.tf".to_owned(), String::new())];
     for line in text.lines() {
         match line.strip_prefix("-- ").and_then(|rest| rest.strip_suffix(" --")) {
@@ -18,7 +18,13 @@ pub fn files(text: &str) -> MemoryFiles {
             }
         }
     }
-    files.into_iter().filter(|(path, content)| path != "main.tf" || !content.trim().is_empty()).collect()
+    files.retain(|(path, content)| path != "main.tf" || !content.trim().is_empty());
+    files
+}
+
+/// The same files in memory.
+pub fn files(text: &str) -> MemoryFiles {
+    texts(text).into_iter().collect()
 }
 
 /// Loads the configuration in `text`.
