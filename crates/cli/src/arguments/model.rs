@@ -10,7 +10,13 @@ use super::flags::{Duration, Flag};
 
 /// Plans and builds infrastructure from configurations, state files and providers as Terraform has them.
 #[derive(Debug, Parser)]
-#[command(name = "groma", disable_help_subcommand = true, disable_version_flag = true, arg_required_else_help = true)]
+#[command(
+    name = "groma",
+    disable_help_subcommand = true,
+    disable_version_flag = true,
+    arg_required_else_help = true,
+    after_help = "Before the command:\n  -chdir=DIR  Work in another directory\n  -help       Show this, or the help of a command\n  -version    The same as the command version"
+)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

@@ -95,8 +95,8 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
     let (summary, what) = match problem.kind() {
         ErrorKind::UnknownArgument if flag.starts_with('-') => {
             let known = text(ContextKind::SuggestedArg)
-                .map(|known| format!(" Did you mean -{}?", known.trim_start_matches('-')));
-            (FLAGS, format!("flag provided but not defined: -{name}.{}", known.unwrap_or_default()))
+                .map(|known| format!(". Did you mean -{}?", known.trim_start_matches('-')));
+            (FLAGS, format!("flag provided but not defined: -{name}{}", known.unwrap_or_default()))
         }
         ErrorKind::UnknownArgument => {
             ("Too many command line arguments", format!("There is no use for the argument {flag:?}."))

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
-use super::operation::{Watched, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::operation::{Watched, open_state, options, prepare_context, run as new_run, watch};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
 use super::{Context, Outcome, fail, output, planfile};
@@ -91,7 +91,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let mut applied = ready.run.apply(ready.plan, ready.inputs, recorder);
     drop(ticker);
-    let mut problems = std::mem::take(&mut applied.diagnostics);
+    let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(&mut ready.store, &mut applied.state, &mut problems);
     drop(ready.store);
     if is_partial {
@@ -112,6 +112,15 @@ struct Ready {
     store: LocalStore,
     plan: Plan,
     inputs: IndexMap<Name, Input>,
+    /// What planning had to say, if nobody was told yet.
+    warnings: Diagnostics,
+}
+
+/// The problems of planning, then those of applying; what both found is said once.
+fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
+    let mut all: Diagnostics = planning.into_iter().filter(|one| applying.iter().all(|other| other != one)).collect();
+    all.append(applying);
+    all
 }
 
 /// Plans what the directory asks for; nothing when planning failed, which was shown then.
@@ -122,7 +131,7 @@ fn from_directory(
     watched: &Watched,
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
-    let mut options = options(context, planning)?;
+    let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
     let empty = if options.mode == Mode::Destroy || kind == Kind::Destroy { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_directory(context, empty)?;
     let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
@@ -135,18 +144,17 @@ fn from_directory(
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
-    warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else {
         context.show(&warnings);
         return Ok(None);
     };
     show_plan(context, &plan);
-    context.show(&warnings);
     if plan.errored || warnings.has_errors() {
+        context.show(&warnings);
         return Ok(None);
     }
-    Ok(Some(Ready { run, store, plan, inputs: options.inputs }))
+    Ok(Some(Ready { run, store, plan, inputs: options.inputs, warnings }))
 }
 
 /// Takes a plan that was saved.
@@ -194,8 +202,7 @@ fn from_file(
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
     }
-    context.show(&warnings);
-    Ok(Some(Ready { run, store, plan, inputs }))
+    Ok(Some(Ready { run, store, plan, inputs, warnings }))
 }
 
 fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {

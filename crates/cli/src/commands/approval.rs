@@ -1,7 +1,7 @@
 //! The question before anything is changed.
 
 use groma_diagnostics::Diagnostics;
-use groma_engine::{Action, Mode, Plan};
+use groma_engine::{Mode, Plan};
 
 use super::{Context, fail};
 use crate::terminal::Answer;
@@ -28,7 +28,7 @@ pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagno
         Answer::Line(line) if line == "yes" => Ok(Approval::Given),
         Answer::Line(_) => {
             let what = if plan.mode == Mode::Destroy { "Destroy" } else { "Apply" };
-            context.streams.print(&format!("\n{what} cancelled.\n"));
+            context.streams.print(&format!("{what} cancelled.\n"));
             Ok(Approval::Refused)
         }
         Answer::End => Err(fail(
@@ -60,14 +60,9 @@ fn question(context: &Context, plan: &Plan) -> (String, String) {
                  will be accepted to confirm."
             ),
         ),
-        Mode::Normal => {
-            let changes_objects = plan.changes.iter().any(|change| change.action != Action::NoOp);
-            let what = if changes_objects { "actions" } else { "changes" };
-            let _ = what;
-            (
-                format!("Do you want to perform these actions{place}?"),
-                format!("{product} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
-            )
-        }
+        Mode::Normal => (
+            format!("Do you want to perform these actions{place}?"),
+            format!("{product} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
+        ),
     }
 }

@@ -99,6 +99,15 @@ fn misused(program: &str, environment: &[(String, String)], problem: UsageError)
     1
 }
 
+/// The failure of a command because it was not called as it must be.
+fn misuse(context: &Context, command: &str, summary: &str, detail: impl AsRef<str>) -> Diagnostics {
+    let program = &context.wording.command;
+    fail(
+        summary,
+        format!("{}\n\nFor more help on using this command, run:\n  {program} {command} -help", detail.as_ref()),
+    )
+}
+
 /// The failure of a command because of one problem.
 fn fail(summary: &str, detail: impl Into<String>) -> Diagnostics {
     Diagnostic::error(summary, detail).into()

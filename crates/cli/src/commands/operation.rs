@@ -83,7 +83,7 @@ pub(super) fn open_state(
 }
 
 /// The options of a plan, as the flags say, without values of variables.
-pub(super) fn options(context: &Context, planning: &Planning) -> Result<PlanOptions, Diagnostics> {
+pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> Result<PlanOptions, Diagnostics> {
     let is_on = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
     let mut problems = Diagnostics::new();
     let mode = match (is_on(planning.destroy), is_on(planning.refresh_only)) {
@@ -111,7 +111,9 @@ pub(super) fn options(context: &Context, planning: &Planning) -> Result<PlanOpti
         ));
     }
     if problems.has_errors() {
-        let _ = context;
+        let help =
+            format!("\n\nFor more help on using this command, run:\n  {} {command} -help", context.wording.command);
+        problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
     Ok(PlanOptions { mode, refresh, replace, targets, ..PlanOptions::default() })
@@ -141,22 +143,4 @@ pub(super) fn prepare_context(context: &mut Context, planning: &Planning) {
     if planning.json.is_some_and(Flag::is_on) {
         context.speak_json().version(TERRAFORM_VERSION);
     }
-}
-
-/// The warnings that a plan for chosen targets is partial.
-pub(super) fn partial_plan_warning(context: &Context, options: &PlanOptions) -> Diagnostics {
-    if options.targets.is_empty() {
-        return Diagnostics::new();
-    }
-    Diagnostic::warning(
-        "Resource targeting is in effect",
-        format!(
-            "You are creating a plan with the -target option, which means that the result of this plan may not represent all of the \
-             changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided only for \
-             exceptional situations such as recovering from errors or mistakes, or when {} specifically suggests to use it as part of an \
-             error message.",
-            context.wording.product
-        ),
-    )
-    .into()
 }

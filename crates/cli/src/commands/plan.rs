@@ -6,9 +6,9 @@ use groma_engine::{Hooks, Mode};
 
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
-use super::operation::{open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::operation::{open_state, options, prepare_context, run as new_run, watch};
 use super::variables::{Missing, values};
-use super::{Context, Outcome, fail, planfile};
+use super::{Context, Outcome, misuse, planfile};
 use crate::arguments::{Flag, Plan};
 use crate::views::progress::Ticker;
 
@@ -16,12 +16,14 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let planning = &arguments.planning;
     prepare_context(context, planning);
     if !arguments.rest.is_empty() {
-        return Err(fail(
+        return Err(misuse(
+            context,
+            "plan",
             "Too many command line arguments",
             "To specify a working directory for the plan, use the global -chdir flag.",
         ));
     }
-    let mut options = options(context, planning)?;
+    let mut options = options(context, planning, "plan")?;
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
     let (configuration, mut warnings) = load_directory(context, empty)?;
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
@@ -36,7 +38,6 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
-    warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     show_plan(context, &plan);
