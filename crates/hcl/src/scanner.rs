@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         let rest = self.text[self.at..].strip_prefix("<<")?;
         let rest = rest.strip_prefix('-').unwrap_or(rest);
         let length = identifier_length(rest);
-        let line_end = match rest[length..].as_bytes() {
+        let line_end = match &rest.as_bytes()[length..] {
             [b'\n', ..] => 1,
             [b'\r', b'\n', ..] => 2,
             _ => return None,

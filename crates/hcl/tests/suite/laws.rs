@@ -144,8 +144,13 @@ fn solid(text: &str) -> Vec<(TokenKind, String)> {
     solid
 }
 
+/// `PROPTEST_CASES` asks for more, for a long search.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(1000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn tokens_put_together_are_the_text(text in any_text()) {

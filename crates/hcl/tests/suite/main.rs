@@ -1,5 +1,7 @@
 //! Tests in the language of the user: texts, and what becomes of them.
 
+#![allow(clippy::unwrap_used, reason = "what a test does not expect may fail it")]
+
 mod bodies;
 mod expressions;
 mod formatting;
