@@ -122,8 +122,9 @@ pub(crate) fn write_outputs(outputs: &BTreeMap<Name, OutputValue>, out: &mut Vec
         write_string(name, out);
         out.extend_from_slice(b": ");
         let mut members = Members::object(out, 2);
-        // A value that was decoded by its type, or computed and converted, has a JSON form of that type.
-        let value = groma_value::json::to_json(&output.value, &output.ty).unwrap_or_else(|_| b"null".to_vec());
+        // Marks have no form in the file, and unknown values, which only a failed run leaves, become null.
+        let value = if output.value.has_marks() { output.value.unmark_deep().0 } else { output.value.clone() };
+        let value = groma_value::json::to_json(&value, &output.ty).unwrap_or_else(|_| b"null".to_vec());
         members.raw("value", &String::from_utf8_lossy(&value));
         members.raw("type", &output.ty.to_json());
         if output.sensitive {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groma_address::{Name, ResourceInstance};
+use groma_address::Name;
 
 use super::MAGIC;
 use super::frame::Frames;
@@ -15,7 +15,6 @@ use crate::model::{CheckResult, OutputValue};
 #[derive(Debug)]
 pub(crate) enum Event {
     Finished(Box<Finished>),
-    Moved(ResourceInstance, ResourceInstance),
     Outputs(BTreeMap<Name, OutputValue>, Option<Vec<CheckResult>>),
 }
 
@@ -130,7 +129,6 @@ impl Reader {
                 self.push(Event::Finished(finished));
             }
             Record::Settled(place) => self.settle(&place),
-            Record::Moved(from, to) => self.push(Event::Moved(from, to)),
             Record::Outputs { outputs, check_results } => {
                 self.push(Event::Outputs(decode_outputs(outputs).ok()?, decode_check_results(check_results).ok()?));
             }

@@ -113,7 +113,6 @@ pub(super) enum Record<'a> {
     Finished(Box<Finished>),
     /// A call under way has been dealt with otherwise.
     Settled(Place),
-    Moved(ResourceInstance, ResourceInstance),
     Outputs {
         outputs: &'a str,
         check_results: &'a str,
@@ -139,9 +138,8 @@ const LIST: u8 = 3;
 const BEGIN: u8 = 4;
 const FINISHED: u8 = 5;
 const SETTLED: u8 = 6;
-const MOVED: u8 = 7;
-const OUTPUTS: u8 = 8;
-const SNAPSHOT: u8 = 9;
+const OUTPUTS: u8 = 7;
+const SNAPSHOT: u8 = 8;
 
 /// What earlier records have given numbers.
 #[derive(Default)]
@@ -227,7 +225,6 @@ pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Recor
             },
         })),
         SETTLED => Record::Settled(decode_place(d)?),
-        MOVED => Record::Moved(d.text()?.parse().ok()?, d.text()?.parse().ok()?),
         OUTPUTS => Record::Outputs { outputs: d.text()?, check_results: d.text()? },
         SNAPSHOT => Record::Snapshot { lineage: d.text()?, serial: d.number()?, bytes: d.0 },
         _ => return None,
@@ -294,13 +291,6 @@ pub(super) fn encode_settled(place: &Place, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(SETTLED);
     encode_place(&place.0, place.1.as_ref(), &mut e);
-}
-
-pub(super) fn encode_moved(from: &ResourceInstance, to: &ResourceInstance, out: &mut Vec<u8>) {
-    let mut e = Encoder(out);
-    e.byte(MOVED);
-    e.text(&from.to_string());
-    e.text(&to.to_string());
 }
 
 pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec<u8>) {

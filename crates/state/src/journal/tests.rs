@@ -74,7 +74,6 @@ fn told(events: &[Event]) -> Vec<String> {
             Outcome::Present(object) => format!("{} {}", finished.place.0, object.id_json().unwrap_or_default()),
             Outcome::Gone => format!("{} gone", finished.place.0),
         },
-        Event::Moved(from, to) => format!("{from} -> {to}"),
         Event::Outputs(outputs, _) => format!("{} outputs", outputs.len()),
     };
     events.iter().map(tell).collect()
@@ -96,14 +95,11 @@ fn what_is_noted_is_read_with_every_detail() {
     journal.begin(&begin("x.y[1]")).unwrap();
     let outcome = Outcome::Present(Arc::new(full.clone()));
     journal.finished(&address("x.z"), Some(&key), &provider(), Some(&object("before")), outcome.clone()).unwrap();
-    journal.moved(&address("x.m"), &address("module.k[\"a\"].x.m")).unwrap();
     journal.outputs(&State::new("1.15.5")).unwrap();
     let found = read(&file);
     assert_eq!(found.header, header());
     assert_eq!(found.in_flight, [begin("x.y[1]")]);
-    let [Event::Finished(finished), Event::Moved(..), Event::Outputs(..)] = &found.events[..] else {
-        panic!("{:?}", found.events)
-    };
+    let [Event::Finished(finished), Event::Outputs(..)] = &found.events[..] else { panic!("{:?}", found.events) };
     assert_eq!(finished.place, (address("x.z"), Some(key)));
     assert_eq!(finished.outcome, outcome);
     assert_eq!(
@@ -252,10 +248,6 @@ proptest! {
                 1 => {
                     journal.finished(&address(&text), None, &provider(), None, Outcome::Gone).unwrap();
                     events.push(format!("{text} gone"));
-                }
-                2 => {
-                    journal.moved(&address(&text), &address("x.z")).unwrap();
-                    events.push(format!("{text} -> x.z"));
                 }
                 _ => {
                     finish(&journal, &text, &number.to_string());

@@ -184,14 +184,6 @@ impl Journal {
         !self.lock().under_way.is_empty()
     }
 
-    /// Notes that an instance with all its objects has another address from now on.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn moved(&self, from: &ResourceInstance, to: &ResourceInstance) -> Result<(), StateError> {
-        self.append(|_, out| frame::append(out, |out| record::encode_moved(from, to, out)))
-    }
-
     /// Notes the outputs and check results of `state`.
     ///
     /// # Errors

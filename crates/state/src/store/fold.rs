@@ -1,8 +1,9 @@
 //! Folding what an interrupted run has done into the state as it is in the file now.
 //!
-//! The file may have changed in between, because Terraform ran. So each record tells what was at its place before: where
-//! that is still so, the record is taken over. Where it is not, the file is newer and wins, and an object that the
-//! file does not know is kept beside it as a deposed one: no object that exists is ever forgotten.
+//! Where the file is as the run found it, all that happened is repeated on it. It may have changed in between, because
+//! Terraform ran. So each record tells what was at its place before: where that is still so, the record is taken over.
+//! Where it is not, the file is newer and wins, and an object that the file does not know is kept beside it as a deposed
+//! one: no object that exists is ever forgotten.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -33,8 +34,8 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
     let mut folded = Folded::default();
     for event in events {
         match event {
+            Event::Finished(finished) if base == Base::Same => folded.changed |= repeat(state, &finished),
             Event::Finished(finished) => fold_object(state, &finished, &mut folded),
-            Event::Moved(from, to) => folded.changed |= state.rename(&from, &to),
             Event::Outputs(outputs, check_results) if base == Base::Same => {
                 folded.changed |= state.outputs != outputs || state.check_results != check_results;
                 state.outputs = outputs;
@@ -44,6 +45,17 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
         }
     }
     folded
+}
+
+/// Does again what the run did, on the state that the run had.
+fn repeat(state: &mut State, finished: &Finished) -> bool {
+    let (address, deposed) = (&finished.place.0, finished.place.1.as_ref());
+    match &finished.outcome {
+        Outcome::Present(object) => {
+            state.insert(address, deposed, &finished.provider, object.clone()).as_ref() != Some(object)
+        }
+        Outcome::Gone => state.remove(address, deposed).is_some(),
+    }
 }
 
 fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::Diagnostics;
 
+use super::difference::note_difference;
 use super::lock::{HeldLock, Locking};
 use super::open::{copy_whole, is_at, open_private, read_if_there, sync_folder, try_lock};
 use super::paths::{StatePaths, suffixed};
@@ -140,21 +141,43 @@ impl LocalStore {
 
     /// Begins a run that changes things: from here on the journal takes notes.
     ///
-    /// A state without lineage gets one. `state` is what [`LocalStore::open`] gave, or a new one.
+    /// `state` is what the run starts from: what [`LocalStore::open`] gave, with all that moves and a refresh have made of
+    /// it since, or a new one, which gets a lineage. Where it differs from the file, the difference is noted first.
     ///
     /// # Errors
     /// When the journal cannot be written, or another process without the lock writes it.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
-        if state.lineage.is_empty() {
-            state.lineage = uuid();
-        }
+        self.prepare(state);
         if self.is_behind {
             self.save(state)?;
         }
-        let journal = self.open_journal()?;
-        journal.start_run(&self.header(&state.lineage))?;
+        let journal = match &self.journal {
+            Some(journal) => journal.clone(),
+            None => {
+                let journal = self.open_journal()?;
+                journal.start_run(&self.header(&state.lineage))?;
+                journal
+            }
+        };
+        self.note_difference(state, &journal)?;
         self.journal = Some(journal.clone());
         Ok(journal)
+    }
+
+    /// Notes how `state` differs from the file.
+    fn note_difference(&self, state: &State, journal: &Journal) -> Result<(), StateError> {
+        let bytes = if self.disk.is_elsewhere {
+            read_if_there(&self.paths.read)?.unwrap_or_default()
+        } else {
+            let file = self.file_to_write()?;
+            if self.holds_already(&*file, &write_parts(state))? {
+                return Ok(());
+            }
+            file.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?
+        };
+        let found = if file::is_blank(&bytes) { State::default() } else { file::read(&bytes)? };
+        drop(bytes);
+        note_difference(&found, state, journal)
     }
 
     /// Writes the state into its file, unless that holds it already, and retires the journal.
@@ -166,10 +189,7 @@ impl LocalStore {
     /// # Errors
     /// When the file was changed by another process meanwhile, or the disk is full or fails.
     pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
-        state.terraform_version.clone_from(&self.terraform_version);
-        if state.lineage.is_empty() {
-            state.lineage = uuid();
-        }
+        self.prepare(state);
         let new = write_parts(state);
         let file = self.file_to_write()?;
         if self.holds_already(&*file, &new)? {
@@ -186,6 +206,14 @@ impl LocalStore {
 
     /// Ends the lock.
     pub fn close(self) {}
+
+    /// Gives the state what the file will say about its writing.
+    fn prepare(&self, state: &mut State) {
+        state.terraform_version.clone_from(&self.terraform_version);
+        if state.lineage.is_empty() {
+            state.lineage = uuid();
+        }
+    }
 
     fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
         match (repair, state) {

@@ -466,17 +466,60 @@ fn a_replacement_killed_half_way_has_both_objects() {
 }
 
 #[test]
-fn moves_are_part_of_the_recovery() {
-    let directory = folder_with(&[("x.y", "a")]);
+fn moves_and_a_refresh_before_the_run_are_part_of_the_recovery() {
+    let directory = folder_with(&[("x.y", "a"), ("x.drifted", "d"), ("x.vanished", "v"), ("x.same", "s")]);
     let killed = killed_after(directory.path(), |store, state| {
+        assert!(state.rename(&address("x.y"), &address("x.z")));
+        let refreshed = Arc::new(ObjectRecord::new(0, AttributesJson::new("{\"id\":\"d\",\"note\":\"refreshed\"}")));
+        state.insert(&address("x.drifted"), None, &provider(), refreshed.clone());
+        state.remove(&address("x.vanished"), None);
         let journal = store.begin_run(state).unwrap();
-        journal.moved(&address("x.y"), &address("x.z")).unwrap();
+        let updated = Arc::new(ObjectRecord::new(0, AttributesJson::new("{\"id\":\"d\",\"note\":\"updated\"}")));
+        journal
+            .finished(&address("x.drifted"), None, &provider(), Some(&refreshed), Outcome::Present(updated))
+            .unwrap();
         journal
             .finished(&address("x.z"), None, &provider(), Some(&object("a")), Outcome::Present(object("a2")))
             .unwrap();
     });
+    let expected = ["x.drifted d", "x.same s", "x.z a2"];
+    let changed_since = copy_of(killed.path());
+    terraform_runs(changed_since.path(), |_| {});
+    for directory in [killed.path(), changed_since.path()] {
+        let (_store, opened) = open(directory);
+        let state = opened.state.unwrap();
+        assert_eq!(objects(&state), expected);
+        assert!(state.object(&address("x.drifted"), None).unwrap().attributes.as_str().contains("updated"));
+        assert!(opened.warnings.is_empty());
+    }
+}
+
+#[test]
+fn a_move_that_terraform_repeats_in_between_makes_no_second_object() {
+    let directory = folder_with(&[("x.y", "a")]);
+    let killed = killed_after(directory.path(), |store, state| {
+        state.rename(&address("x.y"), &address("x.z"));
+        store.begin_run(state).unwrap();
+    });
+    terraform_runs(killed.path(), |state| {
+        state.rename(&address("x.y"), &address("x.z"));
+    });
     let (_store, opened) = open(killed.path());
-    assert_eq!(objects(&opened.state.unwrap()), ["x.z a2"]);
+    assert_eq!(objects(&opened.state.unwrap()), ["x.z a"]);
+}
+
+#[test]
+fn a_run_may_begin_again_before_it_is_saved() {
+    let directory = folder_with(&[("x.y", "a")]);
+    let killed = killed_after(directory.path(), |store, state| {
+        let first = store.begin_run(state).unwrap();
+        first.finished(&address("x.new"), None, &provider(), None, Outcome::Present(object("n"))).unwrap();
+        state.insert(&address("x.new"), None, &provider(), object("n"));
+        let second = store.begin_run(state).unwrap();
+        second.finished(&address("x.y"), None, &provider(), Some(&object("a")), Outcome::Gone).unwrap();
+    });
+    let (_store, opened) = open(killed.path());
+    assert_eq!(objects(&opened.state.unwrap()), ["x.new n"]);
 }
 
 #[test]

@@ -1,0 +1,35 @@
+//! What a run's first state has that the file has not, as notes in the journal.
+
+use crate::error::StateError;
+use crate::journal::{Journal, Outcome};
+use crate::model::{InstanceView, State};
+use crate::object::{DeposedKey, ObjectRecord};
+use std::sync::Arc;
+
+/// Notes all that has to happen to `old` so that it has the objects of `new`.
+pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Result<(), StateError> {
+    for view in old.iter() {
+        let address = view.address();
+        for (deposed, object) in objects(&view) {
+            if new.object(&address, deposed).is_none() {
+                journal.finished(&address, deposed, view.provider, Some(object), Outcome::Gone)?;
+            }
+        }
+    }
+    for view in new.iter() {
+        let address = view.address();
+        for (deposed, object) in objects(&view) {
+            let before = old.object(&address, deposed);
+            if before != Some(object) {
+                let outcome = Outcome::Present(object.clone());
+                journal.finished(&address, deposed, view.provider, before.map(|before| &**before), outcome)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn objects<'a>(view: &InstanceView<'a>) -> impl Iterator<Item = (Option<&'a DeposedKey>, &'a Arc<ObjectRecord>)> {
+    let current = view.record.current.iter().map(|object| (None, object));
+    current.chain(view.record.deposed.iter().map(|(key, object)| (Some(key), object)))
+}
