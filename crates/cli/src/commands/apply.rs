@@ -6,14 +6,14 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::plan::Counts;
-use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Run};
+use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run};
 use groma_state::{LocalStore, State, write_errored};
 use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
-use super::operation::{Watched, open_state, options, prepare_context, run as new_run, watch};
+use super::operation::{OpenState, Watched, open_for_changes, options, prepare_context, run as new_run, watch};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
 use super::{Context, Outcome, fail, output, planfile};
@@ -138,7 +138,12 @@ fn from_directory(
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
-    let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    let OpenState { mut store, mut state, in_flight } =
+        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    if !in_flight.is_empty() {
+        let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
+    }
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let ticker = Ticker::start(Arc::clone(&watched.progress));
@@ -181,7 +186,15 @@ fn from_file(
     let saved = planfile::read(path)?;
     let (configuration, warnings) = load_files(context, &saved.files)?;
     let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
-    let (store, current) = open_state(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    let OpenState { store, state: current, in_flight } =
+        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    if !in_flight.is_empty() {
+        return Err(fail(
+            "Saved plan is stale",
+            "An earlier run was killed while it was changing objects, and what became of them must be asked first. Run apply \
+             without a saved plan, or make a new plan after that.",
+        ));
+    }
     let is_unchanged =
         current.serial == saved.state.serial && (current.lineage == saved.state.lineage || current.serial == 0);
     if !is_unchanged {

@@ -7,7 +7,7 @@ use groma_address::{ResourceInstance, Target};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Hooks, Mode, PlanOptions, Refresh, Run, Session};
-use groma_state::{LocalStore, Locking, State, StatePaths};
+use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
 use super::provider_source::Included;
@@ -68,18 +68,52 @@ pub(super) fn run(
     Ok(Run::new(session))
 }
 
-/// Opens the state; a state that is not there yet is an empty one.
+/// A state that was opened, and what an interrupted run left under way.
+pub(super) struct OpenState {
+    pub store: LocalStore,
+    pub state: State,
+    pub in_flight: Vec<Begin>,
+}
+
+/// Opens the state for looking at it; a state that is not there yet is an empty one.
 pub(super) fn open_state(
     context: &mut Context,
     paths: StatePaths,
     locking: &Locking,
 ) -> Result<(LocalStore, State), Diagnostics> {
+    let opened = open_for_changes(context, paths, locking)?;
+    context.show(&under_way(&opened.in_flight));
+    Ok((opened.store, opened.state))
+}
+
+/// Opens the state for a run that changes things: what an interrupted run left under way is for the engine to ask after.
+pub(super) fn open_for_changes(
+    context: &mut Context,
+    paths: StatePaths,
+    locking: &Locking,
+) -> Result<OpenState, Diagnostics> {
     let cancellation = context.interrupts().cancellation().clone();
     let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
     let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
         .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     context.show(&opened.warnings);
-    Ok((store, opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION))))
+    let state = opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION));
+    Ok(OpenState { store, state, in_flight: opened.in_flight })
+}
+
+/// Says that an interrupted run left calls whose results nobody knows.
+fn under_way(in_flight: &[Begin]) -> Diagnostics {
+    if in_flight.is_empty() {
+        return Diagnostics::new();
+    }
+    let list: Vec<String> =
+        in_flight.iter().map(|begin| format!("  - {} ({})", begin.address, begin.operation)).collect();
+    let detail = format!(
+        "An earlier run was killed before it knew what became of these operations:\n{}\n\nThe next apply asks their providers \
+         first, before it plans. What is shown now may still miss these objects.",
+        list.join("\n")
+    );
+    Diagnostic::warning("Operations of an interrupted run are open", detail).into()
 }
 
 /// The options of a plan, as the flags say, without values of variables.

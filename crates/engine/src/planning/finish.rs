@@ -18,9 +18,6 @@ impl Planner<'_> {
         self.changes.sort_by(in_order);
         self.drift.sort_by(in_order);
         self.warn_of_unknown_replacements();
-        if !self.options.targets.is_empty() {
-            self.evaluation.diagnostics.push(partial_warning());
-        }
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
@@ -191,13 +188,6 @@ fn compare(before: Option<&Value>, after: Option<&Value>) -> Action {
             if same && hidden { Action::NoOp } else { Action::Update }
         }
     }
-}
-
-fn partial_warning() -> Diagnostic {
-    let detail = "The -target option is in use, so this plan leaves out whatever the chosen addresses do not need, and may not be all \
-                  that the configuration asks for.\n\nIt is meant for exceptional situations such as recovering from a mistake; run \
-                  a plan without it soon to see what is left.";
-    Diagnostic::warning("Resource targeting is in effect", detail)
 }
 
 /// The resources that some instance of a plan belongs to.

@@ -88,7 +88,7 @@ resource "awscc_ec2_subnet_route_table_association" "private" {
 
 resource "awscc_ec2_security_group" "web" {
   group_name        = "${var.name}-web"
-  group_description = "The shop's front door"
+  group_description = "Front door of the shop"
   vpc_id            = awscc_ec2_vpc.main.vpc_id
 
   security_group_ingress = [
@@ -106,7 +106,7 @@ resource "awscc_ec2_security_group" "web" {
 
 resource "awscc_ec2_security_group" "database" {
   group_name        = "${var.name}-database"
-  group_description = "The shop's database"
+  group_description = "Database of the shop"
   vpc_id            = awscc_ec2_vpc.main.vpc_id
 
   tags = var.tags
