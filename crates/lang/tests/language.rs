@@ -114,6 +114,11 @@ fn terraform_agrees() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("templates")).unwrap();
+    for template in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates")).unwrap() {
+        let template = template.unwrap();
+        std::fs::copy(template.path(), folder.path().join("templates").join(template.file_name())).unwrap();
+    }
     let mut wrong = String::new();
     for path in files() {
         let cases = cases(&std::fs::read_to_string(&path).unwrap());

@@ -4,6 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groma_value::{Type, Value};
 use md5::Md5;
+use rsa::pkcs1::DecodeRsaPrivateKey as _;
+use rsa::pkcs8::DecodePrivateKey as _;
+use rsa::{Pkcs1v15Encrypt, RsaPrivateKey};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use uuid::Uuid;
@@ -24,6 +27,7 @@ pub(super) fn functions() -> Vec<Function> {
         of_text("bcrypt", bcrypt).takes_more(Parameter::number("cost")),
         Function::fixed("uuid", Type::String, uuid),
         Function::fixed("uuidv5", Type::String, uuidv5).takes(text("namespace")).takes(text("name")),
+        Function::fixed("rsadecrypt", Type::String, rsadecrypt).takes(text("ciphertext")).takes(text("privatekey")),
     ]
 }
 
@@ -75,4 +79,24 @@ fn uuidv5(arguments: &Arguments<'_>) -> Outcome {
             .map_err(|problem| FunctionError::new(format!("uuidv5() doesn't support namespace {other} ({problem})")))?,
     };
     Ok(Value::string(Uuid::new_v5(&namespace, arguments.text(1).as_bytes()).to_string()))
+}
+
+/// The private key of a PEM text in one of the two common formats.
+fn private_key(pem: &str) -> Option<RsaPrivateKey> {
+    RsaPrivateKey::from_pkcs1_pem(pem).ok().or_else(|| RsaPrivateKey::from_pkcs8_pem(pem).ok())
+}
+
+fn rsadecrypt(arguments: &Arguments<'_>) -> Outcome {
+    let ciphertext = STANDARD
+        .decode(arguments.text(0))
+        .map_err(|_| FunctionError::argument(0, "failed to decode input: cipher text must be base64-encoded"))?;
+    let key = private_key(arguments.text(1)).ok_or_else(|| {
+        FunctionError::argument(1, "invalid private key: it must be an RSA key without passphrase in PEM, as PKCS #1 or PKCS #8")
+    })?;
+    let plain = key
+        .decrypt(Pkcs1v15Encrypt, &ciphertext)
+        .map_err(|_| FunctionError::new("failed to decrypt: the cipher text was not made for this key"))?;
+    String::from_utf8(plain)
+        .map(Value::string)
+        .map_err(|_| FunctionError::new("the decrypted text is not valid UTF-8"))
 }
