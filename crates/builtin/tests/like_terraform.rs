@@ -1,5 +1,7 @@
 //! `terraform_data` next to the real one. Set `GROMA_TERRAFORM` to a Terraform of version 1.15 to compare with.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -10,6 +10,7 @@ mod data_source;
 mod definition;
 mod equality;
 mod frozen;
+mod matching;
 pub mod modifier;
 mod private;
 pub mod resource;
@@ -20,6 +21,7 @@ mod stored;
 
 pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
 pub use definition::Definition;
+pub use matching::match_by_attributes;
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{

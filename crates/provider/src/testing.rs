@@ -1,6 +1,9 @@
 //! Short ways to write schemas and objects, for the tests of this crate.
 
 use groma_value::{Type, Value};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::Strategy;
 
 use crate::Name;
 use crate::schema::{Attribute, Block, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
@@ -71,4 +74,49 @@ pub(crate) fn usual_type() -> Type {
 /// A string value.
 pub(crate) fn s(text: &str) -> Value {
     Value::string(text)
+}
+
+/// A text, or null.
+fn text() -> impl Strategy<Value = Value> {
+    option::of("[a-e]{1,2}").prop_map(|text| text.map_or(Value::null(Type::String), Value::string))
+}
+
+/// A usual object; `computed` are values for what a configuration cannot set.
+fn usual_objects(computed: bool) -> impl Strategy<Value = Value> {
+    (text(), text(), text()).prop_map(move |(id, name, size)| {
+        let id = if computed { id } else { Value::null(Type::String) };
+        object(&attributes(usual()), [("id", id), ("name", name), ("size", size)])
+    })
+}
+
+/// An object of the schema with everything.
+pub(crate) fn objects(computed: bool) -> impl Strategy<Value = Value> {
+    let some = || vec(usual_objects(computed), 0..4);
+    let keyed = || vec(("[k-n]", usual_objects(computed)), 0..4);
+    let maybe = || option::of(usual_objects(computed));
+    let plain = usual_objects(computed);
+    (plain, (some(), some(), keyed(), maybe()), (some(), some(), keyed(), maybe(), usual_objects(computed))).prop_map(
+        |(plain, nested, blocks)| {
+            let block = everything();
+            let get = |name: &str| plain.attribute(name).unwrap();
+            let or_null = |value: Option<Value>| value.unwrap_or(Value::null(usual_type()));
+            object(
+                &block,
+                [
+                    ("id", get("id")),
+                    ("name", get("name")),
+                    ("size", get("size")),
+                    ("n_list", Value::list(usual_type(), nested.0)),
+                    ("n_set", Value::set(usual_type(), nested.1)),
+                    ("n_map", Value::map(usual_type(), nested.2)),
+                    ("n_single", or_null(nested.3)),
+                    ("list", Value::list(usual_type(), blocks.0)),
+                    ("set", Value::set(usual_type(), blocks.1)),
+                    ("map", Value::map(usual_type(), blocks.2)),
+                    ("single", or_null(blocks.3)),
+                    ("group", blocks.4),
+                ],
+            )
+        },
+    )
 }

@@ -1,7 +1,7 @@
 //! Checking configurations: the attributes' validators first, then the author's own checks.
 
-use groma_provider::{Answer, Item, ProviderDiagnostic, ProviderDiagnostics, Use, ValidateRequest};
-use groma_value::Value;
+use groma_provider::{Answer, Item, ProviderDiagnostic, ProviderDiagnostics, Slot, Use, ValidateRequest};
+use groma_value::{Path, Value};
 
 use super::{Server, panic};
 use crate::rewrite::{Next, Trio, rewrite};
@@ -52,7 +52,7 @@ fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let trio = Trio { config, plan: config, state: config };
     rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
         let value = visit.plan.clone();
-        if value.is_null() {
+        if is_absent(&value, &visit.slot.item) {
             return Next::Past(value);
         }
         if let Item::Attribute(attribute) = &visit.slot.item
@@ -68,6 +68,7 @@ fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
             );
             return Next::Past(value);
         }
+        found.extend(deprecation(visit.slot, visit.path));
         if value.is_known() {
             let request = ValidatorRequest { path: visit.path, value: &value, config };
             visit.rules.own.validators.iter().for_each(|validator| found.extend(validator.validate(&request)));
@@ -75,4 +76,18 @@ fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
         Next::Into(value)
     });
     found
+}
+
+/// The warning that a deprecated argument is set, or a deprecated block is there.
+fn deprecation(slot: &Slot, path: &Path) -> Option<ProviderDiagnostic> {
+    let (summary, deprecation) = match &slot.item {
+        Item::Attribute(attribute) => ("Attribute Deprecated", attribute.deprecation()?),
+        Item::Block(nested) => ("Block Deprecated", nested.block().deprecation()?),
+    };
+    Some(ProviderDiagnostic::warning(summary, deprecation.message.clone()).at(path.clone()))
+}
+
+/// Whether nobody wrote anything there. No blocks are an empty collection, not null.
+fn is_absent(value: &Value, item: &Item) -> bool {
+    value.is_null() || (matches!(item, Item::Block(_)) && value == item.empty_value())
 }

@@ -207,6 +207,29 @@ fn fw_19_validation_covers_read_only_attributes_and_validators() {
 }
 
 #[test]
+fn fw_19_deprecated_arguments_and_blocks_draw_a_warning_when_they_are_used() {
+    let block = groma_framework::NestedBlock::new(groma_framework::Nesting::List, [("a", Attribute::string())]);
+    let schema = base()
+        .attribute("old", Attribute::string().deprecated("Use name instead."))
+        .block("old_block", block.deprecated("Leave it out."));
+    let served = Thing::new(schema).serve();
+    let validate = |config: Value| {
+        let request = ValidateRequest {
+            type_name: "test_thing".into(),
+            config,
+            client_capabilities: ClientCapabilities::default(),
+        };
+        served.server.validate_resource(request).now().unwrap()
+    };
+    assert!(validate(served.object([("name", s("x"))])).is_empty());
+    let element = Type::object([("a", Type::String)]);
+    let blocks = Value::list(element, vec![Value::object([("a", s("x"))])]);
+    let found = validate(served.object([("old", s("x")), ("old_block", blocks)]));
+    assert_eq!(texts(&found), ["Attribute Deprecated .old", "Block Deprecated .old_block"]);
+    assert!(!found.has_errors());
+}
+
+#[test]
 fn an_unknown_type_is_an_error() {
     let served = Thing::new(base()).serve();
     assert!(served.server.resource_schema("test_other").unwrap().is_none());

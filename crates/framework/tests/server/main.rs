@@ -1,5 +1,7 @@
 //! What the framework does around a resource, rule by rule.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod apply;
 mod modifiers;
 mod plan;

@@ -47,6 +47,9 @@ enum TypeKind {
     Ephemeral,
 }
 
+/// Schemas that have been asked for; nothing for types that the provider does not have.
+type KnownSchemas = HashMap<(TypeKind, Name), Option<Arc<Schema>>>;
+
 /// What becomes of the broken rules of providers that are exempt from them (LC-17).
 pub type LogHook = dyn Fn(&Diagnostic) + Send + Sync;
 
@@ -60,7 +63,7 @@ pub struct Checked {
     provider: Arc<dyn Provider>,
     address: ProviderAddress,
     declared: OnceLock<ProviderSchema>,
-    schemas: Mutex<HashMap<(TypeKind, Name), Option<Arc<Schema>>>>,
+    schemas: Mutex<KnownSchemas>,
     log: Option<Arc<LogHook>>,
 }
 

@@ -102,9 +102,6 @@ fn check_value(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
     if planned_type != Type::Dynamic && !same_kind(&planned_type, &actual_type) {
         return report(found, trail, Problem::TypeChanged { planned: planned_type, actual: actual_type });
     }
-    if planned.is_null() != actual.is_null() {
-        return report(found, trail, Problem::Changed { planned: planned.clone(), actual: actual.clone() });
-    }
     if !actual.is_known() {
         return report(found, trail, Problem::BecameUnknown);
     }

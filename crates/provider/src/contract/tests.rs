@@ -1,8 +1,10 @@
-use groma_value::{Path, Refinement, Type, Value};
+use groma_value::{Kind, Path, Refinement, Type, Value};
+use proptest::prelude::*;
 
 use super::*;
+use crate::proposed_new_state;
 use crate::schema::{Attribute, Block, ObjectNesting, ObjectSchema, Use};
-use crate::testing::{attributes, everything, object, s, string, usual, usual_object, usual_type};
+use crate::testing::{attributes, everything, object, objects, s, string, usual, usual_object, usual_type};
 
 /// Places and messages of violations.
 fn texts(violations: &[Violation]) -> Vec<String> {
@@ -49,6 +51,13 @@ fn lc_07_planned_value_must_equal_config_or_prior() {
         planned(&block, block.null_value(), config(), usual_object("", "NEW", "")),
         [".name: the planned value \"NEW\" is not the configured value \"new\""]
     );
+}
+
+#[test]
+fn lc_07_a_computed_attribute_that_is_configured_is_bound_too() {
+    let block = attributes(usual());
+    let found = planned(&block, block.null_value(), usual_object("", "", "small"), usual_object("", "", "large"));
+    assert_eq!(found, [".size: the planned value \"large\" is not the configured value \"small\""]);
 }
 
 #[test]
@@ -387,4 +396,46 @@ fn a_set_of_ten_thousand_elements_is_compared_in_linear_time() {
     let started = std::time::Instant::now();
     assert!(check_compatible(&block, &planned, &actual).is_empty());
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
+/// `value` with unknown in the place of what the schema lets the provider choose and the configuration leaves open.
+fn opened(value: &Value) -> Value {
+    value.transform(|path, value| match path.steps().last() {
+        Some(groma_value::PathStep::Attribute(name)) if &**name == "id" && value.is_null() => unknown(),
+        _ => value,
+    })
+}
+
+/// How many elements the sets have.
+fn set_sizes(value: &Value) -> Vec<usize> {
+    let size = |name: &str| value.attribute(name).and_then(|set| set.as_slice().map(<[Value]>::len));
+    ["set", "n_set"].iter().filter_map(|name| size(name)).collect()
+}
+
+proptest! {
+    #[test]
+    fn lc_07_law_the_proposed_new_state_is_a_valid_plan(prior in objects(true), config in objects(false)) {
+        let block = everything();
+        let proposed = proposed_new_state(&block, &prior, &config);
+        // Two elements that differ in nothing but what one of them leaves to the provider may become equal.
+        prop_assume!(set_sizes(&proposed) == set_sizes(&config));
+        prop_assert_eq!(planned(&block, prior, config, proposed), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lc_12_law_filling_in_what_is_unknown_is_compatible(prior in objects(true), config in objects(false)) {
+        let block = everything();
+        let promised = opened(&proposed_new_state(&block, &prior, &config));
+        let filled = promised.transform(|_, value| match value.kind() {
+            Kind::Unknown(_) => s("filled"),
+            _ => value,
+        });
+        prop_assert_eq!(texts(&check_compatible(&block, &promised, &filled)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lc_12_law_any_other_object_is_incompatible(planned in objects(true), actual in objects(true)) {
+        let found = check_compatible(&everything(), &planned, &actual);
+        prop_assert_eq!(found.is_empty(), planned == actual);
+    }
 }

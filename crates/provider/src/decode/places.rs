@@ -38,8 +38,8 @@ impl Blocks {
         match key.kind() {
             Kind::Number(position) => {
                 let position = usize::try_from(position.to_u64()?).ok()?;
-                let before = self.entries.iter().take(position.saturating_add(1));
-                before.clone().find(is_dynamic).or_else(|| self.entries.get(position)).or_else(|| before.last())
+                let mut before = self.entries.iter().take(position.saturating_add(1));
+                before.find(is_dynamic).or_else(|| self.entries.get(position)).or_else(|| self.entries.last())
             }
             Kind::String(label) => {
                 let labelled = |entry: &&Entry| match entry {

@@ -1,11 +1,9 @@
 use groma_value::{Kind, Type, Value};
-use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
 use crate::schema::{NestedBlock, ObjectNesting, ObjectSchema};
-use crate::testing::{attributes, everything, inner, object, s, string, usual, usual_object, usual_type};
+use crate::testing::{attributes, everything, inner, object, objects, s, string, usual, usual_object, usual_type};
 
 fn list(objects: Vec<Value>) -> Value {
     Value::list(usual_type(), objects)
@@ -204,51 +202,6 @@ fn a_set_of_ten_thousand_elements_is_matched_in_linear_time() {
     assert_eq!(proposed_new_state(&block, &prior, &config), prior);
     // In quadratic time this is a hundred million comparisons.
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
-}
-
-/// A text, or null.
-fn text() -> impl Strategy<Value = Value> {
-    option::of("[a-e]{1,2}").prop_map(|text| text.map_or(Value::null(Type::String), Value::string))
-}
-
-/// A usual object; `computed` are values for what a configuration cannot set.
-fn usual_objects(computed: bool) -> impl Strategy<Value = Value> {
-    (text(), text(), text()).prop_map(move |(id, name, size)| {
-        let id = if computed { id } else { Value::null(Type::String) };
-        object(&attributes(usual()), [("id", id), ("name", name), ("size", size)])
-    })
-}
-
-/// An object of the schema with everything.
-fn objects(computed: bool) -> impl Strategy<Value = Value> {
-    let some = || vec(usual_objects(computed), 0..4);
-    let keyed = || vec(("[k-n]", usual_objects(computed)), 0..4);
-    let maybe = || option::of(usual_objects(computed));
-    let plain = usual_objects(computed);
-    (plain, (some(), some(), keyed(), maybe()), (some(), some(), keyed(), maybe(), usual_objects(computed))).prop_map(
-        |(plain, nested, blocks)| {
-            let block = everything();
-            let get = |name: &str| plain.attribute(name).unwrap();
-            let or_null = |value: Option<Value>| value.unwrap_or(Value::null(usual_type()));
-            object(
-                &block,
-                [
-                    ("id", get("id")),
-                    ("name", get("name")),
-                    ("size", get("size")),
-                    ("n_list", list(nested.0)),
-                    ("n_set", set(nested.1)),
-                    ("n_map", Value::map(usual_type(), nested.2)),
-                    ("n_single", or_null(nested.3)),
-                    ("list", list(blocks.0)),
-                    ("set", set(blocks.1)),
-                    ("map", Value::map(usual_type(), blocks.2)),
-                    ("single", or_null(blocks.3)),
-                    ("group", blocks.4),
-                ],
-            )
-        },
-    )
 }
 
 /// All texts in a value.
