@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{Applied, ApplyInput, Checked, Schema, Subject};
-use groma_state::{Begin, ObjectStatus, Operation};
+use groma_state::{Begin, DeposedKey, ObjectStatus, Operation};
 use groma_value::{Value, msgpack};
 
 use crate::planning::no_meta;
@@ -62,10 +62,17 @@ impl Recovery {
             Ok(record) => {
                 let record = Arc::new(record);
                 let outcome = groma_state::Outcome::Present(Arc::clone(&record));
-                let deposed = begin.deposed.as_ref();
-                if let Err(problem) =
-                    self.recorder.finished(&begin.address, deposed, &begin.provider, before.as_deref(), outcome)
-                {
+                // Another program may have put another object there since; neither may be forgotten.
+                let is_taken = before.as_ref().is_some_and(|before| !before.is_same_object(&record));
+                let beside = is_taken.then(DeposedKey::generate);
+                let deposed = beside.as_ref().or(begin.deposed.as_ref());
+                let before = if is_taken { None } else { before.as_deref() };
+                let mut noted = self.recorder.finished(&begin.address, deposed, &begin.provider, before, outcome);
+                if is_taken {
+                    noted = noted.and_then(|()| self.recorder.settled(&begin.address, begin.deposed.as_ref()));
+                    diagnostics.push(kept_beside(&begin));
+                }
+                if let Err(problem) = noted {
                     diagnostics.push(problem);
                 }
                 state.insert(&begin.address, deposed, &begin.provider, record);
@@ -133,6 +140,16 @@ fn cannot_repeat(begin: &Begin) -> Diagnostic {
     );
     Diagnostic::warning("Operation of an interrupted run has an unknown result", detail)
         .about(begin.address.to_string())
+}
+
+fn kept_beside(begin: &Begin) -> Diagnostic {
+    let detail = format!(
+        "An earlier run was killed while {} was being created, and since then another run has put another object there. Both \
+         exist. The one of the killed run is kept in the state as a deposed object, which the next apply destroys. If you want to \
+         keep it, take it out of the state first.",
+        begin.address
+    );
+    Diagnostic::warning("Object of an interrupted run kept as deposed", detail).about(begin.address.to_string())
 }
 
 fn recovered_warning(begin: &Begin) -> Diagnostic {

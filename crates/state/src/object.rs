@@ -232,6 +232,17 @@ impl ObjectRecord {
         Fingerprint(half)
     }
 
+    /// Whether both tell about the same object, be it at different times: by identity, by the attribute `id`, or where
+    /// there is neither by all attributes.
+    pub fn is_same_object(&self, other: &Self) -> bool {
+        let identity = |object: &Self| object.identity.as_ref().and_then(|identity| identity.json.clone());
+        match (identity(self), identity(other), self.id_json(), other.id_json()) {
+            (Some(one), Some(other), ..) => one == other,
+            (_, _, Some(one), Some(other)) => one == other,
+            _ => self.attributes == other.attributes,
+        }
+    }
+
     /// The attribute `id` as JSON text, by which most providers name an object.
     pub fn id_json(&self) -> Option<String> {
         #[derive(serde::Deserialize)]

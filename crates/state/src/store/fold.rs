@@ -74,7 +74,7 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
         Outcome::Gone => {}
         Outcome::Present(object) => match found {
             // Written by the other tool after it read the object: newer than what is in the journal.
-            Some(found) if is_same_object(&found, object) => {}
+            Some(found) if found.is_same_object(object) => {}
             Some(_) => {
                 let key = free_key(state, finished);
                 state.insert(address, Some(&key), &finished.provider, object.clone());
@@ -87,15 +87,6 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
                 folded.changed = true;
             }
         },
-    }
-}
-
-fn is_same_object(one: &ObjectRecord, other: &ObjectRecord) -> bool {
-    let identity = |object: &ObjectRecord| object.identity.as_ref().and_then(|identity| identity.json.clone());
-    match (identity(one), identity(other), one.id_json(), other.id_json()) {
-        (Some(one), Some(other), ..) => one == other,
-        (_, _, Some(one), Some(other)) => one == other,
-        _ => one.attributes == other.attributes,
     }
 }
 

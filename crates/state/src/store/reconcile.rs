@@ -52,7 +52,10 @@ pub(super) fn reconcile(path: &Path, bytes: &[u8], journal: Option<Recovered>) -
     };
     let in_flight = std::mem::take(&mut journal.in_flight);
     if journal.is_folded() {
-        let state = found.map_err(|error| error.in_file(path))?;
+        let mut state = found.map_err(|error| error.in_file(path))?;
+        if let Some(state) = state.take_if(|state| !in_flight.is_empty() && !belongs_together(state, &journal)) {
+            return Ok(Reconciled { file_is_state, ..set_aside(path, state) });
+        }
         return Ok(Reconciled { state, file_is_state, in_flight, ..Reconciled::default() });
     }
     let reconciled = match (found, journal.snapshot.take()) {
@@ -64,6 +67,7 @@ pub(super) fn reconcile(path: &Path, bytes: &[u8], journal: Option<Recovered>) -
         (Err(_), Some(snapshot)) => restore(snapshot, journal, half_written(path).into())?,
         (Err(error), None) => return Err(error.in_file(path)),
     };
+    let in_flight = if reconciled.repair == Repair::SetAside { Vec::new() } else { in_flight };
     Ok(Reconciled { in_flight, file_is_state, ..reconciled })
 }
 

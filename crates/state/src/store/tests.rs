@@ -449,6 +449,23 @@ fn a_journal_of_another_lineage_is_kept_but_not_used() {
 }
 
 #[test]
+fn calls_under_way_for_another_lineage_are_not_asked_after() {
+    for noted in [false, true] {
+        let directory = folder_with(&[("x.y", "a")]);
+        let killed = killed_after(directory.path(), |store, state| {
+            let journal = store.begin_run(state).unwrap();
+            journal.begin(&begin("x.new")).unwrap();
+            if noted {
+                journal.finished(&address("x.y"), None, &provider(), Some(&object("a")), Outcome::Gone).unwrap();
+            }
+        });
+        fs::write(state_file(killed.path()), file::write(&State::new(VERSION))).unwrap();
+        let (_store, opened) = open(killed.path());
+        assert!(opened.in_flight.is_empty() && !opened.warnings.is_empty());
+    }
+}
+
+#[test]
 fn a_replacement_killed_half_way_has_both_objects() {
     let directory = folder_with(&[("x.y", "old")]);
     let killed = killed_after(directory.path(), |store, state| {
