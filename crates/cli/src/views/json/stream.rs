@@ -10,6 +10,7 @@ use groma_engine::plan::Counts;
 use groma_engine::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use serde_json::{Map, Value, json};
 
+use super::document::told_drift;
 use super::text::compact;
 use crate::views::diagnostic::diagnostic_json;
 
@@ -107,7 +108,7 @@ impl Stream {
 
     /// Everything about a plan: drift, planned changes, counts, outputs.
     pub fn plan(&self, plan: &Plan) {
-        for change in &plan.drift {
+        for change in told_drift(plan) {
             let name = action_name(change);
             let text = format!("{}: Drift detected ({name})", change.address);
             self.send(Message::new("resource_drift", text).with("change", change_json(change, Reasons::Hidden)));

@@ -18,12 +18,7 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
             json.insert("constant_value".into(), value_json(&value));
         }
     } else {
-        let mut names: Vec<String> = Vec::new();
-        for name in found.iter().flat_map(reference_names) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let names: Vec<String> = found.iter().flat_map(reference_names).collect();
         json.insert("references".into(), json!(names));
     }
     Json::Object(json)

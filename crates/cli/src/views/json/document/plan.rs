@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use groma_address::{Mode, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
 use groma_engine::plan::RelevantAttribute;
-use groma_engine::{Action, OutputChange, Plan, ResourceChange};
+use groma_engine::{Action, Mode as PlanMode, OutputChange, Plan, ResourceChange};
 use groma_provider::Schema;
 use groma_value::{Kind, Path, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
@@ -30,8 +30,9 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
         document.insert("variables".into(), Json::Object(variables.collect()));
     }
     document.insert("planned_values".into(), planned_values(plan));
-    if !plan.drift.is_empty() {
-        document.insert("resource_drift".into(), plan.drift.iter().map(change_json).collect());
+    let drift: Vec<Json> = told_drift(plan).map(change_json).collect();
+    if !drift.is_empty() {
+        document.insert("resource_drift".into(), Json::Array(drift));
     }
     if !plan.changes.is_empty() {
         document.insert("resource_changes".into(), plan.changes.iter().map(change_json).collect());
@@ -68,8 +69,36 @@ fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
     schemas
 }
 
+/// The prior state; outputs whose new value is known already have it, as after a refresh.
 fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Json {
-    state_json(&plan.prior_state, prior)
+    let mut json = state_json(&plan.prior_state, prior);
+    let Some(document) = json.as_object_mut() else { return json };
+    document.remove("checks");
+    let known = plan.outputs.iter().filter(|output| output.action != Action::Delete && output.after.is_wholly_known());
+    let values = document.entry("values").or_insert_with(|| Json::Object(Map::new()));
+    let known: Vec<(String, Json)> = known
+        .map(|output| {
+            let value = json!({
+                "sensitive": output.sensitive, "value": value_json(&output.after), "type": type_json(&output.after.ty()),
+            });
+            (output.name.to_string(), value)
+        })
+        .collect();
+    if let Some(values) = values.as_object_mut().filter(|_| !known.is_empty()) {
+        let mut all: std::collections::BTreeMap<String, Json> = match values.remove("outputs") {
+            Some(Json::Object(outputs)) => outputs.into_iter().collect(),
+            _ => std::collections::BTreeMap::new(),
+        };
+        all.extend(known);
+        values.shift_insert(0, "outputs".into(), Json::Object(all.into_iter().collect()));
+    }
+    json
+}
+
+/// What changed outside; a move alone is no such change unless nothing else is planned.
+pub(crate) fn told_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
+    let all = plan.mode == PlanMode::RefreshOnly;
+    plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)
 }
 
 fn planned_values(plan: &Plan) -> Json {
