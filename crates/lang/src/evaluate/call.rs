@@ -347,8 +347,10 @@ impl Evaluator<'_> {
         if failed || super::observe::failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
-        match constraint.convert(&value) {
-            Ok(value) => value,
+        // As with other functions, marks within the argument are marks of the whole result.
+        let marks = value.deep_marks();
+        match constraint.convert(&value.unmark_deep().0) {
+            Ok(value) => value.with_marks(&marks),
             Err(problem) => {
                 self.invalid_argument("value", &problem.to_string(), expression, whole);
                 Value::DYNAMIC

@@ -91,12 +91,13 @@ fn rsadecrypt(arguments: &Arguments<'_>) -> Outcome {
         .decode(arguments.text(0))
         .map_err(|_| FunctionError::argument(0, "failed to decode input: cipher text must be base64-encoded"))?;
     let key = private_key(arguments.text(1)).ok_or_else(|| {
-        FunctionError::argument(1, "invalid private key: it must be an RSA key without passphrase in PEM, as PKCS #1 or PKCS #8")
+        FunctionError::argument(
+            1,
+            "invalid private key: it must be an RSA key without passphrase in PEM, as PKCS #1 or PKCS #8",
+        )
     })?;
     let plain = key
         .decrypt(Pkcs1v15Encrypt, &ciphertext)
         .map_err(|_| FunctionError::new("failed to decrypt: the cipher text was not made for this key"))?;
-    String::from_utf8(plain)
-        .map(Value::string)
-        .map_err(|_| FunctionError::new("the decrypted text is not valid UTF-8"))
+    String::from_utf8(plain).map(Value::string).map_err(|_| FunctionError::new("the decrypted text is not valid UTF-8"))
 }

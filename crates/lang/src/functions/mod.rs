@@ -27,6 +27,8 @@ mod yaml_scalar;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::context::ProviderSignature;
+
 pub(crate) use signature::Function;
 pub use signature::FunctionError;
 pub use template::TemplateCache;
@@ -73,4 +75,37 @@ pub fn names() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = TABLE.functions.iter().map(|function| function.name).chain(SPECIAL).collect();
     names.sort_unstable();
     names
+}
+
+/// What a built-in function takes and gives, for those who document or complete calls; nothing for `can`, `convert` and
+/// `try`, whose arguments are not values. A result type that depends on the arguments is [`Type::Dynamic`](groma_value::Type::Dynamic).
+pub fn signature(name: &str) -> Option<ProviderSignature> {
+    find(name).map(Function::signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_functions_of_both_languages_are_there() {
+        let wanted = "abs abspath alltrue anytrue base64decode base64encode base64gzip base64sha256 base64sha512 basename \
+            bcrypt can ceil chomp chunklist cidrhost cidrnetmask cidrsubnet cidrsubnets coalesce coalescelist compact concat \
+            contains convert csvdecode dirname distinct element endswith ephemeralasnull file filebase64 filebase64sha256 \
+            filebase64sha512 fileexists filemd5 fileset filesha1 filesha256 filesha512 flatten floor format formatdate \
+            formatlist indent index issensitive join jsondecode jsonencode keys length list log lookup lower map matchkeys \
+            max md5 merge min nonsensitive one parseint pathexpand plantimestamp pow range regex regexall replace reverse \
+            rsadecrypt sensitive setintersection setproduct setsubtract setunion sha1 sha256 sha512 signum slice sort split \
+            startswith strcontains strrev substr sum templatefile templatestring textdecodebase64 textencodebase64 timeadd \
+            timecmp timestamp title tobool tolist tomap tonumber toset tostring transpose trim trimprefix trimspace \
+            trimsuffix try upper urlencode uuid uuidv5 values yamldecode yamlencode zipmap base64gunzip cidrcontains \
+            urldecode assumeequal assumenotnull assumestringprefix assumelistlength assumelistlengthmin assumelistlengthmax \
+            assumemaplength assumemaplengthmin assumemaplengthmax assumesetlength assumesetlengthmin assumesetlengthmax";
+        let mut wanted: Vec<&str> = wanted.split_whitespace().collect();
+        wanted.sort_unstable();
+        assert_eq!(names(), wanted);
+        for name in wanted.iter().filter(|name| !SPECIAL.contains(name)) {
+            assert!(signature(name).is_some(), "{name}");
+        }
+    }
 }

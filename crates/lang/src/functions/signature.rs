@@ -5,7 +5,7 @@ use std::ops::BitOr;
 
 use groma_value::{Marks, Number, Type, Value};
 
-use crate::context::FunctionContext;
+use crate::context::{FunctionContext, ProviderParameter, ProviderSignature};
 use crate::scope::Scope;
 
 /// Why a function gave no result.
@@ -226,6 +226,24 @@ impl Function {
     pub(crate) fn nullable(mut self) -> Self {
         self.nullness = Nullness::MaybeNull;
         self
+    }
+
+    /// What it takes and gives, for the outside.
+    pub(crate) fn signature(&self) -> ProviderSignature {
+        let parameter = |parameter: &Parameter| ProviderParameter {
+            name: parameter.name.clone(),
+            ty: parameter.ty.clone(),
+            nullable: parameter.accepts.has(Accepts::NULL),
+            allows_unknown: parameter.accepts.has(Accepts::UNKNOWN),
+        };
+        ProviderSignature {
+            parameters: self.parameters.iter().map(parameter).collect(),
+            variadic: self.variadic.as_ref().map(parameter),
+            result: match &self.result {
+                ResultType::Fixed(ty) => ty.clone(),
+                ResultType::From(_) => Type::Dynamic,
+            },
+        }
     }
 
     /// The parameter that the argument at `index` belongs to.
