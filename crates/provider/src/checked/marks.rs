@@ -23,16 +23,17 @@ impl Unmarked {
 }
 
 /// `value` with `marks` on the paths they were on, and the sensitive mark wherever the schema hides something.
+///
+/// Marks of write-only attributes stay behind with their values: what came back is null, and may be kept (LC-29).
 pub(super) fn restore(block: &Block, value: Value, marks: &PathMarks) -> Value {
     if value.is_null() {
         return value;
     }
-    let value = if marks.is_empty() { value } else { value.mark_paths(marks) };
-    if !block.contains_sensitive() {
-        return value;
+    let mut all: PathMarks = marks.iter().filter(|(path, _)| !block.is_write_only_at(path)).cloned().collect();
+    if block.contains_sensitive() {
+        all.extend(block.sensitive_paths(&value).into_iter().map(|path| (path, Marks::SENSITIVE)));
     }
-    let hidden: PathMarks = block.sensitive_paths(&value).into_iter().map(|path| (path, Marks::SENSITIVE)).collect();
-    value.mark_paths(&hidden)
+    if all.is_empty() { value } else { value.mark_paths(&all) }
 }
 
 /// The paths of sensitive marks, for messages that must not show what is there.

@@ -29,13 +29,23 @@ impl Block {
 
     /// Whether `path` ends at, or within, an attribute that the schema hides.
     pub fn is_sensitive_at(&self, path: &Path) -> bool {
+        self.passes(path, Attribute::is_sensitive)
+    }
+
+    /// Whether `path` ends at, or within, a write-only attribute.
+    pub fn is_write_only_at(&self, path: &Path) -> bool {
+        self.contains_write_only() && self.passes(path, Attribute::is_write_only)
+    }
+
+    /// Whether one of the attributes on the way along `path` is `wanted`.
+    fn passes(&self, path: &Path, wanted: fn(&Attribute) -> bool) -> bool {
         let mut block = self;
         for step in path.steps() {
             let PathStep::Attribute(name) = step else { continue };
             match block.item(name) {
                 None => return false,
                 Some(Item::Attribute(attribute)) => match attribute.nested_type() {
-                    _ if attribute.is_sensitive() => return true,
+                    _ if wanted(attribute) => return true,
                     Some(nested) => block = nested.object(),
                     None => return false,
                 },

@@ -128,3 +128,21 @@ fn lc_30_marks_on_unknown_values_survive_the_plan() {
     assert!(name.marks().is_sensitive() && !name.is_known());
     assert_eq!(name.ty(), Type::String);
 }
+
+#[test]
+fn lc_29_marks_of_write_only_values_do_not_come_back() {
+    let setup = Setup::new(|script| {
+        script.on_apply(|request, good| {
+            assert_eq!(get(&request.config, "token"), s("t"), "the provider gets the value with the configuration");
+            good()
+        })
+    });
+    let config = setup.object([("token", s("t").with_marks(&Marks::EPHEMERAL))]);
+    let (planned, diagnostics) = setup.plan(setup.null(), config.clone());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let planned = planned.unwrap().state;
+    assert!(!planned.deep_marks().is_ephemeral(), "null is nothing that must not be kept");
+    let (applied, diagnostics) = setup.apply(setup.null(), planned, config);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    assert!(!applied.state.deep_marks().is_ephemeral());
+}
