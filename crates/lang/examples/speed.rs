@@ -48,6 +48,11 @@ fn main() {
         ("list[*]", 2_000),
         ("try(object.nope, 1)", 300_000),
         ("format(\"%s-%03d\", object.name, 7)", 500_000),
+        ("length(distinct(flatten([for a in list : [for b in list : a * 1000 + b]])))", 1),
+        ("length(setproduct(list, list))", 1),
+        ("length(toset([for p in setproduct(list, list) : \"${p[0]}-${p[1]}\"]))", 1),
+        ("length(jsonencode([for a in list : [for b in list : b]]))", 1),
+        ("length(merge([for a in list : {for b in range(100) : \"${a}-${b}\" => b}]...))", 1),
     ] {
         let file = sources.add("speed", text).expect("room for a line");
         let (expression, _) = parse_expression(&file);

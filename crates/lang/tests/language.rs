@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use groma_diagnostics::Sources;
-use groma_lang::{EmptyScope, FunctionContext, Purity, console};
+use groma_lang::{EmptyScope, FunctionContext, ProviderParameter, Purity, console, functions};
 
 struct Case {
     expression: String,
@@ -127,6 +127,47 @@ fn terraform_agrees() {
             if theirs != case.wanted {
                 writeln!(wrong, "{}:\n  terraform {theirs}\n  ours      {}", case.expression, case.wanted).unwrap();
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn signatures_are_those_of_terraform() {
+    let Some(terraform) = std::env::var_os("GROMA_TERRAFORM").map(PathBuf::from) else {
+        println!("skipped: no terraform");
+        return;
+    };
+    let output = Command::new(terraform).args(["metadata", "functions", "-json"]).output().unwrap();
+    let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut wrong = String::new();
+    for (name, theirs) in all["function_signatures"].as_object().unwrap() {
+        let Some(ours) = functions::signature(name) else {
+            // Those of the namespace `core` are the same again; three have arguments that are no values.
+            assert!(name.starts_with("core::") || ["can", "convert", "try"].contains(&name.as_str()), "{name}");
+            continue;
+        };
+        let described = |parameter: &ProviderParameter| {
+            let ty: serde_json::Value = serde_json::from_str(&parameter.ty.to_json()).unwrap();
+            let mut object = serde_json::json!({ "name": parameter.name, "type": ty });
+            if parameter.nullable {
+                object["is_nullable"] = true.into();
+            }
+            object
+        };
+        let bare = |parameter: &serde_json::Value| {
+            let mut parameter = parameter.clone();
+            parameter.as_object_mut().map(|object| object.remove("description"));
+            parameter
+        };
+        let their_parameters: Vec<_> = theirs["parameters"].as_array().into_iter().flatten().map(bare).collect();
+        let our_parameters: Vec<_> = ours.parameters.iter().map(described).collect();
+        let their_more = theirs.get("variadic_parameter").map(bare);
+        let our_more = ours.variadic.as_ref().map(described);
+        // To look for null is no error for us.
+        if name != "contains" && (their_parameters != our_parameters || their_more != our_more) {
+            writeln!(wrong, "{name}:\n  {their_parameters:?} {their_more:?}\n  {our_parameters:?} {our_more:?}")
+                .unwrap();
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

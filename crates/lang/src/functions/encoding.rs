@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{Read as _, Write as _};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -9,7 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use groma_value::{Refinement, Type, Value, json};
+use groma_value::{Refinement, Shape, Type, Value, json};
 
 use super::mapping::shown;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
@@ -24,14 +25,14 @@ pub(super) fn functions() -> Vec<Function> {
         Function::inferred("jsondecode", jsondecode_type, jsondecode).takes(text("str")).nullable(),
         Function::fixed("yamlencode", Type::String, yamlencode)
             .takes(Parameter::any("value").accepting(Accepts::NULL | Accepts::DYNAMIC | Accepts::UNKNOWN)),
-        Function::inferred("yamldecode", yamldecode_type, yamldecode).takes(text("src")).nullable(),
+        Function::fixed("yamldecode", Type::Dynamic, yamldecode).takes(text("src")).nullable(),
         of_text("base64encode", |call| Ok(Value::string(STANDARD.encode(call.text(0))))),
         Function::fixed("base64decode", Type::String, base64decode).takes(text("str").accepting(Accepts::MARKED)),
         of_text("base64gzip", base64gzip),
         Function::fixed("base64gunzip", Type::String, base64gunzip).takes(text("str").accepting(Accepts::MARKED)),
         of_text("urlencode", |call| Ok(Value::string(url_encoded(call.text(0))))),
         of_text("urldecode", urldecode),
-        Function::inferred("csvdecode", csvdecode_type, csvdecode).takes(text("str")),
+        Function::fixed("csvdecode", Type::Dynamic, csvdecode).takes(text("str")),
         Function::fixed("textencodebase64", Type::String, textencode).takes(text("string")).takes(text("encoding")),
         Function::fixed("textdecodebase64", Type::String, textdecode).takes(text("source")).takes(text("encoding")),
     ]
@@ -62,8 +63,8 @@ fn jsonencode(arguments: &Arguments<'_>) -> Outcome {
 /// What the beginning of a JSON text says about its type.
 fn jsondecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     let Some(source) = arguments.first() else { return Ok(Type::Dynamic) };
-    if let Some(text) = source.as_str() {
-        return json::implied_type(text.as_bytes()).map_err(|problem| FunctionError::new(problem.to_string()));
+    if source.is_known() {
+        return Ok(Type::Dynamic);
     }
     let known = crate::ranges::prefix(source);
     Ok(match known.trim_start().chars().next() {
@@ -88,11 +89,6 @@ fn yamlencode(arguments: &Arguments<'_>) -> Outcome {
         return Ok(Value::unknown(Type::String));
     }
     Ok(Value::string(yaml::encode(&value)))
-}
-
-fn yamldecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
-    let Some(text) = arguments.first().and_then(Value::as_str) else { return Ok(Type::Dynamic) };
-    yaml::decode(text).map(|value| value.ty()).map_err(FunctionError::new)
 }
 
 fn yamldecode(arguments: &Arguments<'_>) -> Outcome {
@@ -211,21 +207,18 @@ fn csv_rows(text: &str) -> Result<(Vec<String>, Vec<Vec<String>>), FunctionError
     Ok((names, out))
 }
 
-fn csvdecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
-    let Some(text) = arguments.first().and_then(Value::as_str) else { return Ok(Type::Dynamic) };
-    let (names, _) = csv_rows(text)?;
-    Ok(Type::list(Type::object(names.into_iter().map(|name| (name, Type::String)))))
-}
-
 fn csvdecode(arguments: &Arguments<'_>) -> Outcome {
     let (names, rows) = csv_rows(arguments.text(0))?;
-    let rows = rows
-        .into_iter()
-        .map(|row| Value::object(names.iter().map(String::as_str).zip(row.into_iter().map(Value::string))));
-    Ok(match arguments.result {
-        Type::List(element) => Value::list_of(element.clone(), rows.collect()),
-        _ => Value::tuple(rows.collect()),
-    })
+    let shape = Arc::new(Shape::new(names.iter().map(String::as_str)));
+    // The values of an object stand in the order of its names, not in that of the columns.
+    let columns: Vec<usize> =
+        shape.names().iter().filter_map(|name| names.iter().position(|column| column.as_str() == &**name)).collect();
+    let object = |row: Vec<String>| {
+        let values = columns.iter().map(|column| Value::string(row.get(*column).map_or("", String::as_str))).collect();
+        Value::object_shaped(&shape, values)
+    };
+    let ty = Type::object(names.iter().map(|name| (name.as_str(), Type::String)));
+    Ok(Value::list(ty, rows.into_iter().map(object).collect()))
 }
 
 #[derive(Clone, Copy)]

@@ -149,41 +149,46 @@ fn lookup(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn merge_type(arguments: &[Value]) -> Result<Type, FunctionError> {
-    let Some(first) = arguments.first() else { return Ok(Type::object(std::iter::empty::<(Name, Type)>())) };
-    let mut attributes: BTreeMap<Name, Type> = BTreeMap::new();
-    let mut attributes_known = true;
+    let nothing = || Type::object(std::iter::empty::<(Name, Type)>());
     let effective = |value: &Value| match value.ty() {
-        Type::Object(_) if value.is_null() => Type::object(std::iter::empty::<(Name, Type)>()),
+        Type::Object(_) if value.is_null() => nothing(),
         ty => ty,
     };
-    let first_type = effective(first);
+    let Some(first) = arguments.first().map(effective) else { return Ok(nothing()) };
     let mut alike = true;
     for argument in arguments {
-        let ty = effective(argument);
-        match &ty {
+        match effective(argument) {
             Type::Dynamic => return Ok(Type::Dynamic),
-            Type::Object(object) => {
-                attributes.extend(object.iter().map(|(name, ty)| (name.clone(), ty.clone())));
-            }
-            Type::Map(element) => match argument.kind() {
-                Kind::Map(map) => attributes.extend(map.keys().iter().map(|key| (key.clone(), (**element).clone()))),
-                Kind::Null => {}
-                _ => attributes_known = false,
-            },
-            _ => {
+            ty @ (Type::Object(_) | Type::Map(_)) => alike = alike && ty == first,
+            ty => {
                 let name = ty.friendly_name();
                 return Err(FunctionError::new(format!("arguments must be maps or objects, got \"{name}\"")));
             }
         }
-        alike = alike && ty == first_type;
     }
-    Ok(if alike {
-        first_type
-    } else if attributes_known {
-        Type::object(attributes)
-    } else {
-        Type::Dynamic
-    })
+    if alike {
+        return Ok(first);
+    }
+    if arguments.iter().all(Value::is_known) {
+        // The result shows the attributes itself.
+        return Ok(Type::Dynamic);
+    }
+    Ok(merged_attributes(arguments).map_or(Type::Dynamic, Type::object))
+}
+
+/// The attributes of a merged object of which some values are not known; nothing if even their names are not.
+fn merged_attributes(arguments: &[Value]) -> Option<BTreeMap<Name, Type>> {
+    let mut attributes: BTreeMap<Name, Type> = BTreeMap::new();
+    for argument in arguments.iter().filter(|argument| !argument.is_null()) {
+        match (argument.ty(), argument.kind()) {
+            (Type::Object(object), _) => attributes.extend(object.iter().map(|(name, ty)| (name.clone(), ty.clone()))),
+            (Type::Map(element), Kind::Map(map)) => {
+                attributes.extend(map.keys().iter().map(|key| (key.clone(), (*element).clone())));
+            }
+            _ => return None,
+        }
+    }
+    Some(attributes)
 }
 
 fn merge(arguments: &Arguments<'_>) -> Outcome {

@@ -279,16 +279,11 @@ fn flattened(value: &Value) -> Flat {
 }
 
 fn flatten_type(arguments: &[Value]) -> Result<Type, FunctionError> {
-    let list = first(arguments);
-    match list.ty() {
-        Type::List(_) | Type::Set(_) | Type::Tuple(_) => {}
-        _ if !list.is_known() => return Ok(Type::Dynamic),
-        _ => return Err(FunctionError::new("can only flatten lists, sets and tuples")),
+    match first(arguments).ty() {
+        // The types of the elements show only in the result itself.
+        Type::List(_) | Type::Set(_) | Type::Tuple(_) => Ok(Type::Dynamic),
+        _ => Err(FunctionError::new("can only flatten lists, sets and tuples")),
     }
-    if !list.is_wholly_known() {
-        return Ok(Type::Dynamic);
-    }
-    Ok(Type::tuple(flattened(&list).elements.iter().map(Value::ty).collect::<Vec<_>>()))
 }
 
 fn flatten(arguments: &Arguments<'_>) -> Outcome {
