@@ -1,5 +1,7 @@
 //! Differences of objects, as Terraform shows them for the same plans (recorded from configurations of our own).
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod plan_json;
 
 use groma_cli::terminal::Palette;

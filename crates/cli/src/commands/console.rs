@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::Diagnostics;
-use groma_engine::Hooks;
-use groma_engine::hooks::Silent;
 use groma_hcl::parse_expression;
-use groma_lang::{EmptyScope, FunctionContext, console, evaluate};
+use groma_lang::{FunctionContext, console, evaluate};
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
-use super::operation::{open_state, run as new_run};
+use super::console_scope::{ConsoleScope, Parts};
+use super::lookup::Lookup;
+use super::operation::open_state;
 use super::variables::{Missing, values};
 use super::{Context, Outcome};
 use crate::arguments::Console;
@@ -19,50 +18,58 @@ use crate::terminal::Answer;
 
 pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     context.view(&arguments.view);
-    let (configuration, warnings) = load_directory(context, Empty::Fine)?;
+    let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
+    warnings.append(problems);
     let (_, state) = open_state(context, paths, &Locking::Off)?;
     context.show(&warnings);
-    context.show(&problems);
-    let _ = (state, inputs);
-    let hooks: Arc<dyn Hooks> = Arc::new(Silent);
-    let _ = new_run(context, configuration, hooks, 10)?;
-    let scope = EmptyScope::new(FunctionContext::new(".", Arc::clone(&context.sources)));
+    let scope = ConsoleScope::new(Parts {
+        module: Arc::clone(&configuration.root),
+        inputs: &inputs,
+        objects: Lookup::default().objects(&state)?,
+        workspace: context.settings.workspace.clone(),
+        directory: context.original_directory.display().to_string(),
+        functions: FunctionContext::new(".", Arc::clone(&context.sources)),
+    });
+    converse(context, &scope)
+}
+
+/// Reads lines until there is no more; mistakes count only where nobody sees them.
+fn converse(context: &mut Context, scope: &ConsoleScope) -> Outcome {
     let prompter = context.prompter();
+    let is_seen = context.streams.input_is_terminal;
     let mut failed = false;
     loop {
-        if context.streams.input_is_terminal {
+        if is_seen {
             context.streams.print("> ");
         }
-        let line = match prompter.line() {
-            Answer::Line(line) => line,
-            Answer::End | Answer::Interrupted => {
-                if context.streams.input_is_terminal {
-                    context.streams.print("\n");
-                }
-                break;
-            }
-        };
+        let Answer::Line(line) = prompter.line() else { break };
         match line.trim() {
-            "" => continue,
-            "exit" => break,
+            "" => {}
+            "exit" => return Ok(0),
             "help" => {
-                context.streams.print("Type an expression and see its value. Leave with exit, or with Control-D.\n");
-                continue;
+                context.streams.print("Type an expression and see its value. Leave with exit, or with Control-D.\n")
             }
-            _ => {}
-        }
-        let Some(file) = context.sources.add("<console-input>", line) else { break };
-        let (expression, mut diagnostics) = parse_expression(&file);
-        let value = if diagnostics.has_errors() { None } else { Some(evaluate(&expression, &scope, &mut diagnostics)) };
-        failed |= diagnostics.has_errors();
-        context.show(&diagnostics);
-        if let Some(value) = value.filter(|_| !diagnostics.has_errors()) {
-            context.streams.print(&format!("{}\n", console::format(&value)));
+            _ => failed |= !answer(context, scope, line),
         }
     }
-    let _ = Diagnostics::new();
-    Ok(u8::from(failed && !context.streams.input_is_terminal))
+    context.streams.print("\n");
+    Ok(u8::from(failed && !is_seen))
+}
+
+/// Prints the value of one line, or what is wrong with it; returns whether there was a value.
+fn answer(context: &Context, scope: &ConsoleScope, line: String) -> bool {
+    let Some(file) = context.sources.add("<console-input>", line) else { return false };
+    let (expression, mut diagnostics) = parse_expression(&file);
+    let value = (!diagnostics.has_errors()).then(|| evaluate(&expression, scope, &mut diagnostics));
+    context.show(&diagnostics);
+    match value.filter(|_| !diagnostics.has_errors()) {
+        Some(value) => {
+            context.streams.print(&format!("{}\n", console::format(&value)));
+            true
+        }
+        None => false,
+    }
 }

@@ -27,7 +27,7 @@ pub(super) fn is_included(address: &ProviderAddress) -> bool {
 impl ProviderSource for Included {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         if *address == ProviderAddress::builtin_terraform() {
-            return Ok(Arc::new(Terraform::default()));
+            return Ok(Arc::new(Terraform));
         }
         if is_cloud_control(address) {
             return Ok(Arc::new(AwsCloudControl::default()));

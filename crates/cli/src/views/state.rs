@@ -169,14 +169,14 @@ pub(crate) fn modules_json<'o>(resources: impl Iterator<Item = (&'o ModuleInstan
         let mut place = &mut root;
         for depth in 1..=module.steps().len() {
             let address = prefix(module, depth);
-            let position = match place.children.iter().position(|(known, _)| *known == address) {
-                Some(position) => position,
-                None => {
-                    place.children.push((address, ModuleTree::default()));
-                    place.children.len() - 1
-                }
-            };
-            place = &mut place.children[position].1;
+            // Resources come sorted by module, so that a module that is not the last one is a new one.
+            if place.children.last().is_none_or(|(known, _)| *known != address) {
+                place.children.push((address, ModuleTree::default()));
+            }
+            match place.children.last_mut() {
+                Some((_, child)) => place = child,
+                None => break,
+            }
         }
         place.resources.push(json);
     }
