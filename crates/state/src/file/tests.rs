@@ -7,9 +7,9 @@ use crate::error::{StateError, StateErrorKind};
 use crate::model::State;
 use crate::object::ObjectStatus;
 
-const EVERYTHING: &str = include_str!("fixtures/everything.tfstate");
-const MODULES: &str = include_str!("fixtures/modules.tfstate");
-const DESTROYED: &str = include_str!("fixtures/destroyed.tfstate");
+const EVERYTHING: &str = include_str!("fixtures/everything.json");
+const MODULES: &str = include_str!("fixtures/modules.json");
+const DESTROYED: &str = include_str!("fixtures/destroyed.json");
 
 fn error(text: &str) -> StateError {
     read(text.as_bytes()).unwrap_err()
