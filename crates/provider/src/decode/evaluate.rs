@@ -15,28 +15,28 @@ use crate::schema::{Item, Nesting, Slot};
 impl Node {
     /// The value in `scope`: of the implied type of the schema, also after errors.
     pub(super) fn evaluate(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
-        let values = self.block.slots().iter().zip(&self.slots).map(|(slot, found)| match found {
-            SlotNode::Absent => slot.item.empty_value().clone(),
-            SlotNode::Argument { expression, convert } => {
-                argument(slot, expression, convert.as_ref(), scope, diagnostics)
-            }
-            SlotNode::Blocks(blocks) => blocks.evaluate(slot, self.missing, scope, diagnostics),
-        });
-        let values = values.collect();
+        let empty = self.block.empty_value().as_object();
+        let mut values = empty.map(|object| object.values().to_vec()).unwrap_or_default();
+        for (position, found) in &self.filled {
+            let (Some(slot), Some(value)) = (self.block.slots().get(*position), values.get_mut(*position)) else {
+                continue;
+            };
+            *value = match found {
+                SlotNode::Argument(expression) => argument(slot, expression, scope, diagnostics),
+                SlotNode::Blocks(blocks) => blocks.evaluate(slot, self.missing, scope, diagnostics),
+            };
+        }
         self.block.object(values)
     }
 }
 
-fn argument(
-    slot: &Slot,
-    expression: &Expression,
-    ty: Option<&Type>,
-    scope: &dyn Scope,
-    diagnostics: &mut Diagnostics,
-) -> Value {
+fn argument(slot: &Slot, expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
     let value = evaluate(expression, scope, diagnostics);
-    let Some(ty) = ty else { return value };
-    if value.has_type(ty) {
+    let ty = match &slot.item {
+        Item::Attribute(attribute) => attribute.config_type(),
+        Item::Block(_) => return value,
+    };
+    if *ty == Type::Dynamic || value.has_type(ty) {
         return value;
     }
     match convert(&value, ty) {

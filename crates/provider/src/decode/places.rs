@@ -11,10 +11,11 @@ impl Node {
     pub(super) fn span_of(&self, steps: &[PathStep]) -> Option<Span> {
         let (PathStep::Attribute(name), rest) = steps.split_first()? else { return None };
         let position = self.block.shape().position(name)?;
-        match self.slots.get(position)? {
-            SlotNode::Absent => Some(self.missing),
-            SlotNode::Argument { expression, .. } => Some(within(expression, rest)),
-            SlotNode::Blocks(blocks) => blocks.span_of(rest),
+        let at = self.filled.binary_search_by_key(&position, |(position, _)| *position);
+        match at.ok().and_then(|at| self.filled.get(at)) {
+            None => Some(self.missing),
+            Some((_, SlotNode::Argument(expression))) => Some(within(expression, rest)),
+            Some((_, SlotNode::Blocks(blocks))) => blocks.span_of(rest),
         }
     }
 }

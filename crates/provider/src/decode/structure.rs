@@ -1,5 +1,6 @@
 //! The structure of a body against its schema: checked once a block, whatever the number of instances.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
@@ -10,24 +11,20 @@ use groma_value::Type;
 use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting, Use};
 use crate::{Name, decode::dynamic};
 
-/// A body whose arguments and blocks have been told apart, in the order of the slots of its schema.
+/// A body whose arguments and blocks have been told apart. Only what is there takes memory: schemas are large, blocks are
+/// many, and most arguments are left out.
 pub(super) struct Node {
     pub(super) block: Arc<Block>,
-    pub(super) slots: Box<[SlotNode]>,
+    /// What is there, with the position of its slot; ascending.
+    pub(super) filled: Box<[(usize, SlotNode)]>,
     /// Where to say that something is missing.
     pub(super) missing: Span,
 }
 
 /// What a body holds for one slot.
 pub(super) enum SlotNode {
-    /// Nothing.
-    Absent,
     /// An argument.
-    Argument {
-        expression: Expression,
-        /// The type to convert to, when there is something to convert to.
-        convert: Option<Type>,
-    },
+    Argument(Expression),
     /// Blocks.
     Blocks(Box<Blocks>),
 }
@@ -65,36 +62,32 @@ impl Reader {
         let (content, problems) = body.content(&body_schema(block, body.is_json()));
         self.diagnostics.append(problems);
         let mut entries = self.entries(&content, block);
-        let slots = block.slots().iter().zip(&mut entries).map(|(slot, entries)| {
-            match (content.get(&slot.name), std::mem::take(entries), &slot.item) {
-                (Some(argument), _, Item::Attribute(attribute)) => {
+        let mut filled = Vec::new();
+        for (position, slot) in block.slots().iter().enumerate() {
+            let entries = entries.remove(&position).unwrap_or_default();
+            let found = match (content.get(&slot.name), &slot.item) {
+                (Some(argument), Item::Attribute(_)) => {
                     self.note_references(&argument.expression);
-                    let convert = (*attribute.config_type() != Type::Dynamic).then(|| attribute.config_type().clone());
-                    SlotNode::Argument { expression: argument.expression.clone(), convert }
+                    Some(SlotNode::Argument(argument.expression.clone()))
                 }
-                (_, entries, Item::Block(nested)) => {
-                    if entries.is_empty() && nested.min() == 0 {
-                        return SlotNode::Absent;
-                    }
-                    SlotNode::Blocks(Box::new(Blocks { nested: nested.clone(), entries }))
+                (_, Item::Block(nested)) if !entries.is_empty() || nested.min() > 0 => {
+                    Some(SlotNode::Blocks(Box::new(Blocks { nested: nested.clone(), entries })))
                 }
-                (None, entries, Item::Attribute(attribute)) if !entries.is_empty() => match as_blocks(attribute) {
-                    Some(nested) => SlotNode::Blocks(Box::new(Blocks { nested, entries })),
-                    None => SlotNode::Absent,
-                },
-                _ => SlotNode::Absent,
-            }
-        });
-        let slots: Box<[SlotNode]> = slots.collect();
-        let node = Node { block: block.clone(), slots, missing: content.missing_item };
+                (None, Item::Attribute(attribute)) if !entries.is_empty() => {
+                    as_blocks(attribute).map(|nested| SlotNode::Blocks(Box::new(Blocks { nested, entries })))
+                }
+                _ => None,
+            };
+            filled.extend(found.map(|found| (position, found)));
+        }
+        let node = Node { block: block.clone(), filled: filled.into(), missing: content.missing_item };
         self.check_counts(&node);
         node
     }
 
-    /// The blocks of each slot.
-    fn entries(&mut self, content: &Content, block: &Arc<Block>) -> Vec<Vec<Entry>> {
-        let mut entries: Vec<Vec<Entry>> = Vec::new();
-        entries.resize_with(block.slots().len(), Vec::new);
+    /// The blocks of each slot that has some, by its position.
+    fn entries(&mut self, content: &Content, block: &Arc<Block>) -> HashMap<usize, Vec<Entry>> {
+        let mut entries: HashMap<usize, Vec<Entry>> = HashMap::new();
         for found in &content.blocks {
             let is_dynamic = &*found.kind.name == DYNAMIC && block.item(DYNAMIC).is_none();
             let kind = match found.labels.first() {
@@ -123,8 +116,8 @@ impl Reader {
                 let node = self.node(&found.body, nested.block());
                 Some(Entry::Static { label: found.labels.first().cloned(), header: found.header, node })
             };
-            if let (Some(entry), Some(slot)) = (entry, entries.get_mut(position)) {
-                slot.push(entry);
+            if let Some(entry) = entry {
+                entries.entry(position).or_default().push(entry);
             }
         }
         entries
@@ -146,8 +139,8 @@ impl Reader {
 
     /// Checks the numbers of blocks that are all written out; with dynamic blocks only an evaluation can tell.
     fn check_counts(&mut self, node: &Node) {
-        for (slot, found) in node.block.slots().iter().zip(&node.slots) {
-            let SlotNode::Blocks(blocks) = found else { continue };
+        for (position, found) in &node.filled {
+            let (SlotNode::Blocks(blocks), Some(slot)) = (found, node.block.slots().get(*position)) else { continue };
             let headers: Option<Vec<Span>> = blocks.entries.iter().map(Entry::static_header).collect();
             if let Some(headers) = headers {
                 self.diagnostics.append(count_problem(&slot.name, &blocks.nested, &headers, node.missing));
@@ -213,7 +206,7 @@ fn body_schema(block: &Block, json: bool) -> BodySchema {
                     _ => schema.optional(name),
                 };
                 // In the JSON syntax an argument and a list of blocks look the same: it is read as the argument.
-                if !json && attribute.usage() != Use::Required && as_blocks(attribute).is_some() {
+                if !json && attribute.usage() != Use::Required && may_be_blocks(attribute) {
                     schema = schema.block(slot.name.clone(), &[]);
                 }
             }
@@ -229,19 +222,27 @@ fn body_schema(block: &Block, json: bool) -> BodySchema {
     schema
 }
 
-/// The blocks that may be written in the place of an argument: old providers have arguments that are lists or sets of
+/// Whether blocks may be written in the place of an argument: old providers have arguments that are lists or sets of
 /// objects, for which Terraform accepts blocks too.
+fn may_be_blocks(attribute: &Attribute) -> bool {
+    match attribute.kind() {
+        AttributeType::Type(ty @ (Type::List(element) | Type::Set(element))) => {
+            matches!(**element, Type::Object(_)) && !ty.has_dynamic()
+        }
+        _ => false,
+    }
+}
+
+/// The blocks that stand for an argument, where [`may_be_blocks`].
 fn as_blocks(attribute: &Attribute) -> Option<NestedBlock> {
-    let AttributeType::Type(ty) = attribute.kind() else { return None };
-    let (nesting, element) = match ty {
+    if !may_be_blocks(attribute) {
+        return None;
+    }
+    let (nesting, element) = match attribute.config_type() {
         Type::List(element) => (Nesting::List, element),
         Type::Set(element) => (Nesting::Set, element),
         _ => return None,
     };
-    let object = element.as_object()?;
-    if ty.has_dynamic() {
-        return None;
-    }
-    let attributes = object.iter().map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
+    let attributes = element.as_object()?.iter().map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
     Some(NestedBlock::new(nesting, Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
 }
