@@ -86,8 +86,12 @@ pub struct Content {
     pub blocks: Vec<Block>,
     /// Where to say that something is missing.
     pub missing_item: Span,
-    index: HashMap<Name, usize>,
+    /// Where each argument is, once there are many.
+    index: Option<HashMap<Name, usize>>,
 }
+
+/// Up to this many arguments, looking at each of them is the quickest.
+const FEW: usize = 16;
 
 /// `name = expression`.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +164,10 @@ impl Content {
 
     /// The argument `name`.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.get(*self.index.get(name)?)
+        match &self.index {
+            Some(index) => self.attributes.get(*index.get(name)?),
+            None => self.attributes.iter().find(|attribute| &*attribute.name.name == name),
+        }
     }
 
     /// The blocks of one kind, in order.
@@ -170,14 +177,18 @@ impl Content {
 
     /// Adds `attribute`, unless there is one of its name; gives that one back.
     pub(crate) fn insert(&mut self, attribute: Attribute) -> Option<&Attribute> {
-        match self.index.entry(Arc::clone(&attribute.name.name)) {
-            std::collections::hash_map::Entry::Occupied(entry) => self.attributes.get(*entry.get()),
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(self.attributes.len());
-                self.attributes.push(attribute);
-                None
-            }
+        if self.get(&attribute.name.name).is_some() {
+            return self.get(&attribute.name.name);
         }
+        if let Some(index) = &mut self.index {
+            index.insert(Arc::clone(&attribute.name.name), self.attributes.len());
+        }
+        self.attributes.push(attribute);
+        if self.index.is_none() && self.attributes.len() > FEW {
+            let places = self.attributes.iter().enumerate();
+            self.index = Some(places.map(|(place, attribute)| (Arc::clone(&attribute.name.name), place)).collect());
+        }
+        None
     }
 }
 

@@ -19,6 +19,8 @@ mod scratch;
 mod template;
 mod traversal;
 
+use std::collections::HashSet;
+
 pub(crate) use body::parse_body;
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
 
@@ -76,6 +78,8 @@ pub(crate) struct Parser<'a> {
     names: names::Names,
     scratch: scratch::Scratch,
     diagnostics: Diagnostics,
+    /// Which of them are about a token that the language does not have.
+    about_unknown: Vec<usize>,
     /// Problems found, including those that were not worth a message.
     problems: usize,
     /// Set after a problem, until something new begins: what comes next is probably a consequence.
@@ -148,6 +152,7 @@ impl<'a> Parser<'a> {
             names: names::Names::new(),
             scratch: scratch::Scratch::default(),
             diagnostics: Diagnostics::new(),
+            about_unknown: Vec::new(),
             problems: 0,
             recovering: false,
             lost_at: 0,
@@ -166,9 +171,15 @@ impl<'a> Parser<'a> {
 
     /// The diagnostics in the order of the text, with those about characters that the language does not know.
     pub(crate) fn finish(self) -> Diagnostics {
-        let mut all = self.diagnostics;
-        all.append(lexical::check(self.text, &self.tokens, &self.origin));
-        let mut list: Vec<Diagnostic> = all.into_iter().collect();
+        let unknown: Vec<Diagnostic> = lexical::check(self.text, &self.tokens, &self.origin).into_iter().collect();
+        let reported: HashSet<Option<Span>> =
+            unknown.iter().map(|diagnostic| diagnostic.subject.map(Span::head)).collect();
+        let said_better = |index: &usize, diagnostic: &Diagnostic| {
+            self.about_unknown.binary_search(index).is_ok() && reported.contains(&diagnostic.subject.map(Span::head))
+        };
+        let kept =
+            self.diagnostics.into_iter().enumerate().filter(|(index, diagnostic)| !said_better(index, diagnostic));
+        let mut list: Vec<Diagnostic> = kept.map(|(_, diagnostic)| diagnostic).chain(unknown).collect();
         list.sort_by_key(|diagnostic| diagnostic.subject.map(Span::start));
         list.into_iter().collect()
     }
@@ -177,10 +188,10 @@ impl<'a> Parser<'a> {
     /// to be consequences of this one.
     fn syntax_error(&mut self, diagnostic: Diagnostic) {
         if !self.recovering {
-            // A character that the language does not know is reported as such.
-            if self.kind() < TokenKind::Ampersand {
-                self.diagnostics.push(diagnostic);
+            if self.kind() >= TokenKind::Ampersand {
+                self.about_unknown.push(self.diagnostics.len());
             }
+            self.diagnostics.push(diagnostic);
             self.lost_at = self.at;
             // Whatever the text ends in the middle of, the blocks around it are not closed either.
             self.nesting_lost |= self.kind() == TokenKind::End;

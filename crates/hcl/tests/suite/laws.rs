@@ -191,6 +191,8 @@ proptest! {
     fn a_layout_changes_nothing_when_done_again(text in any_text()) {
         let once = format(&text);
         prop_assert_eq!(&format(&once), &once);
+        let mistakes = |text: &str| parse_file(&source(text)).1.has_errors();
+        prop_assert_eq!(mistakes(&once), mistakes(&text));
     }
 
     #[test]
