@@ -7,7 +7,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::{DataSource, Resource, ResourceSchema};
+use crate::{DataSource, EphemeralResource, Resource, ResourceSchema};
 
 /// A provider: its configuration, and its types by name.
 ///
@@ -36,6 +36,16 @@ pub trait Definition: Send + Sync {
     ///
     /// What makes the data source unusable.
     fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// The ephemeral resource type `type_name`; nothing when there is none.
+    ///
+    /// # Errors
+    ///
+    /// What makes the type unusable.
+    fn ephemeral_resource(&self, type_name: &str) -> Result<Option<Arc<dyn EphemeralResource>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
     }

@@ -5,9 +5,81 @@
 //! plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, leaves open
 //! what may change, runs plan modifiers, keeps the author's form of values that mean the same, checks its own results
 //! before the engine does, and turns panics into errors.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use groma_framework::{
+//!     Answer, Attribute, CreateRequest, Definition, DeleteRequest, ObjectResponse, ProviderDiagnostics, ReadRequest,
+//!     Resource, ResourceSchema, SchemaBuilder, SchemaProblem, Server, TypeNames,
+//! };
+//! use groma_value::Value;
+//!
+//! /// A pet with a name, which cannot be renamed.
+//! struct Pet(ResourceSchema);
+//!
+//! impl Pet {
+//!     fn new() -> Result<Self, Vec<SchemaProblem>> {
+//!         let schema = SchemaBuilder::new()
+//!             .attribute("id", Attribute::string().computed().use_state_for_unknown())
+//!             .attribute("name", Attribute::string().required().requires_replace());
+//!         schema.build().map(Self)
+//!     }
+//! }
+//!
+//! impl Resource for Pet {
+//!     fn schema(&self) -> &ResourceSchema {
+//!         &self.0
+//!     }
+//!
+//!     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
+//!         let name = request.plan.attribute("name").unwrap_or(Value::NULL);
+//!         let pet = Value::object([("id", Value::string("pet-1")), ("name", name)]);
+//!         Answer::ready(ObjectResponse::found(pet, request.private))
+//!     }
+//!
+//!     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
+//!         Answer::ready(ObjectResponse::found(request.state, request.private))
+//!     }
+//!
+//!     fn delete(&self, _: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
+//!         Answer::ready(ProviderDiagnostics::new())
+//!     }
+//! }
+//!
+//! struct Shelter {
+//!     config: ResourceSchema,
+//! }
+//!
+//! impl Definition for Shelter {
+//!     fn schema(&self) -> &ResourceSchema {
+//!         &self.config
+//!     }
+//!
+//!     fn type_names(&self) -> TypeNames {
+//!         TypeNames { resources: vec!["shelter_pet".into()], ..TypeNames::default() }
+//!     }
+//!
+//!     fn resource(&self, type_name: &str) -> Result<Option<Arc<dyn Resource>>, ProviderDiagnostics> {
+//!         match (type_name, Pet::new()) {
+//!             ("shelter_pet", Ok(pet)) => Ok(Some(Arc::new(pet))),
+//!             _ => Ok(None),
+//!         }
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Vec<SchemaProblem>> {
+//! let shelter = Shelter { config: SchemaBuilder::new().build()? };
+//! let provider = Server::new(Arc::new(shelter));
+//! # use groma_provider::Provider;
+//! assert!(provider.resource_schema("shelter_pet").is_ok_and(|schema| schema.is_some()));
+//! # Ok(())
+//! # }
+//! ```
 
 mod data_source;
 mod definition;
+mod ephemeral;
 mod equality;
 mod frozen;
 mod matching;
@@ -21,6 +93,7 @@ mod stored;
 
 pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
 pub use definition::Definition;
+pub use ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
 pub use matching::match_by_attributes;
 pub use modifier::PlanModifier;
 pub use private::PrivateData;

@@ -2,6 +2,7 @@
 
 mod apply;
 mod consistency;
+mod ephemeral;
 mod panic;
 mod plan;
 mod read;
@@ -11,10 +12,11 @@ mod validate;
 use std::sync::Arc;
 
 use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, ConfigureRequest, FunctionError, FunctionSignature,
-    ImportRequest, ImportResponse, MoveRequest, MoveResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics,
-    ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, SchemaLookup, ServerCapabilities,
-    TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
+    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, MoveRequest, MoveResponse,
+    OpenEphemeralRequest, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics,
+    ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, SchemaLookup,
+    ServerCapabilities, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
     ValidateProviderRequest, ValidateRequest,
 };
 use groma_value::Value;
@@ -64,6 +66,11 @@ impl Provider for Server {
     fn data_schema(&self, type_name: &str) -> SchemaLookup {
         let source = self.types.data_source(&*self.definition, type_name)?;
         source.map(|source| panic::catch("schema", || source.schema().schema().clone())).transpose()
+    }
+
+    fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
+        let resource = self.types.ephemeral(&*self.definition, type_name)?;
+        resource.map(|resource| panic::catch("schema", || resource.schema().schema().clone())).transpose()
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
@@ -120,6 +127,22 @@ impl Provider for Server {
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
         self.read_data_source(request)
+    }
+
+    fn validate_ephemeral(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_ephemeral_config(request)
+    }
+
+    fn open_ephemeral(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
+        self.open(request)
+    }
+
+    fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
+        self.renew(request)
+    }
+
+    fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.close(request)
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {

@@ -6,13 +6,14 @@ use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 use super::panic;
 use crate::frozen::FrozenMap;
-use crate::{DataSource, Definition, Resource};
+use crate::{DataSource, Definition, EphemeralResource, Resource};
 
 /// Types by name, as far as they have been used.
 #[derive(Default)]
 pub(super) struct Types {
     resources: FrozenMap<dyn Resource>,
     data_sources: FrozenMap<dyn DataSource>,
+    ephemeral: FrozenMap<dyn EphemeralResource>,
 }
 
 impl Types {
@@ -30,6 +31,23 @@ impl Types {
         type_name: &str,
     ) -> Result<Option<&dyn DataSource>, ProviderDiagnostics> {
         lookup(&self.data_sources, type_name, || definition.data_source(type_name))
+    }
+
+    pub(super) fn ephemeral(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<Option<&dyn EphemeralResource>, ProviderDiagnostics> {
+        lookup(&self.ephemeral, type_name, || definition.ephemeral_resource(type_name))
+    }
+
+    /// As [`Types::ephemeral`], where a name that the provider does not know is an error.
+    pub(super) fn known_ephemeral(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<&dyn EphemeralResource, ProviderDiagnostics> {
+        self.ephemeral(definition, type_name)?.ok_or_else(|| unknown("ephemeral resource type", type_name))
     }
 
     /// As [`Types::resource`], where a name that the provider does not know is an error.

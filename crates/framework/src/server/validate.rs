@@ -25,6 +25,15 @@ impl Server {
         joined(own, panic::guard("validate", || resource.validate(whole), |problems| problems))
     }
 
+    pub(super) fn validate_ephemeral_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let resource = match self.types.known_ephemeral(&*self.definition, &request.type_name) {
+            Ok(resource) => resource,
+            Err(problems) => return Answer::ready(problems),
+        };
+        let own = panic::catch("validators", || check(resource.schema(), &request.config));
+        joined(own, panic::guard("validate", || resource.validate(request.config), |problems| problems))
+    }
+
     pub(super) fn validate_data_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let source = match self.types.known_data_source(&*self.definition, &request.type_name) {
             Ok(source) => source,

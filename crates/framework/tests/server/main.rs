@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apply;
+mod further;
 mod modifiers;
 mod plan;
 mod schema;

@@ -1,0 +1,77 @@
+//! What a provider author writes for an ephemeral resource type.
+
+use std::time::SystemTime;
+
+use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::Value;
+
+use crate::{PrivateData, ResourceSchema};
+
+/// An open ephemeral resource.
+#[derive(Clone, Debug)]
+pub struct OpenResponse {
+    /// The configuration with the results filled in; null after an error.
+    pub result: Value,
+    /// When it must be renewed at the latest; never, when there is no time.
+    pub renew_at: Option<SystemTime>,
+    /// What is handed to renew and close.
+    pub private: PrivateData,
+    /// What to tell the user.
+    pub diagnostics: ProviderDiagnostics,
+}
+
+impl OpenResponse {
+    /// The configuration with the results filled in.
+    pub fn opened(result: Value, private: PrivateData) -> Self {
+        Self { result, renew_at: None, private, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// It failed, and nothing is open.
+    pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
+        Self { diagnostics: diagnostic.into(), ..Self::opened(Value::NULL, PrivateData::new()) }
+    }
+
+    /// The same, to be renewed before `time`.
+    #[must_use]
+    pub fn renewed_before(mut self, time: SystemTime) -> Self {
+        self.renew_at = Some(time);
+        self
+    }
+}
+
+/// An ephemeral resource that goes on.
+#[derive(Clone, Debug)]
+pub struct RenewResponse {
+    /// When it must be renewed again at the latest.
+    pub renew_at: Option<SystemTime>,
+    /// What is handed to the next renew and to close.
+    pub private: PrivateData,
+    /// What to tell the user.
+    pub diagnostics: ProviderDiagnostics,
+}
+
+/// An ephemeral resource type: something that is open during a run and leaves no trace.
+pub trait EphemeralResource: Send + Sync {
+    /// The schema.
+    fn schema(&self) -> &ResourceSchema;
+
+    /// Checks a configuration as a whole, after the validators of the attributes.
+    fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
+        let _ = config;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Opens one for a wholly known configuration. What is configured must come back unchanged.
+    fn open(&self, config: Value) -> Answer<'_, OpenResponse>;
+
+    /// Keeps one open that said when it must be renewed.
+    fn renew(&self, private: PrivateData) -> Answer<'_, RenewResponse> {
+        Answer::ready(RenewResponse { renew_at: None, private, diagnostics: ProviderDiagnostics::new() })
+    }
+
+    /// Closes one.
+    fn close(&self, private: PrivateData) -> Answer<'_, ProviderDiagnostics> {
+        let _ = private;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+}

@@ -1,0 +1,56 @@
+//! Opening, renewing and closing ephemeral resources.
+
+use groma_provider::{
+    Answer, CloseEphemeralRequest, EphemeralResponse, OpenEphemeralRequest, OpenEphemeralResponse, ProviderDiagnostics,
+    RenewEphemeralRequest,
+};
+use groma_value::Value;
+
+use super::{Server, panic};
+use crate::PrivateData;
+use crate::ephemeral::{OpenResponse, RenewResponse};
+
+impl Server {
+    pub(super) fn open(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
+        let lost = |diagnostics| OpenResponse {
+            result: Value::NULL,
+            renew_at: None,
+            private: PrivateData::new(),
+            diagnostics,
+        };
+        let answer = match self.types.known_ephemeral(&*self.definition, &request.type_name) {
+            Ok(resource) => panic::guard("open", || resource.open(request.config), lost),
+            Err(problems) => Answer::ready(lost(problems)),
+        };
+        answer.map(|response| OpenEphemeralResponse {
+            result: response.result,
+            renew_at: response.renew_at,
+            private: response.private.encode(),
+            deferred: None,
+            diagnostics: response.diagnostics,
+        })
+    }
+
+    pub(super) fn renew(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
+        let private = PrivateData::decode(&request.private);
+        let kept = private.clone();
+        let lost = move |diagnostics| RenewResponse { renew_at: None, private: kept, diagnostics };
+        let answer = match self.types.known_ephemeral(&*self.definition, &request.type_name) {
+            Ok(resource) => panic::guard("renew", || resource.renew(private), lost),
+            Err(problems) => Answer::ready(lost(problems)),
+        };
+        answer.map(|response| EphemeralResponse {
+            renew_at: response.renew_at,
+            private: response.private.encode(),
+            diagnostics: response.diagnostics,
+        })
+    }
+
+    pub(super) fn close(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
+        let private = PrivateData::decode(&request.private);
+        match self.types.known_ephemeral(&*self.definition, &request.type_name) {
+            Ok(resource) => panic::guard("close", || resource.close(private), |problems| problems),
+            Err(problems) => Answer::ready(problems),
+        }
+    }
+}
