@@ -202,13 +202,12 @@ pub trait Resource: Send + Sync {
 
     /// [`read`](Resource::read) of several objects, one response each in the order of the requests.
     fn read_many(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ObjectResponse>> {
-        Answer::later(async move {
-            let mut responses = Vec::with_capacity(requests.len());
-            for request in requests {
-                responses.push(self.read(request).await);
-            }
-            responses
-        })
+        Answer::in_turn(requests, |request| self.read(request))
+    }
+
+    /// How many objects are best read in one call of [`read_many`](Resource::read_many).
+    fn read_batch_size(&self) -> usize {
+        1
     }
 
     /// Changes the object. Types whose every change needs a new object have no use for it.

@@ -67,6 +67,29 @@ impl<'a, T> Answer<'a, T> {
     }
 }
 
+impl<'a, T: Unpin + Send + 'a> Answer<'a, Vec<T>> {
+    /// Asks `ask` about each of `items`, one after the other; ready when all the answers are.
+    pub fn in_turn<I: Send + 'a>(items: Vec<I>, ask: impl Fn(I) -> Answer<'a, T> + Send + 'a) -> Self {
+        let mut done = Vec::with_capacity(items.len());
+        let mut items = items.into_iter();
+        while let Some(item) = items.next() {
+            match ask(item).now() {
+                Ok(response) => done.push(response),
+                Err(answer) => {
+                    return Answer::later(async move {
+                        done.push(answer.await);
+                        for item in items {
+                            done.push(ask(item).await);
+                        }
+                        done
+                    });
+                }
+            }
+        }
+        Answer::ready(done)
+    }
+}
+
 impl<T: Unpin> Future for Answer<'_, T> {
     type Output = T;
 
@@ -105,6 +128,15 @@ mod tests {
     #[test]
     fn a_ready_answer_needs_no_polling() {
         assert_eq!(Answer::ready(1).map(|n| n + 1).now().unwrap(), 2);
+    }
+
+    #[test]
+    fn answers_in_turn_are_ready_when_each_is() {
+        assert_eq!(Answer::in_turn(vec![1, 2], |n| Answer::ready(n * 10)).now().unwrap(), [10, 20]);
+        let mixed = |n: i32| if n == 2 { Answer::later(async move { n * 10 }) } else { Answer::ready(n * 10) };
+        let mut answer = Answer::in_turn(vec![1, 2, 3], mixed).now().unwrap_err();
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(Pin::new(&mut answer).poll(&mut context), Poll::Ready(vec![10, 20, 30]));
     }
 
     #[test]

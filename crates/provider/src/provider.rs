@@ -113,13 +113,14 @@ pub trait Provider: Send + Sync {
     ///
     /// The responses are in the order of the requests, one each.
     fn read_resources(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ReadResponse>> {
-        Answer::later(async move {
-            let mut responses = Vec::with_capacity(requests.len());
-            for request in requests {
-                responses.push(self.read_resource(request).await);
-            }
-            responses
-        })
+        Answer::in_turn(requests, |request| self.read_resource(request))
+    }
+
+    /// How many objects of a type are best read in one call of [`read_resources`](Provider::read_resources): one, when the
+    /// provider gains nothing from being asked about several.
+    fn read_batch_size(&self, type_name: &str) -> usize {
+        let _ = type_name;
+        1
     }
 
     /// Says what a change will lead to (LC-06 to LC-09).

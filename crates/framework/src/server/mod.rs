@@ -105,6 +105,13 @@ impl Provider for Server {
         self.read_batch(requests)
     }
 
+    fn read_batch_size(&self, type_name: &str) -> usize {
+        match self.types.resource(&*self.definition, type_name) {
+            Ok(Some(resource)) => panic::catch("read_batch_size", || resource.read_batch_size()).unwrap_or(1).max(1),
+            _ => 1,
+        }
+    }
+
     fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
         self.plan(request)
     }

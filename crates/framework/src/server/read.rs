@@ -34,13 +34,7 @@ impl Server {
             _ => None,
         };
         let Some(resource) = uniform else {
-            return Answer::later(async move {
-                let mut responses = Vec::with_capacity(requests.len());
-                for request in requests {
-                    responses.push(self.read(request).await);
-                }
-                responses
-            });
+            return Answer::in_turn(requests, |request| self.read(request));
         };
         let own = requests.iter().map(own_request).collect();
         let count = requests.len();

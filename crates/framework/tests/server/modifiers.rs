@@ -199,3 +199,26 @@ fn fw_14_list_elements_meet_prior_state_by_position() {
     served.planned(parts(&["a", "b"]), parts(&["b", "c", "d"]));
     assert_eq!(*log.lock().unwrap(), [".parts[0].name: a", ".parts[1].name: b", ".parts[2].name: -"]);
 }
+
+#[test]
+fn fw_14_ten_thousand_set_elements_are_planned_in_linear_time() {
+    let inner = [
+        ("name", Attribute::string().required()),
+        ("id", Attribute::string().computed().modifier(use_non_null_state_for_unknown())),
+        ("zone", Attribute::string().optional_computed().default(groma_framework::DefaultValue::of(s("z")))),
+    ];
+    let served = Thing::new(SchemaBuilder::new().block("part", NestedBlock::new(Nesting::Set, inner))).serve();
+    let ty = Type::object([("id", Type::String), ("name", Type::String), ("zone", Type::String)]);
+    let part =
+        |n: u32, id: Value, zone: Value| Value::object([("id", id), ("name", s(&format!("n{n}"))), ("zone", zone)]);
+    let parts = |parts: Vec<Value>| served.object([("part", Value::set(ty.clone(), parts))]);
+    let null = || Value::null(Type::String);
+    let state = parts((0..10_000).map(|n| part(n, s(&format!("id{n}")), s("z"))).collect());
+    let config = parts((1..10_001).rev().map(|n| part(n, null(), null())).collect());
+    let started = std::time::Instant::now();
+    let (plan, _) = served.planned(state, config);
+    // In quadratic time this is a matter of minutes.
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+    let open = get(&plan, "part").as_slice().unwrap().iter().filter(|part| !get(part, "id").is_known()).count();
+    assert_eq!(open, 1, "all but the new one keep their ids");
+}

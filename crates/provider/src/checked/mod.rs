@@ -206,6 +206,11 @@ impl Checked {
             .map(move |problems| subject.place(problems))
     }
 
+    /// How many objects of a type are best given to one [`Checked::read_many`].
+    pub fn read_batch_size(&self, type_name: &str) -> usize {
+        self.provider.read_batch_size(type_name).max(1)
+    }
+
     /// Asks running operations to end soon (FW-22).
     pub fn stop(&self) {
         self.provider.stop();
