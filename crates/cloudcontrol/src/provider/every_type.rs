@@ -11,11 +11,14 @@ use groma_provider::{
     ReadRequest, contract, proposed_new_state,
 };
 use groma_value::Value;
+use serde_json::Value as Json;
 
 use super::AwsCloudControl;
 use super::check::check;
+use super::document::{Part, of_object, same_meaning};
 use super::fields::{Fields, Shape};
-use super::interpreted::Interpreted;
+use super::interpreted::{Interpreted, Types};
+use super::patch::patch;
 use crate::emulator::{Embedded, Settings, Store};
 use crate::names;
 use crate::schema::{Catalogue, Node, NodeId, TypeSchema};
@@ -279,4 +282,71 @@ fn cc_36_every_type_lives_by_the_contract_and_settles() {
         }
     }
     assert!(lived > refused, "{lived} lived, {refused} were refused");
+}
+
+#[test]
+fn cc_42_a_patch_turns_the_prior_document_into_the_planned_one() {
+    let catalogue = Catalogue::shipped();
+    let types = Types::new(catalogue.clone());
+    let mut compared = 0;
+    for (number, cloud_name) in catalogue.type_names().into_iter().enumerate() {
+        if number % 5 != 0 || cloud_name.starts_with("AWS::QuickSight") {
+            continue;
+        }
+        let Ok(interpreted) = types.one(&names::resource_type(cloud_name).unwrap()) else { continue };
+        // What cannot be read is not part of the document that a patch is for.
+        if !interpreted.schema.write_only.is_empty() {
+            continue;
+        }
+        let fields = &interpreted.fields;
+        for round in 0..3 {
+            let mut sampler = Sampler { schema: &interpreted.schema, draw: Draw(number as u64 * 17 + round) };
+            let (prior, other) = (sampler.object(fields, 0), sampler.object(fields, 0));
+            for planned in [&other, &without_some(fields, &prior, &mut sampler.draw), &prior] {
+                let operations = patch(fields, &prior, planned);
+                let mut document = Json::Object(of_object(fields, &prior, Part::Readable));
+                let steps: json_patch::Patch = serde_json::from_value(Json::Array(operations)).unwrap();
+                json_patch::patch(&mut document, &steps).unwrap();
+                let wanted = Json::Object(of_object(fields, planned, Part::Given));
+                assert!(same_meaning(&document, &wanted), "{cloud_name}: {document} instead of {wanted} by {steps:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared}");
+}
+
+#[test]
+fn cc_03_the_way_back_from_attributes_to_properties_is_exact_for_every_object() {
+    fn walk(schema: &TypeSchema, fields: &Fields, top: bool) {
+        let node = schema.node(fields.node);
+        let properties: Vec<&str> = fields.list.iter().filter_map(|field| field.property.as_deref()).collect();
+        let distinct: std::collections::HashSet<&str> = properties.iter().copied().collect();
+        assert_eq!(distinct.len(), properties.len(), "{}", schema.type_name);
+        if !node.properties.is_empty() {
+            assert!(
+                node.properties.iter().all(|(name, _)| distinct.contains(&**name)),
+                "{} loses a property",
+                schema.type_name
+            );
+        }
+        for field in &fields.list {
+            let property = field.property.as_deref().unwrap_or("id");
+            assert!(top || *field.attribute == *names::snake_case(property), "{} {property}", schema.type_name);
+            inner(schema, &field.shape);
+        }
+    }
+    fn inner(schema: &TypeSchema, shape: &Shape) {
+        match shape {
+            Shape::Object(fields) => walk(schema, fields, false),
+            Shape::List(element, _) | Shape::Set(element) | Shape::Map(element) => inner(schema, element),
+            _ => {}
+        }
+    }
+    let types = Types::new(Catalogue::shipped().clone());
+    for cloud_name in Catalogue::shipped().type_names() {
+        if let Ok(interpreted) = types.one(&names::resource_type(cloud_name).unwrap()) {
+            walk(&interpreted.schema, &interpreted.fields, true);
+        }
+    }
 }

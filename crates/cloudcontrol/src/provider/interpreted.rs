@@ -1,7 +1,7 @@
 //! Types as they were interpreted, each once and when first asked for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Type;
@@ -23,17 +23,22 @@ pub struct Interpreted {
     pub fields: Fields,
     /// The schema of the resource.
     pub resource: Arc<Schema>,
+    data_source: OnceLock<Arc<Schema>>,
 }
 
 impl Interpreted {
     fn new(schema: Arc<TypeSchema>) -> Result<Self, String> {
         let fields = fields::of_type(&schema)?;
         let resource = Schema { version: SCHEMA_VERSION, block: fields.block.clone(), identity: None };
-        Ok(Self { schema, fields, resource: Arc::new(resource) })
+        Ok(Self { schema, fields, resource: Arc::new(resource), data_source: OnceLock::new() })
     }
 
     /// The schema of the singular data source: everything is a result but `id`.
     pub fn data_source(&self) -> Arc<Schema> {
+        self.data_source.get_or_init(|| self.results()).clone()
+    }
+
+    fn results(&self) -> Arc<Schema> {
         let attributes = self.fields.list.iter().map(|field| {
             let attribute = match &*field.attribute {
                 "id" => Attribute::required(Type::String),

@@ -10,6 +10,7 @@ mod every_type;
 mod fields;
 mod instant;
 mod interpreted;
+mod offered;
 mod patch;
 mod plan;
 #[cfg(test)]
@@ -38,7 +39,6 @@ use self::interpreted::{Entry, Types, plural_data_source};
 use self::settings::Settings;
 use crate::api::CloudControl;
 use crate::emulator::{self, Embedded, Store};
-use crate::names;
 use crate::schema::Catalogue;
 
 pub use settings::EMULATOR_FILE;
@@ -148,16 +148,7 @@ impl Provider for AwsCloudControl {
     }
 
     fn type_names(&self) -> TypeNames {
-        let catalogue = self.types.catalogue();
-        let names = catalogue.type_names();
-        let mut resources: Vec<_> =
-            names.iter().filter_map(|name| names::resource_type(name)).map(Into::into).collect();
-        let plurals = names.iter().filter_map(|name| names::plural_data_source(name)).map(Into::into);
-        let mut data_sources: Vec<_> = resources.iter().cloned().chain(plurals).collect();
-        resources.sort_unstable();
-        data_sources.sort_unstable();
-        data_sources.dedup();
-        TypeNames { resources, data_sources, ..TypeNames::default() }
+        offered::type_names(self.types.catalogue())
     }
 
     fn resource_schema(&self, type_name: &str) -> SchemaLookup {

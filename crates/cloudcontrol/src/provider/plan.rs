@@ -25,11 +25,12 @@ pub fn plan(fields: &Fields, config: &Value, prior: &Value, configured: Option<&
     Plan { state, replace: planner.replace }
 }
 
-/// In an object about to change, results that the service has not had yet may come.
+/// In an object about to change, results that the service has not had yet may come. Lists and objects that are empty now
+/// are not announced: they mostly stay so.
 fn open_results(fields: &Fields, state: &Value) -> Value {
     let Some(view) = state.as_object() else { return state.clone() };
     let values = fields.list.iter().zip(view.values()).map(|(field, value)| match &field.shape {
-        shape if field.read_only() && value.is_null() => Value::unknown(shape.ty()),
+        shape if field.read_only() && value.is_null() && shape.ty().is_primitive() => Value::unknown(shape.ty()),
         Shape::Object(inner) if !field.read_only() && !value.is_null() && value.is_known() => {
             open_results(inner, value)
         }

@@ -132,6 +132,28 @@ impl Blob {
         Ok(Some(text.to_owned()))
     }
 
+    /// All schema documents in the order of their names, each frame expanded once.
+    pub fn documents(&self, mut visit: impl FnMut(&'static str, &str)) -> Result<(), SchemaError> {
+        let mut open: Option<(usize, Vec<u8>)> = None;
+        for position in 0..self.types {
+            let record = HEADER + position * RECORD;
+            let frame = number(self.bytes, record + 8)?;
+            let expanded = match open.take() {
+                Some((known, bytes)) if known == frame => bytes,
+                _ => self.frame(frame)?,
+            };
+            let (offset, length) = (number(self.bytes, record + 12)?, number(self.bytes, record + 16)?);
+            let text =
+                expanded.get(offset..offset + length).ok_or(SchemaError::Blob("a schema lies outside its frame"))?;
+            visit(
+                self.name(position)?,
+                std::str::from_utf8(text).map_err(|_| SchemaError::Blob("a schema is not UTF-8"))?,
+            );
+            open = Some((frame, expanded));
+        }
+        Ok(())
+    }
+
     fn frame(&self, frame: usize) -> Result<Vec<u8>, SchemaError> {
         if frame >= self.frames {
             return Err(SchemaError::Blob("a schema names a frame that does not exist"));
@@ -193,6 +215,13 @@ mod tests {
             assert!(schema.get("description").is_none(), "{name} carries prose");
         }
         assert!(blob.document("AWS::No::Such").unwrap().is_none());
+        let mut visited = 0;
+        blob.documents(|name, text| {
+            assert_eq!(blob.document(name).unwrap().as_deref(), Some(text));
+            visited += 1;
+        })
+        .unwrap();
+        assert_eq!(visited, blob.len());
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 pub use blob::Blob;
 pub use model::{Handler, Handlers, JsonTypes, Node, NodeId, Tagging, TypeSchema};
 pub use parse::parse;
+pub(crate) use parse::parse_list_inputs;
 pub use pattern::Pattern;
 pub use pointer::{Pointer, PointerSet, Step};
 
@@ -75,6 +76,14 @@ impl Catalogue {
             return Ok(Some(text.clone()));
         }
         self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))
+    }
+
+    /// All schema documents, for a look at every type.
+    pub fn documents(&self, mut visit: impl FnMut(&str, &str)) -> Result<(), SchemaError> {
+        for (name, text) in &self.given {
+            visit(name, text);
+        }
+        self.shipped.as_ref().map_or(Ok(()), |blob| blob.documents(visit))
     }
 
     /// The schema of a type, or none if there is no such type.

@@ -251,6 +251,12 @@ fn handlers(document: Option<&Json>) -> Handlers {
 }
 
 fn handler(document: &Json) -> Handler {
+    let timeout_minutes = document.get("timeoutInMinutes").and_then(Json::as_u64);
+    Handler { timeout_minutes, required_inputs: parse_list_inputs(document) }
+}
+
+/// The properties that the requests of a list handler must give.
+pub fn parse_list_inputs(document: &Json) -> Vec<Name> {
     let schema = document.get("handlerSchema");
     let mut required_inputs = names(schema.and_then(|schema| schema.get("required")));
     for choice in ["oneOf", "anyOf", "allOf"] {
@@ -261,7 +267,7 @@ fn handler(document: &Json) -> Handler {
             }
         }
     }
-    Handler { timeout_minutes: document.get("timeoutInMinutes").and_then(Json::as_u64), required_inputs }
+    required_inputs
 }
 
 fn tagging(document: &Map<String, Json>) -> Tagging {
