@@ -149,6 +149,7 @@ fn from_directory(
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
+    warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else {
         context.show(&warnings);

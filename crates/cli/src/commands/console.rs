@@ -36,27 +36,32 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     converse(context, &scope)
 }
 
-/// Reads lines until there is no more; mistakes count only where nobody sees them.
+/// Reads lines until there is no more; where nobody is there to try again, the first mistake is the end.
 fn converse(context: &mut Context, scope: &ConsoleScope) -> Outcome {
     let prompter = context.prompter();
     let is_seen = context.streams.input_is_terminal;
-    let mut failed = false;
     loop {
         if is_seen {
             context.streams.print("> ");
         }
         let Answer::Line(line) = prompter.line() else { break };
         match line.trim() {
-            "" => {}
+            "" => continue,
             "exit" => return Ok(0),
             "help" => {
-                context.streams.print("Type an expression and see its value. Leave with exit, or with Control-D.\n")
+                context.streams.print("Type an expression and see its value. Leave with exit, or with Control-D.\n");
+                continue;
             }
-            _ => failed |= !answer(context, scope, line),
+            _ => {}
+        }
+        if !answer(context, scope, line) && !is_seen {
+            return Ok(1);
         }
     }
-    context.streams.print("\n");
-    Ok(u8::from(failed && !is_seen))
+    if is_seen {
+        context.streams.print("\n");
+    }
+    Ok(0)
 }
 
 /// Prints the value of one line, or what is wrong with it; returns whether there was a value.

@@ -178,3 +178,21 @@ pub(super) fn prepare_context(context: &mut Context, planning: &Planning) {
         context.speak_json().version(TERRAFORM_VERSION);
     }
 }
+
+/// The warning that a plan for chosen targets is partial.
+pub(super) fn partial_plan_warning(context: &Context, options: &PlanOptions) -> Diagnostics {
+    if options.targets.is_empty() {
+        return Diagnostics::new();
+    }
+    Diagnostic::warning(
+        "Resource targeting is in effect",
+        format!(
+            "You are creating a plan with the -target option, which means that the result of this plan may not represent all of the \
+             changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided only for \
+             exceptional situations such as recovering from errors or mistakes, or when {} specifically suggests to use it as part of an \
+             error message.",
+            context.wording.product
+        ),
+    )
+    .into()
+}

@@ -6,7 +6,7 @@ use groma_engine::{Hooks, Mode};
 
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
-use super::operation::{open_state, options, prepare_context, run as new_run, watch};
+use super::operation::{open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
 use super::variables::{Missing, values};
 use super::{Context, Outcome, misuse, planfile};
 use crate::arguments::{Flag, Plan};
@@ -38,6 +38,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
+    warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     show_plan(context, &plan);
