@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Call, Expression, ExpressionKind, Name, ObjectItem, TemplatePart, Traversal};
+use crate::ast::{Call, Expression, ExpressionKind, Ident, Name, ObjectItem, TemplatePart, Traversal};
 use crate::parse;
 
 impl Expression {
@@ -13,8 +13,26 @@ impl Expression {
             ExpressionKind::Traversal(traversal) => Some(Arc::clone(traversal)),
             ExpressionKind::String(text) => parse::quoted_traversal(text, self.span),
             ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span),
-            _ => None,
+            ExpressionKind::Relative(relative) => {
+                let root = relative.source.reserved_word()?;
+                Some(Arc::new(Traversal { root, steps: relative.steps.clone(), span: self.span }))
+            }
+            _ => {
+                let root = self.reserved_word()?;
+                Some(Arc::new(Traversal { span: root.span, root, steps: Vec::new() }))
+            }
         }
+    }
+
+    /// The word that a literal is: where a reference is wanted, `null` is the name of a provider.
+    fn reserved_word(&self) -> Option<Ident> {
+        let word = match self.kind {
+            ExpressionKind::Null => "null",
+            ExpressionKind::Bool(true) => "true",
+            ExpressionKind::Bool(false) => "false",
+            _ => return None,
+        };
+        Some(Ident::new(word, self.span))
     }
 
     /// The characters of a string that holds no interpolation. In the JSON syntax any string counts, as it is.
@@ -38,7 +56,7 @@ impl Expression {
         let traversal = match &self.kind {
             ExpressionKind::Traversal(traversal) => Arc::clone(traversal),
             ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span)?,
-            _ => return None,
+            _ => return self.reserved_word().map(|word| word.name),
         };
         traversal.steps.is_empty().then(|| Arc::clone(&traversal.root.name))
     }

@@ -146,7 +146,7 @@ fn solid(text: &str) -> Vec<(TokenKind, String)> {
 
 /// `PROPTEST_CASES` asks for more, for a long search.
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(1000)
+    std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(300)
 }
 
 proptest! {

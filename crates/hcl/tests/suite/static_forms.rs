@@ -29,6 +29,14 @@ fn traversals_bare_and_in_quotes() {
 }
 
 #[test]
+fn the_provider_null_can_be_referred_to() {
+    assert_eq!(traversal(&native("null")).as_deref(), Some("null"));
+    assert_eq!(traversal(&native("null.west")).as_deref(), Some("null.west"));
+    let map = native("{ null = null.west }");
+    assert_eq!(traversal(&map.as_object().unwrap()[0].key).as_deref(), Some("null"));
+}
+
+#[test]
 fn the_place_of_a_quoted_traversal_is_inside_of_the_quotes() {
     let file = source("\"a.b\"");
     let found = parse_expression(&file).0.as_traversal().unwrap();
