@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
-use super::operation::{OpenState, Watched, open_for_changes, options, prepare_context, run as new_run, watch};
+use super::operation::{Watched, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
 use super::{Context, Outcome, fail, output, planfile};
