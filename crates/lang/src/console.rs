@@ -99,7 +99,11 @@ fn write_mapping<'a>(
     let empty = entries.len() == 0;
     for (key, value) in entries {
         new_line(out, indent + 2);
-        write_quoted(out, key);
+        if key.contains('\n') {
+            write_lines(out, key, indent + 2)
+        } else {
+            write_quoted(out, key)
+        }
         out.push_str(" = ");
         write_value(out, value, indent + 2);
     }

@@ -4,6 +4,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 use groma_hcl::{Call, Expression};
 use groma_value::{Marks, Type, Value, convert};
 
+use super::observe::failed_since;
 use super::{Evaluator, Reporting};
 use crate::context::{Availability, ProviderFunctions, ProviderParameter, ProviderSignature};
 use crate::functions::{self, Function, FunctionError};
@@ -48,6 +49,7 @@ impl Evaluator<'_> {
     }
 
     fn call_function(&mut self, function: &Function, call: &Call, expression: &Expression) -> Value {
+        let before = self.diagnostics.len();
         let Some(arguments) = self.arguments(call, expression) else { return Value::DYNAMIC };
         let variadic = function.variadic.is_some();
         let missing = function.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
@@ -56,18 +58,14 @@ impl Evaluator<'_> {
             return Value::DYNAMIC;
         }
         let mut values = Vec::with_capacity(arguments.len());
-        let mut failed = false;
         for (index, argument) in arguments.iter().enumerate() {
             let Some(parameter) = function.parameter(index) else { continue };
             match converted(&argument.value, &parameter.ty) {
                 Ok(value) => values.push(value),
-                Err(message) => {
-                    failed = true;
-                    self.invalid_argument(&parameter.name, &message, argument.expression, expression);
-                }
+                Err(message) => self.invalid_argument(&parameter.name, &message, argument.expression, expression),
             }
         }
-        if failed {
+        if failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
         match function.call(values, self.scope, self.depth) {
@@ -81,17 +79,11 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The arguments with the last one expanded. Nothing if one of them failed or the expansion is not known.
+    /// The arguments with the last one expanded. Nothing if the expansion failed or is not known.
     fn arguments<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<Vec<Argument<'e>>> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
-        let mut failed = false;
         for expression in &call.arguments {
-            let (value, argument_failed) = self.attempt(expression);
-            failed |= argument_failed;
-            arguments.push(Argument { value, expression });
-        }
-        if failed {
-            return None;
+            arguments.push(Argument { value: self.evaluate(expression), expression });
         }
         if call.expansion.is_some()
             && let Some(last) = arguments.pop()
@@ -230,13 +222,17 @@ impl Evaluator<'_> {
             Ok(signature) => signature,
             Err(problem) => return self.unknown_function(problem, call, whole),
         };
+        let before = self.diagnostics.len();
         let Some(arguments) = self.arguments(call, whole) else { return Value::DYNAMIC };
         let missing = signature.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
         let expected = Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };
         if !self.check_count(&arguments, &expected, call, whole) {
             return Value::DYNAMIC;
         }
-        let Some(prepared) = self.prepared(&arguments, &signature, whole) else { return Value::DYNAMIC };
+        let prepared = self.prepared(&arguments, &signature, whole);
+        if failed_since(self.diagnostics, before) {
+            return Value::DYNAMIC;
+        }
         if prepared.unknown {
             return Value::unknown(signature.result).with_marks(&prepared.marks);
         }
@@ -253,14 +249,8 @@ impl Evaluator<'_> {
         }
     }
 
-    fn prepared(
-        &mut self,
-        arguments: &[Argument<'_>],
-        signature: &ProviderSignature,
-        whole: &Expression,
-    ) -> Option<Prepared> {
+    fn prepared(&mut self, arguments: &[Argument<'_>], signature: &ProviderSignature, whole: &Expression) -> Prepared {
         let mut prepared = Prepared { values: Vec::new(), marks: Marks::NONE, unknown: false };
-        let mut failed = false;
         for (index, argument) in arguments.iter().enumerate() {
             let Some(parameter) = parameter(signature, index) else { continue };
             let problem = match converted(&argument.value, &parameter.ty) {
@@ -273,10 +263,9 @@ impl Evaluator<'_> {
                 }
                 Err(problem) => problem,
             };
-            failed = true;
             self.invalid_argument(&parameter.name, &problem, argument.expression, whole);
         }
-        (!failed).then_some(prepared)
+        prepared
     }
 
     /// `try`: the first argument without an error.
@@ -344,7 +333,7 @@ impl Evaluator<'_> {
         let before = self.diagnostics.len();
         let (constraint, problems) = exact_or_any_type(type_expression);
         self.diagnostics.append(problems);
-        if failed || super::observe::failed_since(self.diagnostics, before) {
+        if failed || failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
         // As with other functions, marks within the argument are marks of the whole result.
