@@ -13,7 +13,9 @@ use indexmap::IndexMap;
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
-use super::operation::{Watched, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::operation::{
+    OpenState, Watched, open_for_changes, options, partial_plan_warning, prepare_context, run as new_run, watch,
+};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
 use super::{Context, Outcome, fail, output, planfile};
@@ -75,12 +77,11 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
         None => from_directory(context, &arguments, kind, &watched)?,
     };
     let Some(mut ready) = ready else { return Ok(1) };
-    if file.is_none()
-        && ready.plan.is_applyable()
-        && !approves_itself
-        && ask(context, &ready.plan)? == Approval::Refused
-    {
-        return Ok(1);
+    if file.is_none() && ready.plan.is_applyable() && !approves_itself {
+        context.show(&std::mem::take(&mut ready.warnings));
+        if ask(context, &ready.plan)? == Approval::Refused {
+            return Ok(1);
+        }
     }
     let mode = ready.plan.mode;
     let is_partial = !ready.plan.targets.is_empty();
