@@ -1,20 +1,26 @@
 //! Tasks of the workspace: `cargo xtask <task>`.
 
+mod bench;
 mod schemas;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const TASKS: &str = "\
 tasks:
+  bench [OPTIONS]   measure the release build; see below
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rest = arguments.get(1..).unwrap_or_default();
     let outcome = match arguments.first().map(String::as_str) {
+        Some("bench") => bench::run(&workspace_root(), rest),
+        Some(bench::MEASURED) => return bench::measured_task(rest),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
-        Some(other) => Err(format!("no task is called {other:?}\n{TASKS}")),
-        None => Err(TASKS.to_owned()),
+        Some(other) => Err(format!("no task is called {other:?}\n{TASKS}\n{}", bench::HELP)),
+        None => Err(format!("{TASKS}\n{}", bench::HELP)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -23,4 +29,8 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }

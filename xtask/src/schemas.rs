@@ -37,7 +37,7 @@ pub fn run(wheel: Option<&str>) -> Outcome<()> {
     check_pin(&bytes, &path)?;
     let collected = collect(&path)?;
     let blob = encode(&collected)?;
-    let output = workspace_root().join(OUTPUT);
+    let output = crate::workspace_root().join(OUTPUT);
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     }
@@ -50,10 +50,6 @@ pub fn run(wheel: Option<&str>) -> Outcome<()> {
         collected.source
     );
     Ok(())
-}
-
-fn workspace_root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
 fn download(folder: &Path) -> Outcome<PathBuf> {

@@ -1,0 +1,96 @@
+//! `cargo xtask bench`: what commands cost, in time and memory, and how that grows with the number of instances.
+//!
+//! Numbers are told, not judged: timings never fail anything.
+
+mod commands;
+mod measure;
+mod options;
+mod shapes;
+mod small;
+mod table;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use commands::{Measured, measured};
+pub use measure::{TASK as MEASURED, task as measured_task};
+pub use options::HELP;
+use options::{Extent, Options};
+
+const LIBRARIES: [(&str, &str); 2] = [("groma-hcl", "measure"), ("groma-lang", "speed")];
+
+/// Builds `groma` and measures it.
+///
+/// # Errors
+///
+/// Wrong options, or a command that fails.
+pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
+    let options = Options::parse(arguments)?;
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| String::from("cargo"));
+    let groma = build(&cargo, workspace)?;
+    let peer = peer();
+    println!("{}", small::start(&groma)?);
+    for line in small::quick_start(&groma, workspace, options.runs)? {
+        println!("{line}");
+    }
+    println!("\n{}", describe(&options, peer.as_deref()));
+    println!("{}", table::render(&rows(&groma, peer.as_ref(), &options)?));
+    if options.extent != Extent::Quick {
+        for (package, example) in LIBRARIES {
+            println!("{package}:\n{}", small::library(&cargo, workspace, package, example)?);
+        }
+    }
+    Ok(())
+}
+
+fn rows(groma: &Path, peer: Option<&PathBuf>, options: &Options) -> Result<Vec<Measured>, String> {
+    let mut rows = Vec::new();
+    for shape in &options.shapes {
+        for size in &options.sizes {
+            eprintln!("measuring {} at {size}", shape.name());
+            rows.extend(measured(groma, peer, options, *shape, *size)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn describe(options: &Options, peer: Option<&Path>) -> String {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let peer = match peer {
+        Some(_) if !options.peer_sizes.is_empty() => format!("Terraform: one run at {:?}.", options.peer_sizes),
+        Some(_) => String::from("Terraform: not asked for."),
+        None => String::from("Terraform: not found (GROMA_TERRAFORM, or terraform on PATH)."),
+    };
+    let left_out = match options.extent {
+        Extent::Deep => "",
+        Extent::Quick | Extent::Usual => {
+            " `blocks` above 10,000 and `chain` above 1,000 are not applied: state files list all dependencies, through \
+             others too, which makes gigabytes (--deep)."
+        }
+    };
+    format!("{processors} processors; the least of {} runs. {peer}{left_out}\n", options.runs)
+}
+
+/// The release build of the program.
+fn build(cargo: &str, workspace: &Path) -> Result<PathBuf, String> {
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--package", "groma-cli"])
+        .current_dir(workspace)
+        .status()
+        .map_err(|error| format!("cannot run {cargo}: {error}"))?;
+    if !status.success() {
+        return Err(String::from("the release build failed"));
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
+    Ok(target.join("release").join(format!("groma{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// The program to compare with, if there is one.
+fn peer() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("GROMA_TERRAFORM").filter(|path| path != OsStr::new("")) {
+        return Some(PathBuf::from(path));
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join("terraform")).find(|path| path.is_file())
+}
