@@ -536,3 +536,57 @@ fn cc_46_an_interrupt_cancels_the_request() {
     let requests = world.store.list_resource_requests(&Default::default()).unwrap();
     assert_eq!(requests.resource_request_status_summaries[0].operation_status, OperationStatus::CancelComplete);
 }
+
+#[test]
+fn cc_13_shapes_that_the_existing_provider_leaves_out() {
+    let world = World::new();
+    // A definition that contains itself.
+    let visibility = json!({"cloudwatch_metrics_enabled": true, "metric_name": "m", "sampled_requests_enabled": true});
+    let geo = json!({"geo_match_statement": {"country_codes": ["DE"]}});
+    let acl = json!({"name": "acl", "scope": "REGIONAL", "default_action": {"allow": {}}, "visibility_config": visibility, "rules": [
+        {"name": "r", "priority": 1, "action": {"block": {}}, "visibility_config": visibility,
+         "statement": {"not_statement": {"statement": {"and_statement": {"statements": [geo, geo]}}}}}]});
+    world.settled("awscc_wafv2_web_acl", &acl);
+    // An array of arrays of objects.
+    let exclusions = json!([{"account_ids": ["123456789012"], "resource_tags": [[{"key": "a", "value": "1"}, {"key": "b"}], [{"key": "c"}]]}]);
+    let analyzer = json!({"type": "ACCOUNT_UNUSED_ACCESS", "analyzer_name": "unused", "analyzer_configuration":
+        {"unused_access_configuration": {"unused_access_age": 90, "analysis_rule": {"exclusions": exclusions}}}});
+    world.settled("awscc_accessanalyzer_analyzer", &analyzer);
+    let shown = world
+        .store
+        .show(
+            "AWS::AccessAnalyzer::Analyzer",
+            &world.store.objects(Some("awscc_accessanalyzer_analyzer")).unwrap()[0].identifier,
+        )
+        .unwrap();
+    let tags =
+        &shown["AnalyzerConfiguration"]["UnusedAccessConfiguration"]["AnalysisRule"]["Exclusions"][0]["ResourceTags"];
+    assert_eq!(tags, &json!([[{"Key": "a", "Value": "1"}, {"Key": "b"}], [{"Key": "c"}]]));
+}
+
+#[test]
+fn cc_30_a_default_of_the_service_is_no_difference() {
+    let world = World::new();
+    let key = world.settled("awscc_kms_key", &json!({"description": "k"}));
+    assert_eq!(text(&key, "key_spec"), "SYMMETRIC_DEFAULT");
+    assert!(text(&key, "key_policy").contains("arn:aws:iam::123456789012:root"), "and no placeholder of the schema");
+}
+
+#[test]
+fn a_result_that_an_update_brings_about_is_in_the_state() {
+    let world = World::new();
+    let table = |more: Json| {
+        let mut config = json!({"table_name": "ttt", "billing_mode": "PAY_PER_REQUEST",
+            "attribute_definitions": [{"attribute_name": "id", "attribute_type": "S"}],
+            "key_schema": "[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}]"});
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        config
+    };
+    let object = world.settled("awscc_dynamodb_table", &table(json!({})));
+    let object = world.apply(
+        "awscc_dynamodb_table",
+        &table(json!({"stream_specification": {"stream_view_type": "NEW_IMAGE"}})),
+        Some(&object),
+    );
+    assert!(text(&object, "stream_arn").contains(":table/ttt/stream/"));
+}

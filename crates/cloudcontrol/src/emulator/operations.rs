@@ -111,7 +111,10 @@ impl Store {
             refuse_concurrent(turn, &kind, &identifier)?;
             let stored = turn.index.object(&kind, &identifier).cloned();
             let stored = parse(&stored.ok_or_else(|| not_found(&request.type_name, &identifier))?)?;
-            let model = patched(&schema, &stored, &patch)?;
+            let mut model = patched(&schema, &stored, &patch)?;
+            let source = turn.source();
+            let context = Context { region, account: &self.settings.account, source: &source };
+            invent::follow(&schema, &mut model, &context);
             let mut start = Start::new(Operation::Update, &kind, Some(identifier));
             start.effect = Effect::Put(raw(&model)?);
             self.begin(turn, start, client)

@@ -35,9 +35,9 @@ pub fn identifiers(schema: &TypeSchema, model: &mut Json, context: &Context<'_>)
     }
 }
 
-/// Read-only properties, in every object that is there.
-pub fn read_only(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
-    for pointer in &schema.read_only_list {
+/// Read-only properties that are `open` to guesses, in every object that is there.
+pub fn read_only(schema: &TypeSchema, model: &mut Json, context: &Context<'_>, open: impl Fn(&Pointer) -> bool) {
+    for pointer in schema.read_only_list.iter().filter(|pointer| open(pointer)) {
         let Some(id) = node_at(schema, pointer) else { continue };
         let value = value(schema, id, pointer, context, model, Purpose::Attribute);
         put(model, pointer.steps(), &mut |_| value.clone());

@@ -47,17 +47,33 @@ fn table() -> &'static HashMap<&'static str, Vec<Row>> {
 
 /// Completes the model of a new object: table, schema defaults, then guesses.
 pub fn complete(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
-    for row in table().get(&*schema.type_name).map(Vec::as_slice).unwrap_or_default() {
-        let wanted =
-            row.condition.is_none_or(|needed| model.get(needed).is_some_and(|value| *value != Json::Bool(false)));
-        if wanted && model.get(row.property).is_none() {
-            let value = value_of(row, model, context);
-            set(model, row.property, value);
-        }
-    }
+    rows(schema).iter().for_each(|row| row.complete(model, context));
     defaults(schema, schema.root_id(), model, 0);
     guess::identifiers(schema, model, context);
-    guess::read_only(schema, model, context);
+    // What the table says something about is not guessed, even where its condition is not met.
+    let known = |pointer: &Pointer| {
+        pointer.top_level().is_some_and(|name| rows(schema).iter().any(|row| *row.property == **name))
+    };
+    guess::read_only(schema, model, context, |pointer| !known(pointer));
+}
+
+/// Adds to a changed object what the change brings about: a stream has an ARN.
+pub fn follow(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
+    rows(schema).iter().filter(|row| row.condition.is_some()).for_each(|row| row.complete(model, context));
+}
+
+fn rows(schema: &TypeSchema) -> &'static [Row] {
+    table().get(&*schema.type_name).map(Vec::as_slice).unwrap_or_default()
+}
+
+impl Row {
+    fn complete(&self, model: &mut Json, context: &Context<'_>) {
+        let met = |needed| model.get(needed).is_some_and(|value| *value != Json::Bool(false));
+        if self.condition.is_none_or(met) && model.get(self.property).is_none() {
+            let value = value_of(self, model, context);
+            set(model, self.property, value);
+        }
+    }
 }
 
 fn value_of(row: &Row, model: &Json, context: &Context<'_>) -> Json {
