@@ -10,6 +10,7 @@ pub mod contract;
 mod correlate;
 mod decode;
 mod diagnostic;
+mod functions;
 mod proposed;
 mod protocol;
 mod provider;
@@ -25,6 +26,7 @@ pub use checked::{
 };
 pub use decode::BodyDecoder;
 pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};
+pub use functions::LocalFunctions;
 pub use proposed::{collection_like, match_set_elements, planned_unknown, proposed_new_state};
 pub use protocol::*;
 pub use provider::{Provider, SchemaLookup};

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, CloseEphemeralRequest, ConfigureRequest, EphemeralResponse, ImportRequest,
-    ImportResponse, MoveRequest, MoveResponse, Name, OpenEphemeralRequest, OpenEphemeralResponse, PlanRequest,
-    PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse,
-    ReadRequest, ReadResponse, RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, TypeNames,
-    UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
+    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, MoveRequest, MoveResponse,
+    Name, OpenEphemeralRequest, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
+    RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse,
+    ValidateProviderRequest, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -21,6 +22,9 @@ use crate::good;
 use crate::script::{DataScript, EphemeralScript, Handler, ResourceScript};
 use crate::world::World;
 
+/// What a function gives for its arguments.
+type FunctionBody = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
+
 /// A provider whose responses a test decides.
 pub struct Scripted {
     name: String,
@@ -29,6 +33,7 @@ pub struct Scripted {
     resources: BTreeMap<Name, ResourceScript>,
     data_sources: BTreeMap<Name, DataScript>,
     ephemeral: BTreeMap<Name, EphemeralScript>,
+    functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<FunctionBody>)>,
     configure: Option<Handler<ConfigureRequest, ProviderDiagnostics>>,
     world: World,
     calls: Mutex<Vec<Call>>,
@@ -45,6 +50,7 @@ impl Scripted {
             resources: BTreeMap::new(),
             data_sources: BTreeMap::new(),
             ephemeral: BTreeMap::new(),
+            functions: BTreeMap::new(),
             configure: None,
             world: World::new(),
             calls: Mutex::default(),
@@ -70,6 +76,18 @@ impl Scripted {
     #[must_use]
     pub fn ephemeral(mut self, type_name: impl Into<Name>, script: EphemeralScript) -> Self {
         self.ephemeral.insert(type_name.into(), script);
+        self
+    }
+
+    /// The same, with a function.
+    #[must_use]
+    pub fn function(
+        mut self,
+        name: impl Into<Name>,
+        signature: FunctionSignature,
+        body: impl Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync + 'static,
+    ) -> Self {
+        self.functions.insert(name.into(), (Arc::new(signature), Arc::new(body)));
         self
     }
 
@@ -180,7 +198,7 @@ impl Provider for Scripted {
             resources: self.resources.keys().cloned().collect(),
             data_sources: self.data_sources.keys().cloned().collect(),
             ephemeral_resources: self.ephemeral.keys().cloned().collect(),
-            functions: Vec::new(),
+            functions: self.functions.keys().cloned().collect(),
         }
     }
 
@@ -194,6 +212,17 @@ impl Provider for Scripted {
 
     fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
         Ok(self.ephemeral.get(type_name).map(|script| Arc::clone(&script.schema)))
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        self.functions.get(name).map(|(signature, _)| Arc::clone(signature))
+    }
+
+    fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        Answer::ready(match self.functions.get(&request.name) {
+            Some((_, body)) => body(&request.arguments),
+            None => Err(FunctionError { text: format!("no function {}", request.name), argument: None }),
+        })
     }
 
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {

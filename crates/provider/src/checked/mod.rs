@@ -2,6 +2,7 @@
 
 mod blame;
 mod change;
+mod function;
 mod import;
 mod marks;
 mod read;
@@ -65,12 +66,20 @@ pub struct Checked {
     declared: OnceLock<ProviderSchema>,
     schemas: Mutex<KnownSchemas>,
     log: Option<Arc<LogHook>>,
+    results: function::Results,
 }
 
 impl Checked {
     /// Holds `provider`, known as `address`, to its contract.
     pub fn new(provider: Arc<dyn Provider>, address: ProviderAddress) -> Self {
-        Self { provider, address, declared: OnceLock::new(), schemas: Mutex::default(), log: None }
+        Self {
+            provider,
+            address,
+            declared: OnceLock::new(),
+            schemas: Mutex::default(),
+            log: None,
+            results: function::Results::default(),
+        }
     }
 
     /// The same, with `log` called for broken rules that the provider is exempt from (LC-17).

@@ -4,6 +4,7 @@
 
 mod apply;
 mod boundary;
+mod functions;
 mod other;
 mod plan;
 mod support;

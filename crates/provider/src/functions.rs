@@ -1,0 +1,100 @@
+//! The functions of a module's providers, as the language sees them: `provider::LOCAL_NAME::FUNCTION`.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use groma_lang::{FunctionError, ProviderFunctions, ProviderParameter, ProviderSignature};
+use groma_value::Value;
+
+use crate::protocol::{FunctionSignature, Parameter};
+use crate::{Checked, Name};
+
+/// The providers of a module by their local names.
+#[derive(Default)]
+pub struct LocalFunctions {
+    providers: BTreeMap<Name, Arc<Checked>>,
+}
+
+impl LocalFunctions {
+    /// The functions of `providers`, each under the module's local name for it.
+    pub fn new(providers: impl IntoIterator<Item = (Name, Arc<Checked>)>) -> Self {
+        Self { providers: providers.into_iter().collect() }
+    }
+
+    fn find(&self, provider: &str, function: &str) -> Result<(&Checked, Arc<FunctionSignature>), String> {
+        let Some(checked) = self.providers.get(provider) else {
+            let known: Vec<&str> = self.providers.keys().map(|name| &**name).collect();
+            let there_are =
+                if known.is_empty() { "It requires none".to_owned() } else { format!("It has {}", known.join(", ")) };
+            return Err(format!(
+                "The module has no provider with the local name \"{provider}\". {there_are}; add it to required_providers."
+            ));
+        };
+        checked.function(function).map(|signature| (&**checked, signature)).ok_or_else(|| {
+            let known = checked.type_names().functions;
+            let there_are = if known.is_empty() {
+                "It has no functions".to_owned()
+            } else {
+                format!("It has {}", known.join(", "))
+            };
+            format!("Provider {} has no function named \"{function}\". {there_are}.", checked.address())
+        })
+    }
+}
+
+impl ProviderFunctions for LocalFunctions {
+    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, String> {
+        let (_, signature) = self.find(provider, function)?;
+        Ok(ProviderSignature {
+            parameters: signature.parameters.iter().map(parameter).collect(),
+            variadic: signature.variadic.as_ref().map(parameter),
+            result: signature.return_type.clone(),
+        })
+    }
+
+    fn call(&self, provider: &str, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
+        let (checked, _) = self.find(provider, function).map_err(FunctionError::new)?;
+        let answer = checked.call_function(&function.into(), arguments.to_vec());
+        // Expressions are evaluated where nothing else waits; a function that takes its time keeps this thread.
+        let result = match answer.now() {
+            Ok(result) => result,
+            Err(answer) => wait(answer),
+        };
+        result.map_err(|error| match error.argument {
+            Some(argument) => FunctionError { argument: Some(argument), message: error.text.into() },
+            None => FunctionError::new(error.text),
+        })
+    }
+}
+
+fn parameter(parameter: &Parameter) -> ProviderParameter {
+    ProviderParameter {
+        name: parameter.name.to_string(),
+        ty: parameter.ty.clone(),
+        nullable: parameter.allow_null,
+        allows_unknown: parameter.allow_unknown,
+    }
+}
+
+/// Waits for a future on this thread.
+fn wait<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Functions of providers, directly and from the language.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use groma_address::ProviderAddress;
+use groma_diagnostics::{Diagnostics, Sources};
+use groma_lang::{EmptyScope, FunctionContext};
+use groma_provider::{Checked, Description, FunctionError, FunctionSignature, LocalFunctions, Parameter};
+use groma_scripted::Scripted;
+use groma_value::{Type, Value};
+
+use crate::support::{s, wait};
+
+fn signature(return_type: Type) -> FunctionSignature {
+    let parameter = Parameter {
+        name: "text".into(),
+        ty: Type::String,
+        allow_null: false,
+        allow_unknown: false,
+        description: Description::default(),
+    };
+    FunctionSignature {
+        parameters: vec![parameter],
+        variadic: None,
+        return_type,
+        summary: String::new(),
+        description: Description::default(),
+        deprecation: String::new(),
+    }
+}
+
+fn checked() -> Arc<Checked> {
+    let calls = AtomicU64::new(0);
+    let provider = Scripted::new("test")
+        .function("shout", signature(Type::String), |arguments| {
+            Ok(s(&arguments[0].as_str().unwrap_or_default().to_uppercase()))
+        })
+        .function("refuse", signature(Type::String), |_| {
+            Err(FunctionError { text: "it is not polite".into(), argument: Some(0) })
+        })
+        .function("wrong", signature(Type::Number), |_| Ok(s("text")))
+        .function("open", signature(Type::String), |_| Ok(Value::unknown(Type::String)))
+        .function("fickle", signature(Type::Number), move |_| Ok(Value::number(calls.fetch_add(1, Ordering::SeqCst))));
+    Arc::new(Checked::new(Arc::new(provider), ProviderAddress::default_for("test")))
+}
+
+fn call(checked: &Checked, name: &str, text: &str) -> Result<Value, String> {
+    wait(checked.call_function(&name.into(), vec![s(text)])).map_err(|error| error.text)
+}
+
+#[test]
+fn lc_28_wrong_open_and_fickle_results_are_the_providers_bug() {
+    let checked = checked();
+    assert_eq!(call(&checked, "shout", "a"), Ok(s("A")));
+    assert_eq!(call(&checked, "shout", "a"), Ok(s("A")), "again the same");
+    assert_eq!(call(&checked, "refuse", "a").unwrap_err(), "it is not polite");
+    for (name, problem) in
+        [("wrong", "invalid result: number is required"), ("open", "invalid result: the value is still unknown")]
+    {
+        let found = call(&checked, name, "a").unwrap_err();
+        assert!(found.contains(problem) && found.contains("bug in provider"), "{found}");
+    }
+    assert!(call(&checked, "fickle", "a").is_ok());
+    assert!(call(&checked, "fickle", "b").is_ok(), "other arguments may have another result");
+    assert!(call(&checked, "fickle", "a").unwrap_err().contains("inconsistent result"));
+    assert!(call(&checked, "nothing", "a").unwrap_err().contains("no function named"));
+}
+
+/// The value of an expression where the provider is known as `test`, and the details of errors.
+fn evaluate(text: &str) -> (Value, Vec<String>) {
+    let sources = Arc::new(Sources::new());
+    let mut context = FunctionContext::new("", Arc::clone(&sources));
+    context.provider_functions = Some(Arc::new(LocalFunctions::new([("test".into(), checked())])));
+    let file = sources.add("expression", text).unwrap();
+    let (expression, problems) = groma_hcl::parse_expression(&file);
+    assert!(problems.is_empty(), "{problems:?}");
+    let mut diagnostics = Diagnostics::new();
+    let value = groma_lang::evaluate(&expression, &EmptyScope::new(context), &mut diagnostics);
+    (value, diagnostics.iter().map(|found| found.detail.clone()).collect())
+}
+
+#[test]
+fn the_language_calls_functions_by_local_names() {
+    let (value, problems) = evaluate("provider::test::shout(\"a${1 + 1}\")");
+    assert_eq!((value, problems), (s("A2"), Vec::new()));
+    let (_, problems) = evaluate("provider::test::refuse(\"a\")");
+    assert!(problems[0].contains("it is not polite"), "{problems:?}");
+    let (_, problems) = evaluate("provider::other::shout(\"a\")");
+    assert!(problems[0].contains("no provider with the local name \"other\""), "{problems:?}");
+    let (_, problems) = evaluate("provider::test::whisper(\"a\")");
+    assert!(problems[0].contains("fickle, open, refuse, shout, wrong"), "{problems:?}");
+}
