@@ -167,6 +167,9 @@ mod tests {
             "-target=c.d",
             "-var",
             "x=1",
+            "-var-file=f",
+            "-var",
+            "y=2",
             "-detailed-exitcode",
             "-lock-timeout=5s",
         ]);

@@ -55,6 +55,40 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
+    /// Writes the files of a folder that stands beside the crates, such as an example.
+    pub fn copy(&self, from: &str) -> &Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(from);
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "tf" || end == "tfvars") {
+                    self.write(&name, &std::fs::read_to_string(&path).unwrap());
+                }
+            }
+        }
+        self
+    }
+
+    /// The program, ready to run in the folder, in an environment without settings of the person who runs the tests.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.directory.path());
+        let foreign =
+            |name: &str| ["TF_", "AWS_", "GROMA_"].iter().any(|prefix| name.starts_with(prefix)) || name == "NO_COLOR";
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(foreign) {
+                command.env_remove(name);
+            }
+        }
+        command.env("HOME", self.path("home")).env("CHECKPOINT_DISABLE", "1").envs(self.environment.iter().cloned());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
     /// Runs the program without input.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with_input(arguments, "")
@@ -62,13 +96,7 @@ impl Folder {
 
     /// Runs the program with `input`.
     pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.directory.path());
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TF_")) {
-            command.env_remove(name);
-        }
-        command.envs(self.environment.iter().cloned()).env("CHECKPOINT_DISABLE", "1");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = self.command(arguments);
         let mut child = command.spawn().unwrap();
         // A program that asks nothing may be gone before it is answered.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
