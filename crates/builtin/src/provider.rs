@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, MoveRequest, MoveResponse, PlanRequest,
-    PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse,
-    UpgradeRequest, UpgradeResponse, ValidateRequest,
+    Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, FunctionError, FunctionSignature, ImportRequest,
+    ImportResponse, MoveRequest, MoveResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics,
+    ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup,
+    ServerCapabilities, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    ValidateRequest,
 };
 
-use crate::{data, remote_state};
+use groma_value::Value;
+
+use crate::{data, functions, remote_state};
 
 /// The provider `terraform.io/builtin/terraform`. It has no configuration and no state of its own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +35,7 @@ impl Provider for Terraform {
         TypeNames {
             resources: vec![data::TYPE_NAME.into()],
             data_sources: vec![remote_state::TYPE_NAME.into()],
+            functions: functions::names(),
             ..TypeNames::default()
         }
     }
@@ -42,6 +46,14 @@ impl Provider for Terraform {
 
     fn data_schema(&self, type_name: &str) -> SchemaLookup {
         Ok((type_name == remote_state::TYPE_NAME).then(|| remote_state::schema().clone()))
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        functions::find(name)
+    }
+
+    fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        Answer::ready(functions::call(&request))
     }
 
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
