@@ -336,3 +336,22 @@ fn a_circle_is_named() {
     );
     assert_eq!(errors(&project.validate()), ["Cycle: local.a (expand), local.b (expand)"]);
 }
+
+#[test]
+fn destroying_nothing_needs_no_values() {
+    let mut project = Project::new(
+        r#"
+        module "m" { source = "./m" }
+        output "x" { value = module.m.x }
+        "#,
+    )
+    .with(
+        "m/main.tf",
+        r#"
+        resource "terraform_data" "a" {}
+        output "x" { value = terraform_data.a.id }
+        "#,
+    );
+    project.options.mode = Mode::Destroy;
+    assert!(project.apply().is_empty());
+}

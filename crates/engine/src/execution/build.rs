@@ -7,7 +7,8 @@ use groma_state::Dependencies;
 
 use super::{ExecutionGraph, Step};
 use crate::config_graph::{Dependent, NodeIndex, NodeKind, Place, narrow};
-use crate::plan::{Action, ResourceChange};
+use crate::plan::{Action, Mode, ResourceChange};
+use crate::planning::plays_no_part_in_destroying;
 use crate::walk::Visit;
 use crate::world::{Expansion, ModuleId, World};
 
@@ -23,6 +24,8 @@ pub struct Inputs<'a> {
     pub dependencies: &'a dyn Fn(usize) -> Dependencies,
     /// Changes without an action whose conditions could not be told.
     pub undecided: &'a [u32],
+    /// What kind of plan it is.
+    pub mode: Mode,
 }
 
 /// Builds the execution graph.
@@ -98,6 +101,9 @@ impl<'a> Builder<'a> {
         let module = world.static_module(visit.module);
         let node = module.node(visit.node);
         let id = visit.module.0;
+        if self.inputs.mode == Mode::Destroy && plays_no_part_in_destroying(node.kind, visit.module) {
+            return;
+        }
         let mut requires = self.requirements(visit);
         let end = match node.kind {
             NodeKind::Variable(at) => self.step(Step::Variable(id, at), &requires),

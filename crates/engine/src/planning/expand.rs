@@ -82,7 +82,8 @@ impl Planner<'_> {
             return match (&resource.count, &resource.for_each) {
                 (Some(_), _) => Expansion::Count(0),
                 (None, Some(_)) => Expansion::ForEach(Arc::from([])),
-                (None, None) => Expansion::Absent,
+                // Not there, so nothing is known of it; what mentions it is not needed to destroy the rest.
+                (None, None) => Expansion::Single,
             };
         };
         let mut elements = Vec::new();

@@ -45,6 +45,7 @@ impl Planner<'_> {
             changes,
             dependencies: &dependencies,
             undecided: &undecided,
+            mode: self.options.mode,
         };
         let execution = if errored { execution::ExecutionGraph::default() } else { execution::build(&inputs) };
         let plan = Plan {

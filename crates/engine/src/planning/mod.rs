@@ -19,6 +19,7 @@ use groma_state::State;
 
 pub(crate) use converse::{capabilities, no_meta, recall};
 pub(crate) use ignore::{Ignore, ignore_changes};
+pub(crate) use planner::plays_no_part_in_destroying;
 
 use crate::config_graph;
 use crate::moves;

@@ -19,7 +19,7 @@ use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
 use crate::evaluation::Evaluation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
-use crate::plan::ResourceChange;
+use crate::plan::{Mode, ResourceChange};
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::recovery::Recovered;
@@ -227,7 +227,11 @@ impl<'a> Planner<'a> {
             return self.end(visit, outcome);
         }
         let id = visit.module;
-        let outcome = match self.graph.module(index).node(visit.node).kind {
+        let kind = self.graph.module(index).node(visit.node).kind;
+        if self.options.mode == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
+            return self.end(visit, Outcome::Done);
+        }
+        let outcome = match kind {
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
             NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
@@ -324,5 +328,14 @@ impl<'a> Planner<'a> {
             self.providers.took(configuring.config, configuring.provider, configuring.value);
         }
         self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
+    }
+}
+
+/// What nothing that is destroyed can need: results for people, and checks of them.
+pub(crate) fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
+    match kind {
+        NodeKind::Check(_) | NodeKind::Validation(_) => true,
+        NodeKind::Output(_) => module == ModuleId::ROOT,
+        _ => false,
     }
 }
