@@ -1,5 +1,7 @@
 //! What is known of values that are not known.
 
+use std::cmp::Ordering;
+
 use groma_value::{Bound, Refinement, Type, Value};
 
 /// The longest beginning of a string that is remembered; longer ones say little more and cost in every plan.
@@ -13,10 +15,10 @@ pub(crate) fn either(one: &Value, other: &Value, ty: Type) -> Value {
         both = both.not_null();
     }
     if let (Some(one), Some(other)) = (one.lower(), other.lower()) {
-        both = both.lower_bound(looser(one, other, one.value < other.value));
+        both = both.lower_bound(looser(one, other, Ordering::Less));
     }
     if let (Some(one), Some(other)) = (one.upper(), other.upper()) {
-        both = both.upper_bound(looser(one, other, one.value > other.value));
+        both = both.upper_bound(looser(one, other, Ordering::Greater));
     }
     both = both.minimum_length(one.least_length().min(other.least_length()));
     if let (Some(one), Some(other)) = (one.greatest_length(), other.greatest_length()) {
@@ -25,13 +27,12 @@ pub(crate) fn either(one: &Value, other: &Value, ty: Type) -> Value {
     Value::refined(ty, both)
 }
 
-fn looser(one: &Bound, other: &Bound, one_is_outside: bool) -> Bound {
-    if one.value == other.value {
-        Bound { value: one.value.clone(), inclusive: one.inclusive || other.inclusive }
-    } else if one_is_outside {
-        one.clone()
-    } else {
-        other.clone()
+/// The bound that leaves more room: the lesser or the greater one.
+fn looser(one: &Bound, other: &Bound, outside: Ordering) -> Bound {
+    match one.value.cmp(&other.value) {
+        Ordering::Equal => Bound { value: one.value.clone(), inclusive: one.inclusive || other.inclusive },
+        order if order == outside => one.clone(),
+        _ => other.clone(),
     }
 }
 

@@ -75,7 +75,7 @@ fn shown(value: &Value) -> String {
             let entries: Vec<String> = object.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
-        _ => json::encode(&plain).unwrap(),
+        _ => json::encode(&plain).unwrap_or_else(|problem| problem.to_string()),
     };
     format!("{mark}{text}")
 }
