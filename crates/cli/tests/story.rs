@@ -201,6 +201,12 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
     assert_eq!(folder.ok(&["emulator", "list"]), "");
     assert_eq!(managed(&folder), Vec::<Json>::new());
     assert_eq!(folder.ok(&["state", "list"]), "");
+}
+
+#[test]
+fn destroying_what_was_never_built_destroys_nothing() {
+    let folder = Folder::new();
+    folder.copy("examples/quickstart");
     contains(&folder.ok(&["destroy", "-auto-approve"]), &["Destroy complete! Resources: 0 destroyed."]);
 }
 

@@ -86,7 +86,10 @@ fn even(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     let mut progress: Vec<&str> = Vec::new();
     for line in text.lines() {
-        if is_progress(line) {
+        if let Some(at) = line.find(" (deposed object ") {
+            // The key of a deposed object is made up.
+            progress.push(&line[..at]);
+        } else if is_progress(line) {
             // How long it took is not to be compared.
             progress.push(line.split(" after ").next().unwrap_or(line));
         } else {

@@ -65,7 +65,8 @@ impl Hooks for LineProgress {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
         let identifier =
             words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
-        self.line(&format!("{name}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+        let address = &subject.address;
+        self.line(&format!("{address}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
     }
 
     fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {

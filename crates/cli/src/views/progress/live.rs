@@ -103,7 +103,8 @@ impl Hooks for LiveProgress {
         self.ended(&name);
         let identifier =
             words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
-        self.finished(&format!("{name}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+        let address = &subject.address;
+        self.finished(&format!("{address}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
     }
 
     fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {

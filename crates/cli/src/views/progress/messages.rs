@@ -63,14 +63,14 @@ impl Hooks for MessageProgress {
     fn refresh_start(&self, subject: &Subject) {
         let mut hook = hook(subject, None);
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject));
+        let text = format!("{}: Refreshing state...{}", subject.address, words::identifier(subject));
         self.stream.send(Message::new("refresh_start", text).with("hook", Json::Object(hook)));
     }
 
     fn refresh_complete(&self, subject: &Subject) {
         let mut hook = hook(subject, None);
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: Refresh complete{}", words::name(subject), words::identifier(subject));
+        let text = format!("{}: Refresh complete{}", subject.address, words::identifier(subject));
         self.stream.send(Message::new("refresh_complete", text).with("hook", Json::Object(hook)));
     }
 
@@ -79,7 +79,7 @@ impl Hooks for MessageProgress {
         let running = Running { hook: hook.clone(), operation, since: Instant::now(), told: Duration::ZERO };
         self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(words::name(subject), running);
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: {}{}", words::name(subject), words::beginning(operation), words::identifier(subject));
+        let text = format!("{}: {}{}", subject.address, words::beginning(operation), words::identifier(subject));
         self.stream.send(Message::new("apply_start", text).with("hook", Json::Object(hook)));
     }
 
@@ -91,8 +91,7 @@ impl Hooks for MessageProgress {
         let suffix = identifier.as_ref().map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
         identify(&mut hook, identifier);
         hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
-        let text =
-            format!("{}: {} after {}{suffix}", words::name(subject), words::done(operation), words::rounded(elapsed));
+        let text = format!("{}: {} after {}{suffix}", subject.address, words::done(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_complete", text).with("hook", Json::Object(hook)));
     }
 
@@ -100,7 +99,7 @@ impl Hooks for MessageProgress {
         self.finish(subject);
         let mut hook = hook(subject, Some(operation));
         hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
-        let text = format!("{}: {} after {}", words::name(subject), words::failed(operation), words::rounded(elapsed));
+        let text = format!("{}: {} after {}", subject.address, words::failed(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_errored", text).with("hook", Json::Object(hook)));
     }
 }
