@@ -127,8 +127,13 @@ fn plain_block(block: &NestedBlock, mut inner: Block) -> provider::NestedBlock {
     }
 }
 
-/// FW-16: a default fills in what the configuration leaves out, which only makes sense where both may give the value.
+/// FW-16, FW-18: a default fills in what the configuration leaves out, which only makes sense where both may give the
+/// value; what is never kept cannot be chosen by the provider.
 fn check_rules(attribute: &Attribute, path: &str, problems: &mut Vec<SchemaProblem>) {
+    if attribute.write_only && attribute.usage.is_computed() {
+        let message = "a write-only attribute cannot be computed: its value is never kept".to_owned();
+        problems.push(SchemaProblem { path: path.to_owned(), message });
+    }
     let Some(default) = &attribute.rules.default else { return };
     if attribute.usage != Use::OptionalComputed {
         let message = "an attribute with a default must be optional and computed".to_owned();

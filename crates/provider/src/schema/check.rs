@@ -57,9 +57,6 @@ fn check_block(block: &Block, prefix: &str, found: &mut Vec<SchemaProblem>) {
 }
 
 fn check_attribute(attribute: &Attribute, prefix: &str, name: &str, found: &mut Vec<SchemaProblem>) {
-    if attribute.is_write_only() && attribute.is_computed() {
-        found.push(problem(prefix, name, "a write-only attribute cannot be computed: its value is never kept"));
-    }
     if let AttributeType::Nested(nested) = attribute.kind() {
         if nested.nesting() == ObjectNesting::Set {
             check_set(nested.object(), prefix, name, found);
@@ -75,8 +72,12 @@ fn check_nested(nested: &NestedBlock, prefix: &str, name: &str, found: &mut Vec<
     let (min, max) = (nested.min(), nested.max());
     match nested.nesting() {
         Nesting::Single => {
-            if min > 1 || max.unwrap_or(min) != min {
-                found.push(problem(prefix, name, "a single block has both limits 0, or both limits 1"));
+            if min > 1 || max.is_some_and(|max| max > 1 || max < min) {
+                found.push(problem(
+                    prefix,
+                    name,
+                    "the limits of a single block are 0 or 1, the least not above the greatest",
+                ));
             }
         }
         Nesting::Group | Nesting::Map => {
@@ -137,11 +138,7 @@ mod tests {
     fn lc_32_schema_load_finds_every_inconsistency() {
         let set = ObjectSchema::new(ObjectNesting::Set, [("any", Attribute::optional(Type::Dynamic))]);
         let found = problems(Block::new(
-            [
-                ("twice", Attribute::optional(Type::String)),
-                ("secret", Attribute::optional_computed(Type::String).write_only()),
-                ("set", Attribute::nested(set, Use::Optional)),
-            ],
+            [("twice", Attribute::optional(Type::String)), ("set", Attribute::nested(set, Use::Optional))],
             [
                 ("twice", NestedBlock::new(Nesting::List, Block::default())),
                 ("Bad-Name", NestedBlock::new(Nesting::List, Block::default())),
@@ -157,7 +154,7 @@ mod tests {
                 ),
             ],
         ));
-        for name in ["twice:", "secret:", "set:", "Bad-Name:", "single:", "group:", "list:", "blocks:"] {
+        for name in ["twice:", "set:", "Bad-Name:", "single:", "group:", "list:", "blocks:"] {
             assert_eq!(found.iter().filter(|text| text.starts_with(name)).count(), 1, "{name} in {found:#?}");
         }
     }
