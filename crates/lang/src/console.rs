@@ -17,7 +17,7 @@ pub fn format(value: &Value) -> String {
     out
 }
 
-/// As [`format`], showing sensitive values too.
+/// As [`format()`], showing sensitive values too.
 pub fn format_revealed(value: &Value) -> String {
     let revealed = value.transform(|_, value| {
         let (plain, marks) = value.unmark();

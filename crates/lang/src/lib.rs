@@ -4,7 +4,7 @@
 //! names in it mean. This crate knows what expressions can name ([`Reference`]), but nothing of modules, state or
 //! providers: whoever evaluates hands the values in.
 //!
-//! - [`reference`]: what a name refers to; [`references()`]: all that an expression depends on;
+//! - [`mod@reference`]: what a name refers to; [`references()`]: all that an expression depends on;
 //! - [`evaluate()`]: the value of an expression;
 //! - [`type_constraint()`]: types of variables, with their defaults;
 //! - [`functions`]: the built-in functions;

@@ -121,7 +121,7 @@ impl Evaluator<'_> {
             diagnostics.append(right.diagnostics);
             return (Value::unknown(result_type(operator)), diagnostics);
         };
-        if let Some(decided) = shortcut(operator, &left_value, &right_value, diagnostics.has_errors()) {
+        if let Some(decided) = shortcut(operator, &left_value, &right_value, &diagnostics) {
             let value = decided.value.with_marks(left_value.marks()).with_marks(right_value.marks());
             return match decided.side {
                 Side::Left => (value, diagnostics),
@@ -208,7 +208,7 @@ struct Decided {
 }
 
 /// The result of `&&` and `||` where one side decides, so that problems of the other side do not count.
-fn shortcut(operator: BinaryOperator, left: &Value, right: &Value, left_failed: bool) -> Option<Decided> {
+fn shortcut(operator: BinaryOperator, left: &Value, right: &Value, left_problems: &Diagnostics) -> Option<Decided> {
     let decisive = match operator {
         BinaryOperator::Or => true,
         BinaryOperator::And => false,
@@ -219,7 +219,7 @@ fn shortcut(operator: BinaryOperator, left: &Value, right: &Value, left_failed: 
     // Where the other side decides, null counts as false.
     let truth = |value: &Value| if value.is_null() { Some(false) } else { value.as_bool() };
     match (truth(left), truth(right)) {
-        (None, None) if !left_failed => decided(unknown(), Side::Left),
+        (None, None) if !left_problems.has_errors() => decided(unknown(), Side::Left),
         (Some(truth), _) if truth == decisive => decided(Value::bool(decisive), Side::Left),
         (_, Some(truth)) if truth == decisive => decided(Value::bool(decisive), Side::Right),
         (None, Some(_)) => decided(unknown(), Side::Left),

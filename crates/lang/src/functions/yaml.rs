@@ -257,23 +257,19 @@ impl Writer {
         self.column = indent;
     }
 
-    /// Begins a line at `indent`, unless the current one holds nothing yet or only what leads up to there.
-    fn line(&mut self, indent: usize, first: bool) {
-        if first && self.column <= indent {
-            let missing = indent - self.column;
-            self.out.extend(std::iter::repeat_n(' ', missing));
-            self.column = indent;
-        } else if self.column == 0 {
-            self.out.extend(std::iter::repeat_n(' ', indent));
-            self.column = indent;
-        } else {
+    /// Begins a line at `indent`; the first of a block goes on in the current one, which leads up to there.
+    fn line(&mut self, index: usize, indent: usize) {
+        if self.column > indent || index > 0 && self.column > 0 {
             self.new_line(indent);
+        } else {
+            self.out.extend(std::iter::repeat_n(' ', indent - self.column));
+            self.column = indent;
         }
     }
 
     fn items(&mut self, elements: &[Value], indent: usize) {
         for (index, element) in elements.iter().enumerate() {
-            self.line(indent, index == 0);
+            self.line(index, indent);
             self.write("-");
             self.item(element, indent);
         }
@@ -294,11 +290,11 @@ impl Writer {
 
     fn entries<'v>(&mut self, entries: impl Iterator<Item = (&'v Name, &'v Value)>, indent: usize) {
         for (index, (key, value)) in entries.enumerate() {
-            self.line(indent, index == 0);
+            self.line(index, indent);
             if key.contains('\n') || key.len() > LONGEST_KEY {
                 self.write("? ");
                 self.string(key, indent + 2);
-                self.line(indent, false);
+                self.line(1, indent);
                 self.write(":");
             } else {
                 self.double_quoted(key, None);
