@@ -17,6 +17,12 @@ pub trait Definition: Send + Sync {
     /// What its configuration holds.
     fn schema(&self) -> &ResourceSchema;
 
+    /// Whether a create may be asked for again with the same plan and the same private data after a crash, and makes no
+    /// second object: an idempotency token in the private data can see to that.
+    fn repeats_creations_safely(&self) -> bool {
+        false
+    }
+
     /// The names of all its types and functions, each list sorted.
     fn type_names(&self) -> TypeNames;
 

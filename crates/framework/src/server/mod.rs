@@ -49,7 +49,7 @@ impl Provider for Server {
             get_provider_schema_optional: true,
             move_resource_state: true,
             generate_resource_config: false,
-            repeatable_create: false,
+            repeatable_create: self.definition.repeats_creations_safely(),
         };
         Ok(ProviderSchema { config, meta: None, capabilities })
     }

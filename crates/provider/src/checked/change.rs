@@ -201,12 +201,14 @@ impl Checked {
     fn check_planned_identity(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Diagnostics {
         let creates = asked.prior.value.is_null() || !response.requires_replace.is_empty();
         match &response.planned_identity {
-            Some(identity) if !identity.is_null() => self.check_identity(subject, identity, !creates),
+            Some(identity) if !identity.is_null() => {
+                self.check_identity(subject, identity, if creates { Openness::Allowed } else { Openness::Over })
+            }
             _ => Diagnostics::new(),
         }
     }
 
-    pub(super) fn check_identity(&self, subject: &Subject<'_>, identity: &Value, known: bool) -> Diagnostics {
+    pub(super) fn check_identity(&self, subject: &Subject<'_>, identity: &Value, openness: Openness) -> Diagnostics {
         let Some(schema) = &subject.schema.identity else {
             let what = "returned an identity, though its resource type has none, for";
             return self.blame(subject, summary::IDENTITY_MISMATCH, what).into();
@@ -216,7 +218,7 @@ impl Checked {
             let did = "returned an identity of another type than its schema's for";
             return self.violations(subject, summary::IDENTITY_MISMATCH, did, &shape, Secrets::NONE);
         }
-        if known && !identity.is_wholly_known() {
+        if openness == Openness::Over && !identity.is_wholly_known() {
             return self
                 .blame(subject, summary::INVALID_IDENTITY, "returned an identity with unknown values for")
                 .into();
@@ -290,12 +292,10 @@ impl Checked {
         planned: &Unmarked,
         mut response: ApplyResponse,
     ) -> (Applied, Diagnostics) {
-        let problems = std::mem::take(&mut response.diagnostics);
-        let failed = problems.has_errors();
-        let mut diagnostics = subject.place(problems);
-        let state = self.check_result(subject, planned, failed, &mut response, &mut diagnostics);
+        let mut diagnostics = subject.place(std::mem::take(&mut response.diagnostics));
+        let state = self.check_result(subject, planned, &mut response, &mut diagnostics);
         if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
-            let broken = self.check_identity(subject, identity, true);
+            let broken = self.check_identity(subject, identity, Openness::Over);
             if !broken.is_empty() {
                 response.new_identity = None;
                 diagnostics.append(broken);
@@ -317,13 +317,13 @@ impl Checked {
         &self,
         subject: &Subject<'_>,
         planned: &Unmarked,
-        failed: bool,
         response: &mut ApplyResponse,
         diagnostics: &mut Diagnostics,
     ) -> Option<Value> {
         let block = &subject.schema.block;
         let secret = secret_paths([&planned.marks]);
         let secrets = Secrets::new(block, &secret);
+        let failed = diagnostics.has_errors();
         let Some(mut state) = response.new_state.take() else {
             if !failed {
                 diagnostics.push(self.blame(subject, summary::INVALID_OBJECT, "returned no object at all for"));
@@ -384,6 +384,15 @@ impl Planned {
             deferred: None,
         }
     }
+}
+
+/// Whether something may still be unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Openness {
+    /// The object is yet to be made.
+    Allowed,
+    /// The object is there.
+    Over,
 }
 
 /// What the answer to a plan request is checked against.

@@ -4,6 +4,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
 use super::blame::summary;
+use super::change::Openness;
 use super::marks::restore;
 use super::{Checked, Subject};
 use crate::Answer;
@@ -60,7 +61,7 @@ impl Checked {
         input: ImportInput,
     ) -> Answer<'a, (Option<Imported>, Diagnostics)> {
         let subject = *subject;
-        let allowed = input.capabilities.deferral_allowed;
+        let capabilities = input.capabilities;
         let shown = match &input.target {
             ImportTarget::Id(id) => format!("the id {id:?}"),
             ImportTarget::Identity(_) => "the given identity".to_owned(),
@@ -70,14 +71,16 @@ impl Checked {
             target: input.target,
             client_capabilities: input.capabilities,
         };
-        self.provider.import_resource(request).map(move |response| self.imported(&subject, &shown, allowed, response))
+        self.provider
+            .import_resource(request)
+            .map(move |response| self.imported(&subject, &shown, capabilities, response))
     }
 
     fn imported(
         &self,
         subject: &Subject<'_>,
         target: &str,
-        deferral_allowed: bool,
+        capabilities: ClientCapabilities,
         response: ImportResponse,
     ) -> (Option<Imported>, Diagnostics) {
         let failed = response.diagnostics.has_errors();
@@ -88,7 +91,7 @@ impl Checked {
         let error = |summary: &str, detail: String| {
             Diagnostic::error(summary, detail).at(subject.span).about(subject.address.to_string())
         };
-        if response.deferred.is_some() && !deferral_allowed {
+        if response.deferred.is_some() && !capabilities.deferral_allowed {
             let detail = format!(
                 "Provider {} cannot say yet what {target} is, so it cannot be imported as {} in this run.",
                 self.address, subject.address
@@ -158,7 +161,7 @@ impl Checked {
             return self.violations(subject, summary, "returned a value that must not be kept for", &kept, secrets);
         }
         match identity.filter(|identity| !identity.is_null()) {
-            Some(identity) => self.check_identity(subject, identity, true),
+            Some(identity) => self.check_identity(subject, identity, Openness::Over),
             None => Diagnostics::new(),
         }
     }
@@ -223,7 +226,7 @@ impl Checked {
         let did = "returned an invalid value when moving an object to";
         let mut broken = self.violations(subject, summary::INVALID_VALUE, did, &found, Secrets::new(block, &[]));
         if let Some(identity) = response.target_identity.as_ref().filter(|identity| !identity.is_null()) {
-            broken.append(self.check_identity(subject, identity, true));
+            broken.append(self.check_identity(subject, identity, Openness::Over));
         }
         if !broken.is_empty() {
             diagnostics.append(broken);

@@ -6,6 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::blame::summary;
+use super::change::Openness;
 use super::marks::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::Answer;
@@ -127,7 +128,7 @@ impl Checked {
         }
         let broken = self.check_read(subject, current, &response.new_state, response.deferred);
         let broken = match response.new_identity.as_ref().filter(|identity| broken.is_empty() && !identity.is_null()) {
-            Some(identity) => self.check_identity(subject, identity, true),
+            Some(identity) => self.check_identity(subject, identity, Openness::Over),
             None => broken,
         };
         if !broken.is_empty() {

@@ -59,7 +59,7 @@ impl Reader {
 
     /// Reads `body` as a block of the schema `block`.
     pub(super) fn node(&mut self, body: &Body, block: &Arc<Block>) -> Node {
-        let (content, problems) = body.content(&body_schema(block, body.is_json()));
+        let (content, problems) = body.content(&body_schema(block, body));
         self.diagnostics.append(problems);
         let mut entries = self.entries(&content, block);
         let mut filled = Vec::new();
@@ -195,7 +195,7 @@ pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], 
 }
 
 /// What may stand in a body of the schema `block`.
-fn body_schema(block: &Block, json: bool) -> BodySchema {
+fn body_schema(block: &Block, body: &Body) -> BodySchema {
     let mut schema = BodySchema::new();
     for slot in block.slots() {
         match &slot.item {
@@ -206,7 +206,7 @@ fn body_schema(block: &Block, json: bool) -> BodySchema {
                     _ => schema.optional(name),
                 };
                 // In the JSON syntax an argument and a list of blocks look the same: it is read as the argument.
-                if !json && attribute.usage() != Use::Required && may_be_blocks(attribute) {
+                if !body.is_json() && attribute.usage() != Use::Required && may_be_blocks(attribute) {
                     schema = schema.block(slot.name.clone(), &[]);
                 }
             }

@@ -30,17 +30,6 @@ impl Use {
     pub const fn is_optional(self) -> bool {
         matches!(self, Self::Optional | Self::OptionalComputed)
     }
-
-    /// Reads the three flags of the plugin protocol; `None` for a combination that means nothing.
-    pub const fn from_flags(required: bool, optional: bool, computed: bool) -> Option<Self> {
-        match (required, optional, computed) {
-            (true, false, false) => Some(Self::Required),
-            (false, true, false) => Some(Self::Optional),
-            (false, true, true) => Some(Self::OptionalComputed),
-            (false, false, true) => Some(Self::Computed),
-            _ => None,
-        }
-    }
 }
 
 /// How many objects a nested attribute holds, and how they are told apart.
