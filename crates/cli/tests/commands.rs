@@ -284,3 +284,25 @@ fn secrets_stay_hidden_until_somebody_asks_for_them() {
     }
     assert_eq!(folder.ok(&["output", "-raw", "s"]), "hush");
 }
+
+#[test]
+fn the_log_tells_what_is_done_but_no_values() {
+    let folder = Folder::new().with("TF_LOG", "debug").with("TF_LOG_PATH", "log.txt");
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = \"very special\"\n}\n");
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let log = folder.read("log.txt");
+    assert!(log.contains("[INFO] terraform_data.a: Create begins"), "{log}");
+    assert!(!log.contains("very special"), "{log}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_at_the_question_changes_nothing() {
+    let folder = counted();
+    let ran = folder.interrupted(&["apply"], "Enter a value:");
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("error asking for approval: interrupted"), "{}", ran.err);
+    assert!(!folder.path("terraform.tfstate").exists());
+    assert!(!folder.path(".terraform.tfstate.lock.info").exists());
+}

@@ -8,6 +8,7 @@ use groma_diagnostics::{Diagnostics, Severity, Sources};
 use super::Outcome;
 use crate::arguments::{Flag, View};
 use crate::clock;
+use crate::log::{Level, Log};
 use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
 use crate::views::diagnostic::DiagnosticText;
@@ -21,6 +22,7 @@ pub(super) struct Context {
     pub streams: Streams,
     pub sources: Arc<Sources>,
     pub wording: Wording,
+    pub log: Log,
     /// Where the program was started; `-chdir` leads away from it.
     pub original_directory: PathBuf,
     colors: Colors,
@@ -41,6 +43,7 @@ impl Context {
         let wording = Wording { command: program.to_owned(), ..Wording::default() };
         Self {
             colors: settings.colors,
+            log: Log::open(settings.log.as_ref()),
             settings,
             streams: Streams::of_process(),
             sources: Arc::default(),
@@ -100,6 +103,9 @@ impl Context {
 
     /// Shows problems: errors on standard error, warnings on standard output; or all as messages.
     pub fn show(&self, diagnostics: &Diagnostics) {
+        for diagnostic in diagnostics {
+            self.log.write(Level::Error, || diagnostic.summary.clone());
+        }
         if let Some(stream) = &self.messages {
             diagnostics.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
             return;

@@ -29,7 +29,8 @@ use std::path::Path;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use crate::arguments::{Parsed, Task, UsageError, parse};
-use crate::settings::Settings;
+use crate::log::Level;
+use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
 
 /// How a command ends: its exit code, or the problems that ended it.
@@ -65,6 +66,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     }
     let settings = Settings::of(&environment, chosen_workspace);
     let mut context = Context::new(program, settings, original);
+    context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
     let outcome = match arguments.task {
         Task::Init(arguments) => init::run(&mut context, &arguments),
         Task::Validate(arguments) => validate::run(&mut context, &arguments),

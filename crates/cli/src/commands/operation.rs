@@ -36,7 +36,7 @@ pub(super) fn watch(context: &Context) -> Watched {
         }
         (None, Palette::Plain) => Arc::new(LineProgress::new(palette, out, Arc::clone(&counter))),
     };
-    Watched { progress, counter }
+    Watched { progress: context.log.watch(progress), counter }
 }
 
 /// A run over `configuration`.

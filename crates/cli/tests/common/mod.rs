@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -87,6 +87,30 @@ impl Folder {
         command.env("HOME", self.path("home")).env("CHECKPOINT_DISABLE", "1").envs(self.environment.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    /// Runs the program and interrupts it, as Control-C does, once it has printed `until`.
+    pub fn interrupted(&self, arguments: &[&str], until: &str) -> Ran {
+        let mut child = self.command(arguments).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let mut seen = Vec::new();
+        let mut buffer = [0; 4096];
+        while !String::from_utf8_lossy(&seen).contains(until) {
+            let count = stdout.read(&mut buffer).unwrap();
+            assert!(count > 0, "{} ended early", self.program.display());
+            seen.extend_from_slice(&buffer[..count]);
+        }
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        // The input stays open: it is the interrupt that ends the question.
+        let input = child.stdin.take();
+        stdout.read_to_end(&mut seen).unwrap();
+        let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+        drop(input);
+        Ran {
+            code: status.code().unwrap_or(-1),
+            out: String::from_utf8(seen).unwrap(),
+            err: String::from_utf8(stderr).unwrap(),
+        }
     }
 
     /// Runs the program without input.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
 use groma_engine::hooks::{Operation, Subject};
@@ -39,6 +40,12 @@ impl LineProgress {
         Self { palette, out, counter, running: Mutex::default() }
     }
 
+    /// How long what `name` stands for has been under way.
+    fn elapsed(&self, name: &str) -> Duration {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
+    }
+
     fn line(&self, text: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that went away does not stop an apply.
@@ -49,6 +56,15 @@ impl LineProgress {
 impl Hooks for LineProgress {
     fn refresh_start(&self, subject: &Subject) {
         self.line(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+    }
+
+    fn read_start(&self, address: &ResourceInstance) {
+        self.apply_start(&words::unnamed(address), Operation::Read);
+    }
+
+    fn read_complete(&self, address: &ResourceInstance, value: &Value) {
+        let elapsed = self.elapsed(&address.to_string());
+        self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
 use groma_engine::hooks::{Operation, Subject};
@@ -76,6 +77,16 @@ impl LiveProgress {
         let _ = writeln!(scene.finished, "{}", self.palette.paint(Tone::Bold, line));
     }
 
+    /// How long what `name` stands for has been under way.
+    fn elapsed(&self, name: &str) -> Duration {
+        let scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        scene
+            .running
+            .iter()
+            .find(|running| running.name == name)
+            .map_or(Duration::ZERO, |running| running.since.elapsed())
+    }
+
     fn ended(&self, name: &str) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
         scene.running.retain(|running| running.name != name);
@@ -90,6 +101,15 @@ fn erase(lines: usize) -> String {
 impl Hooks for LiveProgress {
     fn refresh_start(&self, subject: &Subject) {
         self.finished(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+    }
+
+    fn read_start(&self, address: &ResourceInstance) {
+        self.apply_start(&words::unnamed(address), Operation::Read);
+    }
+
+    fn read_complete(&self, address: &ResourceInstance, value: &Value) {
+        let elapsed = self.elapsed(&address.to_string());
+        self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
@@ -133,5 +153,42 @@ impl Progress for LiveProgress {
         text.push_str(&std::mem::take(&mut scene.finished));
         scene.drawn = 0;
         self.put(&text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(address: &str) -> Subject {
+        Subject { address: address.parse().unwrap(), deposed: None, identifier: None }
+    }
+
+    #[test]
+    fn what_is_done_stays_and_what_runs_is_drawn_again() {
+        let out: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let shared = Arc::clone(&out) as Arc<Mutex<dyn Write + Send>>;
+        let live = LiveProgress::new(Palette::Plain, 60, shared, Arc::default());
+        let taken = || String::from_utf8(std::mem::take(&mut *out.lock().unwrap())).unwrap();
+        live.apply_start(&subject("a.one"), Operation::Create);
+        live.apply_start(&subject("a.two"), Operation::Delete);
+        live.tick();
+        let drawn = taken();
+        assert!(drawn.contains("a.one: Creating... [00m00s elapsed]\n"), "{drawn}");
+        assert!(drawn.contains("a.two: Destroying... [00m00s elapsed]\n"), "{drawn}");
+        live.apply_complete(
+            &subject("a.one"),
+            Operation::Create,
+            &Value::object([("id", Value::string("i"))]),
+            Duration::ZERO,
+        );
+        live.tick();
+        let drawn = taken();
+        assert!(drawn.starts_with("\x1b[2A\x1b[0Ja.one: Creation complete after 0s [id=i]\n"), "{drawn:?}");
+        assert!(drawn.contains("a.two"), "{drawn:?}");
+        live.apply_complete(&subject("a.two"), Operation::Delete, &Value::NULL, Duration::from_secs(2));
+        live.settle();
+        assert_eq!(taken(), "\x1b[1A\x1b[0Ja.two: Destruction complete after 2s\n");
+        assert_eq!(live.counter.counts(), groma_engine::plan::Counts { add: 1, destroy: 1, ..Default::default() });
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
 use groma_engine::hooks::{Operation, Subject};
@@ -36,6 +37,12 @@ impl MessageProgress {
     /// Messages into `stream`; `counter` learns what was done.
     pub fn new(stream: Stream, counter: Arc<Counter>) -> Self {
         Self { stream, counter, running: Mutex::default() }
+    }
+
+    /// How long what `name` stands for has been under way.
+    fn elapsed(&self, name: &str) -> Duration {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
     }
 
     fn finish(&self, subject: &Subject) {
@@ -72,6 +79,15 @@ impl Hooks for MessageProgress {
         identify(&mut hook, subject.identifier.clone());
         let text = format!("{}: Refresh complete{}", subject.address, words::identifier(subject));
         self.stream.send(Message::new("refresh_complete", text).with("hook", Json::Object(hook)));
+    }
+
+    fn read_start(&self, address: &ResourceInstance) {
+        self.apply_start(&words::unnamed(address), Operation::Read);
+    }
+
+    fn read_complete(&self, address: &ResourceInstance, value: &Value) {
+        let elapsed = self.elapsed(&address.to_string());
+        self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
+use groma_address::ResourceInstance;
 use groma_engine::hooks::{Operation, Subject};
 use groma_value::{Kind, Value};
 
 /// Characters of an identifier that are shown.
 const LONGEST_IDENTIFIER: usize = 80;
+
+/// An instance of which nothing but the address is known.
+pub(super) fn unnamed(address: &ResourceInstance) -> Subject {
+    Subject { address: address.clone(), deposed: None, identifier: None }
+}
 
 /// The object as people know it: its address, and which deposed object of it.
 pub(super) fn name(subject: &Subject) -> String {

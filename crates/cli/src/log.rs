@@ -1,0 +1,130 @@
+//! The log of `TF_LOG`: what the program does, for whoever looks for the cause of a problem. It never holds values.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::Diagnostics;
+use groma_engine::Hooks;
+use groma_engine::hooks::{Operation, Subject};
+use groma_value::Value;
+
+use crate::clock;
+use crate::settings::LogSettings;
+use crate::views::progress::Progress;
+
+/// How important a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Every step.
+    Debug,
+    /// What a user would want to know.
+    Info,
+    /// What went wrong.
+    Error,
+}
+
+/// Where lines go.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Option<Arc<Target>>);
+
+#[derive(Debug)]
+struct Target {
+    least: Level,
+    file: Option<Mutex<File>>,
+}
+
+impl Log {
+    /// The log that the settings ask for; a file that cannot be opened leaves standard error.
+    pub fn open(settings: Option<&LogSettings>) -> Self {
+        let Some(settings) = settings else { return Self(None) };
+        let least = match &*settings.level {
+            "ERROR" | "WARN" => Level::Error,
+            "INFO" => Level::Info,
+            _ => Level::Debug,
+        };
+        let file = settings.path.as_ref().and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
+        Self(Some(Arc::new(Target { least, file: file.map(Mutex::new) })))
+    }
+
+    /// Writes a line.
+    pub fn write(&self, level: Level, text: impl FnOnce() -> String) {
+        let Some(target) = self.0.as_ref().filter(|target| level >= target.least) else { return };
+        let word = match level {
+            Level::Debug => "DEBUG",
+            Level::Info => "INFO",
+            Level::Error => "ERROR",
+        };
+        let line = format!("{} [{word}] {}\n", clock::now_in_microseconds(), text());
+        // A log that cannot be written must not stop what it tells of.
+        let _ = match &target.file {
+            Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()),
+            None => std::io::stderr().lock().write_all(line.as_bytes()),
+        };
+    }
+
+    /// `progress`, told to the log too.
+    pub fn watch(&self, progress: Arc<dyn Progress>) -> Arc<dyn Progress> {
+        if self.0.is_none() {
+            return progress;
+        }
+        Arc::new(Logged { log: self.clone(), progress })
+    }
+}
+
+struct Logged {
+    log: Log,
+    progress: Arc<dyn Progress>,
+}
+
+impl Progress for Logged {
+    fn tick(&self) {
+        self.progress.tick();
+    }
+
+    fn settle(&self) {
+        self.progress.settle();
+    }
+}
+
+impl Hooks for Logged {
+    fn refresh_start(&self, subject: &Subject) {
+        self.log.write(Level::Debug, || format!("{}: read", subject.address));
+        self.progress.refresh_start(subject);
+    }
+
+    fn refresh_complete(&self, subject: &Subject) {
+        self.log.write(Level::Debug, || format!("{}: was read", subject.address));
+        self.progress.refresh_complete(subject);
+    }
+
+    fn read_start(&self, address: &ResourceInstance) {
+        self.log.write(Level::Debug, || format!("{address}: read"));
+        self.progress.read_start(address);
+    }
+
+    fn read_complete(&self, address: &ResourceInstance, value: &Value) {
+        self.log.write(Level::Debug, || format!("{address}: was read"));
+        self.progress.read_complete(address, value);
+    }
+
+    fn apply_start(&self, subject: &Subject, operation: Operation) {
+        self.log.write(Level::Info, || format!("{}: {operation:?} begins", subject.address));
+        self.progress.apply_start(subject, operation);
+    }
+
+    fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
+        self.log.write(Level::Info, || format!("{}: {operation:?} took {elapsed:?}", subject.address));
+        self.progress.apply_complete(subject, operation, value, elapsed);
+    }
+
+    fn apply_errored(&self, subject: &Subject, operation: Operation, problems: &Diagnostics, elapsed: Duration) {
+        let summaries = || problems.iter().map(|problem| problem.summary.as_str()).collect::<Vec<_>>().join("; ");
+        self.log.write(Level::Error, || {
+            format!("{}: {operation:?} failed after {elapsed:?}: {}", subject.address, summaries())
+        });
+        self.progress.apply_errored(subject, operation, problems, elapsed);
+    }
+}

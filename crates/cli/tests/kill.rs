@@ -1,0 +1,352 @@
+//! Runs that end before their time: whatever the provider reported is known afterwards, and nothing is made twice.
+//!
+//! `GROMA_TEST_KILLS` says how many runs are killed (50 unless told), `GROMA_TEST_SEED` repeats the moments of a run.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::process::{Child, Command};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use common::{Folder, Ran};
+use serde_json::Value as Json;
+
+/// Sixty objects: types that the service names, so that a second object shows, and types where a second one is refused.
+const ESTATE: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+
+variable "delay" { default = "60ms" }
+variable "value" { default = "first" }
+variable "retention" { default = 7 }
+
+provider "awscc" {
+  region   = "eu-central-1"
+  emulator = { delay = var.delay }
+}
+
+resource "awscc_ssm_parameter" "it" {
+  count = 15
+  name  = "/${var.value}/${count.index}"
+  type  = "String"
+  value = var.value
+}
+
+resource "awscc_sqs_queue" "it" {
+  count              = 15
+  visibility_timeout = var.retention * 10
+}
+
+resource "awscc_logs_log_group" "it" {
+  for_each          = toset([for n in range(15) : "group-${n}"])
+  log_group_name    = each.key
+  retention_in_days = var.retention
+}
+
+resource "awscc_ec2_internet_gateway" "it" {
+  count = 15
+  tags  = [{ key = "queue", value = awscc_sqs_queue.it[count.index].arn }]
+}
+"#;
+const OBJECTS: usize = 60;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit.max(1)
+    }
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let seed = setting("GROMA_TEST_SEED", now.as_secs());
+    println!("GROMA_TEST_SEED={seed}");
+    seed
+}
+
+/// A moment to kill a run at: the `number`-th of `all` even parts of the time it takes, anywhere in that part.
+fn moment(random: &mut Random, whole: Duration, number: usize, all: usize) -> Duration {
+    let part = whole.as_micros() as u64 / all as u64;
+    Duration::from_micros(part * number as u64 + random.below(part))
+}
+
+/// Starts an apply whose output goes to the file `said`.
+fn start(folder: &Folder, arguments: &[&str]) -> Child {
+    let said = File::create(folder.path("said")).unwrap();
+    let mut command = folder.command(&[&["apply", "-auto-approve"], arguments].concat());
+    command.stdin(std::process::Stdio::null()).stderr(said.try_clone().unwrap()).stdout(said);
+    command.spawn().unwrap()
+}
+
+fn kill_after(mut child: Child, moment: Duration) {
+    std::thread::sleep(moment);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The addresses and identifiers of objects that a run said it had made.
+fn told(folder: &Folder) -> Vec<(String, String)> {
+    let said = folder.read("said");
+    let made = said.lines().filter_map(|line| {
+        let (address, rest) = line.split_once(": Creation complete after ")?;
+        Some((address.to_owned(), rest.split_once("[id=")?.1.strip_suffix(']')?.to_owned()))
+    });
+    made.collect()
+}
+
+/// The addresses and identifiers of what the state knows, in words of the state file.
+fn known(folder: &Folder) -> BTreeSet<(String, String)> {
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let mut known = BTreeSet::new();
+    for resource in state["resources"].as_array().unwrap() {
+        for instance in resource["instances"].as_array().unwrap() {
+            assert_eq!(instance["status"], Json::Null, "{instance}");
+            assert_eq!(instance["deposed"], Json::Null, "{instance}");
+            let key = &instance["index_key"];
+            let key = if key.is_null() { String::new() } else { format!("[{key}]") };
+            let address = format!("{}.{}{key}", resource["type"].as_str().unwrap(), resource["name"].as_str().unwrap());
+            assert!(known.insert((address, instance["attributes"]["id"].as_str().unwrap().to_owned())), "{instance}");
+        }
+    }
+    known
+}
+
+fn identifiers(folder: &Folder) -> BTreeSet<String> {
+    let listed = folder.ok(&["emulator", "list"]);
+    listed.lines().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect()
+}
+
+/// After the run that goes on: everything is there once and known.
+fn whole(folder: &Folder, ran: &Ran, arguments: &[&str], what: &str) {
+    assert_eq!(ran.code, 0, "{what}\n{}{}", ran.out, ran.err);
+    let known: BTreeSet<String> = known(folder).into_iter().map(|(_, id)| id).collect();
+    assert_eq!(identifiers(folder), known, "{what}: left the objects, right the state\n{}", ran.out);
+    assert_eq!(known.len(), OBJECTS, "{what}\n{}", ran.out);
+    let planned = folder.run(&[&["plan", "-detailed-exitcode"], arguments].concat());
+    assert_eq!(planned.code, 0, "{what}\n{}{}", planned.out, planned.err);
+}
+
+/// One life: a run killed at a moment, now and then a second one too, then one that goes on. Whether the kill came while
+/// objects were being made.
+fn survive(moment: Duration, number: usize) -> bool {
+    let what = format!("run {number}, killed after {moment:?}");
+    let folder = Folder::new();
+    folder.write("main.tf", ESTATE);
+    let mut arguments: &[&str] = &[];
+    if number % 3 == 2 {
+        // The killed run replaces the parameters, and changes queues and groups.
+        folder.ok(&["apply", "-auto-approve", "-var=delay=0ms"]);
+        arguments = &["-var=value=second", "-var=retention=14"];
+    }
+    kill_after(start(&folder, arguments), moment);
+    let mut made = told(&folder);
+    let under_way = folder.read("said").contains(": Creating...") && !folder.read("said").contains("Apply complete!");
+    if number % 5 == 4 {
+        kill_after(start(&folder, arguments), moment / 2);
+        made.extend(told(&folder));
+    }
+    let goes_on = [&["apply", "-auto-approve"], arguments].concat();
+    let ran = folder.run(&goes_on);
+    whole(&folder, &ran, arguments, &what);
+    let known = known(&folder);
+    for object in made {
+        assert!(known.contains(&object), "{what}: {object:?} was told and is lost\n{}", ran.out);
+    }
+    under_way
+}
+
+/// Runs `work` for each number on a few threads: most of the time is waiting.
+fn each(count: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        break;
+                    }
+                    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(number)));
+                    if result.is_err() {
+                        failed.lock().unwrap().push(number);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{} of {count} runs lost something: {failed:?}", failed.len());
+}
+
+#[test]
+fn killed_at_any_moment_nothing_is_lost_and_nothing_made_twice() {
+    let kills = setting("GROMA_TEST_KILLS", 50) as usize;
+    let mut random = Random(seed());
+    let folder = Folder::new();
+    folder.write("main.tf", ESTATE);
+    let begin = Instant::now();
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    let takes = begin.elapsed();
+    whole(&folder, &ran, &[], "not killed");
+    println!("a run takes {takes:?}");
+    let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
+    let under_way = AtomicUsize::new(0);
+    each(kills, |number| {
+        under_way.fetch_add(usize::from(survive(moments[number], number)), Ordering::Relaxed);
+    });
+    let under_way = under_way.into_inner();
+    println!("{under_way} of {kills} runs were killed while they made objects");
+    assert!(under_way * 3 >= kills, "the moments miss what they are for: {under_way} of {kills}");
+}
+
+const DATA: &str = r#"
+variable "value" { default = "first" }
+
+resource "terraform_data" "it" {
+  count            = 1500
+  input            = var.value
+  triggers_replace = count.index % 2 == 0 ? var.value : "never"
+}
+"#;
+
+#[test]
+fn killed_at_any_moment_the_state_keeps_what_was_told() {
+    let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(3);
+    let mut random = Random(seed());
+    let folder = Folder::new();
+    folder.write("main.tf", DATA);
+    let begin = Instant::now();
+    folder.ok(&["apply", "-auto-approve"]);
+    let takes = begin.elapsed();
+    println!("a run takes {takes:?}");
+    let before = known(&folder);
+    let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
+    each(kills, |number| {
+        let what = format!("run {number}, killed after {:?}", moments[number]);
+        let run = Folder::new();
+        run.write("main.tf", DATA);
+        let mut arguments: &[&str] = &[];
+        if number % 2 == 1 {
+            run.write("terraform.tfstate", &folder.read("terraform.tfstate"));
+            arguments = &["-var=value=second"];
+        }
+        kill_after(start(&run, arguments), moments[number]);
+        let made = told(&run);
+        let listed = run.run(&["state", "list"]);
+        assert_eq!(listed.code, i32::from(listed.err.contains("No state file was found")), "{what}\n{}", listed.err);
+        run.ok(&[&["apply", "-auto-approve"], arguments].concat());
+        let known = known(&run);
+        assert_eq!(known.len(), 1500, "{what}");
+        for object in made {
+            assert!(known.contains(&object), "{what}: {object:?} was told and is lost");
+        }
+        if number % 2 == 1 {
+            let kept = known.intersection(&before).count();
+            assert_eq!(kept, 750, "{what}: what is not replaced keeps its identity");
+        }
+        assert_eq!(run.run(&[&["plan", "-detailed-exitcode"], arguments].concat()).code, 0, "{what}");
+    });
+}
+
+/// Twenty slow objects, ten of which are under way at a time.
+fn slow() -> Folder {
+    let folder = Folder::new();
+    let queues = ESTATE.split("resource ").next().unwrap().to_owned()
+        + "resource \"awscc_sqs_queue\" \"it\" {\n  count = 20\n}\n";
+    folder.write("main.tf", &queues);
+    folder
+}
+
+fn interrupt(child: &Child) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+}
+
+fn until_said(folder: &Folder, text: &str, times: usize) {
+    let begin = Instant::now();
+    while folder.read("said").matches(text).count() < times {
+        assert!(begin.elapsed() < Duration::from_secs(20), "no {text:?} in\n{}", folder.read("said"));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn interrupted_once_what_runs_is_finished_and_saved() {
+    let folder = slow();
+    let mut child = start(&folder, &["-var=delay=1500ms"]);
+    until_said(&folder, ": Creating...", 10);
+    interrupt(&child);
+    let status = child.wait().unwrap();
+    let said = folder.read("said");
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("Interrupt received."), "{said}");
+    assert_eq!(said.matches(": Creating...").count(), 10, "{said}");
+    assert_eq!(said.matches(": Creation complete").count(), 10, "{said}");
+    assert_eq!(known(&folder).len(), 10);
+    assert_eq!(identifiers(&folder).len(), 10);
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    assert!(ran.out.contains("Resources: 10 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
+    assert_eq!(identifiers(&folder).len(), 20);
+}
+
+#[test]
+fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
+    let folder = slow();
+    let mut child = start(&folder, &["-var=delay=5s", "-parallelism=5"]);
+    until_said(&folder, ": Creating...", 5);
+    interrupt(&child);
+    until_said(&folder, "Interrupt received.", 1);
+    let begin = Instant::now();
+    interrupt(&child);
+    let status = child.wait().unwrap();
+    let said = folder.read("said");
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}\n{said}", begin.elapsed());
+    serde_json::from_str::<Json>(&folder.read("terraform.tfstate")).unwrap();
+    // What was under way is asked after, not made again.
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert_eq!(known(&folder).len(), 20);
+    assert_eq!(identifiers(&folder).len(), 20, "{}", ran.out);
+    assert_eq!(folder.run(&["plan", "-detailed-exitcode"]).code, 0);
+}
+
+#[test]
+fn interrupted_at_the_prompt_nothing_changes() {
+    let folder = slow();
+    let said = File::create(folder.path("said")).unwrap();
+    let mut command = folder.command(&["apply"]);
+    let mut child = command.stderr(said.try_clone().unwrap()).stdout(said).spawn().unwrap();
+    until_said(&folder, "Enter a value:", 1);
+    interrupt(&child);
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > Duration::from_secs(5) {
+            child.kill().unwrap();
+            panic!("it still waits for an answer");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{}", folder.read("said"));
+    assert!(!folder.path("terraform.tfstate").exists());
+    folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!(identifiers(&folder).len(), 20);
+}
