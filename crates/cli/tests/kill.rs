@@ -24,7 +24,7 @@ terraform {
   }
 }
 
-variable "delay" { default = "60ms" }
+variable "delay" { default = "100ms" }
 variable "value" { default = "first" }
 variable "retention" { default = 7 }
 
@@ -158,7 +158,8 @@ fn survive(moment: Duration, number: usize) -> bool {
     }
     kill_after(start(&folder, arguments), moment);
     let mut made = told(&folder);
-    let under_way = folder.read("said").contains(": Creating...") && !folder.read("said").contains("Apply complete!");
+    let under_way = [": Creating...", ": Modifying..."].iter().any(|word| said.contains(word))
+        && !folder.read("said").contains("Apply complete!");
     if number % 5 == 4 {
         kill_after(start(&folder, arguments), moment / 2);
         made.extend(told(&folder));

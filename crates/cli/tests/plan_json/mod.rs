@@ -22,7 +22,12 @@ pub fn block(json: &Json) -> Block {
 
 fn attribute(json: &Json) -> Attribute {
     let flag = |name: &str| json[name].as_bool().unwrap_or_default();
-    let usage = Use::from_flags(flag("required"), flag("optional"), flag("computed")).unwrap();
+    let usage = match (flag("required"), flag("optional"), flag("computed")) {
+        (true, ..) => Use::Required,
+        (_, true, false) => Use::Optional,
+        (_, true, true) => Use::OptionalComputed,
+        (_, false, _) => Use::Computed,
+    };
     let kind = if json["nested_type"].is_object() {
         let nested = &json["nested_type"];
         let nesting = match nested["nesting_mode"].as_str().unwrap() {
