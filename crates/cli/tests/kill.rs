@@ -158,8 +158,8 @@ fn survive(moment: Duration, number: usize) -> bool {
     }
     kill_after(start(&folder, arguments), moment);
     let mut made = told(&folder);
-    let under_way = [": Creating...", ": Modifying..."].iter().any(|word| said.contains(word))
-        && !folder.read("said").contains("Apply complete!");
+    let said = folder.read("said");
+    let under_way = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
     if number % 5 == 4 {
         kill_after(start(&folder, arguments), moment / 2);
         made.extend(told(&folder));
