@@ -14,7 +14,7 @@ use groma_value::{Refinement, Shape, Type, Value, json};
 
 use super::mapping::shown;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
-use super::yaml;
+use super::{csv, yaml};
 
 pub(super) fn functions() -> Vec<Function> {
     let text = Parameter::text;
@@ -184,13 +184,7 @@ fn urldecode(arguments: &Arguments<'_>) -> Outcome {
 
 /// The rows of a table; the first one holds the names.
 fn csv_rows(text: &str) -> Result<(Vec<String>, Vec<Vec<String>>), FunctionError> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-    let mut rows = Vec::new();
-    for (number, row) in reader.records().enumerate() {
-        let row = row.map_err(|problem| FunctionError::new(format!("CSV parse error: {problem}")))?;
-        let line = row.position().map_or(number as u64 + 1, csv::Position::line);
-        rows.push((line, row.iter().map(str::to_owned).collect::<Vec<String>>()));
-    }
+    let rows = csv::rows(text).map_err(FunctionError::new)?;
     let mut rows = rows.into_iter();
     let Some((_, names)) = rows.next() else { return Err(FunctionError::new("missing header line")) };
     let mut seen = HashSet::new();

@@ -3,6 +3,7 @@
 use groma_value::{Type, Value};
 use regex::{Captures, Regex};
 
+use super::pattern_syntax::translated;
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
 
 pub(super) fn functions() -> Vec<Function> {
@@ -22,88 +23,12 @@ pub(super) fn functions() -> Vec<Function> {
 
 /// Compiles a pattern. The syntax is RE2's; classes of letters, digits and spaces mean ASCII, as there.
 fn compile(pattern: &str) -> Result<Regex, String> {
-    Regex::new(&ascii_classes(pattern)).map_err(|problem| {
+    let translated = translated(pattern).map_err(|reason| format!("invalid regexp pattern: {reason} in {pattern}"))?;
+    Regex::new(&translated).map_err(|problem| {
         let text = problem.to_string();
         let reason = text.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&text);
         format!("invalid regexp pattern: {reason} in {pattern}")
     })
-}
-
-/// Rewrites `\d`, `\w`, `\s`, `\b` and their opposites to their ASCII meaning, in and outside of brackets.
-fn ascii_classes(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut characters = pattern.chars();
-    let mut in_class = false;
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                Some('d') => out.push_str("[0-9]"),
-                Some('D') => out.push_str("[^0-9]"),
-                Some('w') => out.push_str("[0-9A-Za-z_]"),
-                Some('W') => out.push_str("[^0-9A-Za-z_]"),
-                Some('s') => out.push_str("[\\t\\n\\x0C\\r ]"),
-                Some('S') => out.push_str("[^\\t\\n\\x0C\\r ]"),
-                Some('b') if !in_class => out.push_str("(?-u:\\b)"),
-                Some('z') if !in_class => out.push_str("\\z"),
-                Some('Q') => quote_literally(&mut characters, &mut out),
-                Some(other) => {
-                    out.push('\\');
-                    out.push(other);
-                }
-                None => out.push('\\'),
-            },
-            '[' => {
-                if in_class && !characters.as_str().starts_with(':') {
-                    // Within a class a bracket is a character; only our syntax nests classes.
-                    out.push('\\');
-                }
-                out.push('[');
-                if in_class && characters.as_str().starts_with(':') {
-                    copy_named_class(&mut characters, &mut out);
-                } else if !in_class {
-                    in_class = true;
-                    open_class(&mut characters, &mut out);
-                }
-            }
-            ']' => {
-                in_class = false;
-                out.push(']');
-            }
-            '&' | '~' | '-' if in_class && characters.as_str().starts_with(character) => {
-                // `&&`, `~~` and `--` are operators of our syntax alone.
-                out.push('\\');
-                out.push(character);
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-/// The `^` and the `]` that may follow an opening bracket are copied without ending the class.
-fn open_class(characters: &mut std::str::Chars<'_>, out: &mut String) {
-    for (wanted, written) in [('^', "^"), (']', "\\]")] {
-        if let Some(rest) = characters.as_str().strip_prefix(wanted) {
-            out.push_str(written);
-            *characters = rest.chars();
-        }
-    }
-}
-
-fn copy_named_class(characters: &mut std::str::Chars<'_>, out: &mut String) {
-    let rest = characters.as_str();
-    let end = rest.find(":]").map_or(0, |end| end + 2);
-    let (name, after) = rest.split_at(end);
-    out.push_str(name);
-    *characters = after.chars();
-}
-
-/// `\Q...\E` holds text without special characters.
-fn quote_literally(characters: &mut std::str::Chars<'_>, out: &mut String) {
-    let rest = characters.as_str();
-    let (literal, after) = rest.split_once("\\E").unwrap_or((rest, ""));
-    out.push_str(&regex::escape(literal));
-    *characters = after.chars();
 }
 
 /// What a match becomes: the text, a tuple of the groups, or an object of the named groups.
@@ -173,32 +98,4 @@ fn replace(arguments: &Arguments<'_>) -> Outcome {
         }
         None => text.replace(wanted, replacement),
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_of_re2_keep_their_meaning() {
-        for (pattern, text, wanted) in [
-            (r"\d+", "x٣7", true),
-            (r"^\d$", "٣", false),
-            (r"^[\w-]+$", "a-b_9", true),
-            (r"^[]a]+$", "]a", true),
-            (r"^[^]a]+$", "bc", true),
-            (r"^[[:alpha:]]+$", "ab", true),
-            (r"^[[]$", "[", true),
-            (r"^[a&&b]+$", "a&b", true),
-            (r"\Qa.b\E$", "a.b", true),
-            (r"\Qa.b\E$", "axb", false),
-            (r"(?i)ABC", "abc", true),
-            (r"^\p{Greek}$", "λ", true),
-            (r"\bfoo\b", "a foo b", true),
-        ] {
-            assert_eq!(compile(pattern).map(|found| found.is_match(text)), Ok(wanted), "{pattern} on {text}");
-        }
-        assert!(compile("(").is_err());
-        assert!(compile("(?=x)").is_err());
-    }
 }

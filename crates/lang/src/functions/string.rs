@@ -61,17 +61,44 @@ pub(super) fn length_of(value: &Value) -> Value {
     length.with_marks(value.marks())
 }
 
-/// Maps each character on its own: characters that would become several stay as they are.
+/// Maps each character to one other, without regard to its neighbours; characters that would become several stay as they
+/// are, unless there is a single one for them too.
 fn map_case<I: Iterator<Item = char> + ExactSizeIterator>(text: &str, map: fn(char) -> I) -> String {
     text.chars()
         .map(|character| {
             let mut mapped = map(character);
             match mapped.len() {
                 1 => mapped.next().unwrap_or(character),
-                _ => character,
+                _ => single_case(character),
             }
         })
         .collect()
+}
+
+/// The one character for those whose other case is usually written with several.
+fn single_case(character: char) -> char {
+    let code = u32::from(character);
+    let mapped = match code {
+        // The dotted capital i.
+        0x130 => 0x69,
+        // Greek letters with an iota below, whose capitals have it beside them.
+        0x1F80..=0x1F87 | 0x1F90..=0x1F97 | 0x1FA0..=0x1FA7 => code + 8,
+        0x1FB3 | 0x1FC3 | 0x1FF3 => code + 9,
+        _ => code,
+    };
+    char::from_u32(mapped).unwrap_or(character)
+}
+
+/// The form of a letter at the start of a word: its capital, or for letters made of two, that of the first alone.
+fn at_start(character: char) -> String {
+    let double = match u32::from(character) {
+        0x1C4..=0x1C6 => 'ǅ',
+        0x1C7..=0x1C9 => 'ǈ',
+        0x1CA..=0x1CC => 'ǋ',
+        0x1F1..=0x1F3 => 'ǲ',
+        _ => return map_case(character.encode_utf8(&mut [0; 4]), char::to_uppercase),
+    };
+    double.to_string()
 }
 
 /// The first letter of every word in upper case. Letters, digits, underscores and apostrophes make words.
@@ -82,7 +109,7 @@ fn title(text: &str) -> String {
         if in_word {
             out.push(character);
         } else {
-            out.push_str(&map_case(character.encode_utf8(&mut [0; 4]), char::to_uppercase));
+            out.push_str(&at_start(character));
         }
         in_word = match character {
             '_' => true,

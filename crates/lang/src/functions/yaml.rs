@@ -296,11 +296,12 @@ impl Writer {
                 self.string(key, indent + 2);
                 self.line(1, indent);
                 self.write(":");
+                self.item(value, indent);
             } else {
                 self.double_quoted(key, None);
                 self.write(":");
+                self.entry(value, indent);
             }
-            self.entry(value, indent);
         }
     }
 
