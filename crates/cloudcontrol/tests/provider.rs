@@ -590,3 +590,12 @@ fn a_result_that_an_update_brings_about_is_in_the_state() {
     );
     assert!(text(&object, "stream_arn").contains(":table/ttt/stream/"));
 }
+
+#[test]
+fn cc_62_an_object_that_can_be_read_only_later_is_waited_for() {
+    let faults = Faults { consistency: Duration::from_millis(250), ..Faults::default() };
+    let settings = Settings { faults, ..Settings::default() };
+    let world = World::on(Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap()));
+    let object = world.apply("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"}), None);
+    assert!(text(&object, "default_security_group").starts_with("sg-"));
+}

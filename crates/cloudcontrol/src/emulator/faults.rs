@@ -1,6 +1,7 @@
 //! Faults on demand (CC-62): shares of calls that are throttled, fail in the service, or end badly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::api::{ApiError, Fault};
 
@@ -15,6 +16,8 @@ pub struct Faults {
     pub failures: f64,
     /// Connections dropped without an answer; on a port only.
     pub drops: f64,
+    /// How long a new object is there and cannot be read.
+    pub consistency: Duration,
     /// What is drawn from.
     pub seed: u64,
 }

@@ -153,9 +153,18 @@ pub struct Index {
     client_tokens: HashMap<String, Name>,
     pending: BTreeMap<(u64, u64), Name>,
     busy: HashMap<(Kind, Name), Name>,
+    /// How long a new object cannot be read, in milliseconds.
+    consistency: u64,
+    /// When objects came into being that cannot be read yet.
+    young: HashMap<(Kind, Name), u64>,
 }
 
 impl Index {
+    /// Nothing yet; new objects cannot be read for so many milliseconds.
+    pub fn new(consistency: u64) -> Self {
+        Self { consistency, ..Self::default() }
+    }
+
     /// The seed; none before the header was read.
     pub fn seed(&self) -> Option<u64> {
         self.seed
@@ -225,15 +234,19 @@ impl Index {
                 return;
             }
             let token = entry.remove();
-            self.finish(&token);
+            self.finish(&token, now);
         }
     }
 
-    fn finish(&mut self, token: &Name) {
+    fn finish(&mut self, token: &Name, now: u64) {
         let Some(request) = self.requests.get_mut(token) else { return };
         let effect = std::mem::replace(&mut request.effect, Effect::Nothing);
         let kind = request.kind();
         let identifier = request.identifier.clone().unwrap_or_default();
+        let readable = request.ready.saturating_add(self.consistency);
+        if request.operation == Operation::Create && now < readable {
+            self.young.insert((kind.clone(), identifier.as_str().into()), readable);
+        }
         match effect {
             Effect::Nothing => {}
             Effect::Put(model) => {
@@ -274,6 +287,13 @@ impl Index {
         use std::ops::Bound;
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         self.objects.get(kind).map(|objects| objects.range::<str, _>((from, Bound::Unbounded))).into_iter().flatten()
+    }
+
+    /// Whether an object is there and cannot be read yet.
+    pub fn is_young(&self, kind: &Kind, identifier: &str, now: u64) -> bool {
+        // The key is only made where there is something to look for.
+        !self.young.is_empty()
+            && self.young.get(&(kind.clone(), identifier.into())).is_some_and(|readable| now < *readable)
     }
 
     /// Where objects are, sorted.

@@ -73,8 +73,9 @@ impl Store {
         let kind = kind(region, &request.type_name);
         let (identifier, model) = self.work(|turn| {
             let identifier = resolve(&schema, turn, &kind, &request.identifier)?;
-            let model = turn.index.object(&kind, &identifier).cloned();
-            let model = model.ok_or_else(|| not_found(&request.type_name, &identifier))?;
+            let model =
+                turn.index.object(&kind, &identifier).filter(|_| !turn.index.is_young(&kind, &identifier, turn.now));
+            let model = model.cloned().ok_or_else(|| not_found(&request.type_name, &identifier))?;
             Ok((identifier, model))
         })?;
         if schema.write_only.is_empty() {

@@ -41,6 +41,12 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    fn consistency(&self) -> u64 {
+        u64::try_from(self.faults.consistency.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
 /// An emulator of Cloud Control, kept in one file. Several of them, in several processes, can use the same file.
 #[derive(Debug)]
 pub struct Store {
@@ -88,7 +94,8 @@ impl Store {
 
     fn start(log: Log, catalogue: Arc<Catalogue>, settings: Settings) -> Result<Self, LogError> {
         let mischief = Mischief::new(settings.faults.clone());
-        let store = Self { catalogue, settings, mischief, inner: Mutex::new(Inner { log, index: Index::default() }) };
+        let index = Index::new(settings.consistency());
+        let store = Self { catalogue, settings, mischief, inner: Mutex::new(Inner { log, index }) };
         store.turn(|_| Ok(())).map_err(TurnError::into_log)?;
         Ok(store)
     }
@@ -111,7 +118,7 @@ impl Store {
         let bytes = match exclusive.news()? {
             News::Continued(bytes) => bytes,
             News::Replaced(bytes) => {
-                *index = Index::default();
+                *index = Index::new(self.settings.consistency());
                 bytes
             }
         };
