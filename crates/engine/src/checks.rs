@@ -80,7 +80,8 @@ fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -
     diagnostics.append(problems);
     let text = convert::convert(&value, &Type::String).unwrap_or(Value::DYNAMIC);
     if text.deep_marks().is_sensitive() {
-        return "The error message included a sensitive value, so it will not be displayed.".to_owned();
+        return "The condition does not hold. Its error message is hidden, because it contains a sensitive value."
+            .to_owned();
     }
     match text.as_str() {
         Some(text) => text.trim().to_owned(),

@@ -116,7 +116,7 @@ impl Evaluation {
             Err(problem) => {
                 let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
                 let detail = format!(
-                    "The given value is not suitable for {} declared in its module: {place}{}.",
+                    "The value for {} does not fit the type that the module declares for it: {place}{}.",
                     format_args!("var.{}", variable.name),
                     problem.message
                 );
@@ -151,7 +151,7 @@ impl Evaluation {
             let verdict = judge(rule, &scope, &mut self.diagnostics);
             if let Verdict::Fail(message) = &verdict {
                 let at = world_position(self, rule.condition.span);
-                let detail = format!("{message}\n\nThis was checked by the validation rule at {at}.");
+                let detail = format!("{message}\n\nThe validation rule that refuses this value is at {at}.");
                 let problem = Diagnostic::error("Invalid value for variable", detail).at(span);
                 self.diagnostics.push(observing(problem, &rule.condition, &scope));
             }
@@ -225,16 +225,17 @@ impl Evaluation {
         }
         let marks = value.deep_marks();
         if is_root && !output.sensitive && marks.is_sensitive() {
-            let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, \
-                          any root module output containing sensitive data must be explicitly marked as sensitive, to confirm \
-                          your intent.\n\nIf you do intend to export this data, annotate the output value as sensitive by adding \
-                          the following argument:\n    sensitive = true";
+            let detail = "This output of the root module holds sensitive data, and outputs are what others get to \
+                          see. If that is intended, say so with this argument in the output block, which also hides \
+                          the value on the terminal:\n    sensitive = true\n\nIf it is not, take the sensitive part \
+                          out of the expression.";
             self.diagnostics.push(Diagnostic::error("Output refers to sensitive values", detail).at(output.span));
             return None;
         }
         if !output.ephemeral && marks.is_ephemeral() {
-            let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
-                          derived from an ephemeral value.";
+            let detail = "The value comes from an ephemeral value, but the output is not ephemeral: its value would \
+                          be kept in the state. Use a value that is not ephemeral here. An output of a module other \
+                          than the root can also be declared with \"ephemeral = true\".";
             self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
             return None;
         }

@@ -272,9 +272,9 @@ fn relative(address: &AbsResource, key: &InstanceKey) -> String {
 fn blocked_warning(blocked: &[(ResourceInstance, ResourceInstance)]) -> Diagnostic {
     let list: Vec<String> = blocked.iter().map(|(from, to)| format!("  - {from} could not move to {to}")).collect();
     let detail = format!(
-        "Terraform tried to move resource instances in response to moved blocks, but could not, because the target address is \
-         already in use:\n{}\n\nThe objects at the former addresses will be planned for destruction. To keep one of the two \
-         objects, remove the other from the state or move it elsewhere first.",
+        "Some objects stay where they are although moved blocks name another address for them, because there is an \
+         object at that address already:\n{}\n\nThe objects at the former addresses will be planned for \
+         destruction. To keep one of the two objects, remove the other from the state or move it elsewhere first.",
         list.join("\n")
     );
     Diagnostic::warning("Unresolved resource instance address changes", detail)

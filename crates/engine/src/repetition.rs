@@ -75,39 +75,35 @@ fn count(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnosti
 fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic> {
     if value.deep_marks().is_ephemeral() {
         return Err(argument.error(
-            "The given \"count\" is derived from an ephemeral value, which means that it cannot be kept from plan to apply. \
-             Use only non-ephemeral values to say how many instances there are.",
+            "The value of \"count\" is ephemeral, so it is not kept from plan to apply, and the two could disagree \
+             about the instances. Use only values here that are not ephemeral.",
         ));
     }
     // How many instances there are is not hidden, whatever the number was made of.
     let (value, _) = value.unmark();
     if value.is_null() {
-        return Err(argument.error("The given \"count\" argument value is null. An integer is required."));
+        return Err(argument.error("The value of \"count\" is null. Give it a whole number; 0 means no instance."));
     }
-    let number = convert::convert(&value, &Type::Number).map_err(|problem| {
-        argument.error(format!("The given \"count\" argument value is unsuitable: {}.", problem.message))
-    })?;
+    let number = convert::convert(&value, &Type::Number)
+        .map_err(|problem| argument.error(format!("The value of \"count\" cannot be used: {}.", problem.message)))?;
     if !number.is_known() {
         return Err(argument.error(
-            "The \"count\" value depends on resource attributes that cannot be determined until apply, so it cannot be predicted \
-             how many instances will be created. To work around this, use the -target argument to first apply only the resources \
-             that the count depends on.",
+            "How many instances there are depends on a value that is known only after apply, so no plan can be made \
+             for them. Use values that are known now, or apply what \"count\" depends on first, with -target, and \
+             then plan again.",
         ));
     }
     let Some(number) = number.as_number() else { return Err(argument.error("A whole number is required.")) };
     if !number.is_integer() {
-        return Err(argument.error("The given \"count\" argument value is unsuitable: must be a whole number."));
+        return Err(argument.error(
+            "The value of \"count\" has a fraction, but instances are counted in whole \
+                                   numbers.",
+        ));
     }
     match number.to_u64() {
         Some(count) if count <= MOST => Ok(count),
-        Some(_) => {
-            Err(argument
-                .error("The given \"count\" argument value is unsuitable: that many instances cannot be managed."))
-        }
-        None => {
-            Err(argument
-                .error("The given \"count\" argument value is unsuitable: must be greater than or equal to zero."))
-        }
+        Some(_) => Err(argument.error("The value of \"count\" is too large: that many instances cannot be managed.")),
+        None => Err(argument.error("The value of \"count\" is negative. The smallest number of instances is 0.")),
     }
 }
 
@@ -123,40 +119,35 @@ fn for_each(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagno
     }
 }
 
-const UNKNOWN_KEYS: &str = "depends on resource attributes that cannot be determined until apply, so the full set of keys that will \
-                            identify the instances of this resource cannot be determined.\n\nWhen working with unknown values in \
-                            for_each, it is better to use a map value where the keys are defined statically in the configuration \
-                            and where only the values contain apply-time results.\n\nAlternatively, use the -target planning \
-                            option to first apply only the resources that the for_each value depends on, and then apply a second \
-                            time to fully converge.";
+const UNKNOWN_KEYS: &str = "Without all the keys, no plan can say which instances there will be.\n\nUse a map with \
+                            keys that are written in the configuration; its values may be unknown until apply. Or \
+                            apply what \"for_each\" depends on first, with -target, and then plan again.";
 
 #[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Diagnostic> {
     let (plain, marks) = value.unmark();
     if marks.is_sensitive() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_sensitive()) {
         return Err(argument.error(
-            "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive \
-             value could be exposed as a resource instance key.",
+            "The value of \"for_each\" is sensitive, but its keys become part of the addresses of the instances, \
+             which everyone sees. Use keys that are no secret; if these are none, say so with nonsensitive().",
         ));
     }
     if marks.is_ephemeral() {
         return Err(argument.error(
-            "The given \"for_each\" value is derived from an ephemeral value, which means that it cannot be kept from plan to \
-             apply. Use only non-ephemeral values in for_each.",
+            "The value of \"for_each\" is ephemeral, so it is not kept from plan to apply, and the two could \
+             disagree about the instances. Use only values here that are not ephemeral.",
         ));
     }
     if plain.is_null() {
-        return Err(argument.error(format!(
-            "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. {MAP_OR_SET}"
-        )));
+        return Err(argument.error(format!("The value of \"for_each\" is null. {MAP_OR_SET}")));
     }
     match plain.kind() {
         Kind::Unknown(_) => match plain.ty() {
             Type::Set(_) => Err(argument.error(format!(
-                "The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}"
+                "Elements of this set, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
             ))),
             Type::Map(_) | Type::Object(_) | Type::Dynamic => Err(argument.error(format!(
-                "The \"for_each\" map includes keys derived from resource attributes: it {UNKNOWN_KEYS}"
+                "Keys of this map, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
             ))),
             other => Err(unsuitable(argument, &other)),
         },
@@ -167,12 +158,11 @@ fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Va
     }
 }
 
-const MAP_OR_SET: &str = "A map, or set of strings is allowed.";
+const MAP_OR_SET: &str = "Give it a map or a set of strings; an empty one means no instance.";
 
 fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Diagnostic {
     argument.error(format!(
-        "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you \
-         have provided a value of type {}.",
+        "\"for_each\" takes a map or a set of strings, but this is a value of type {}.",
         ty.friendly_name()
     ))
 }
@@ -184,7 +174,7 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
     }
     if !set.is_wholly_known() {
         return Err(argument.error(format!(
-            "The \"for_each\" set includes values derived from resource attributes: it {UNKNOWN_KEYS}"
+            "Elements of this set, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
         )));
     }
     let mut keys = Vec::with_capacity(elements.len());
@@ -193,13 +183,14 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
             Some(key) => keys.push((key.clone(), element.clone())),
             None if element.is_null() => {
                 return Err(argument.error(
-                    "The given \"for_each\" argument value is unsuitable: \"for_each\" sets must not contain null values.",
+                    "The set has a null element, which cannot become an instance key. Leave nulls out, for example \
+                     with compact().",
                 ));
             }
             None => {
                 let detail = format!(
-                    "The given \"for_each\" argument value is unsuitable: \"for_each\" supports maps and sets of strings, but you have \
-                     provided a set containing type {}.",
+                    "The elements of a \"for_each\" set become instance keys, so they must be strings; in this set \
+                     they are of type {}.",
                     element.ty().friendly_name()
                 );
                 return Err(argument.error(detail));

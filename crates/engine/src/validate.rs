@@ -200,7 +200,7 @@ fn suitable(
         let value = evaluate(expression, scope, &mut quiet).unmark().0;
         if !matches!(value.ty(), Type::Map(_) | Type::Set(_) | Type::Object(_) | Type::Dynamic) {
             let detail = format!(
-                "The given \"for_each\" argument value is unsuitable: a map or a set of strings is needed, but this is {}.",
+                "\"for_each\" takes a map or a set of strings, but this is a value of type {}.",
                 value.ty().friendly_name()
             );
             diagnostics.push(Diagnostic::error("Invalid for_each argument", detail).at(expression.span));

@@ -282,9 +282,9 @@ impl Conversation {
 
     fn forbidden(&self, span: Span) -> Diagnostic {
         let detail = format!(
-            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this \
-             error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using \
-             the -target option.",
+            "The plan would destroy {}, which \"prevent_destroy\" in its lifecycle block forbids. To keep the \
+             object, take back the change that calls for this, or leave the resource out with -target; to let it \
+             go, set prevent_destroy to false first.",
             self.address
         );
         Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.address.to_string())

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_lang::{Reference, parse_reference};
-use groma_provider::{BodyDecoder, Checked, DataInput, Item, Schema, Subject, Use};
+use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject, planned_unknown};
 use groma_state::CheckStatus;
-use groma_value::{Kind, Marks, Value};
+use groma_value::{Marks, Value};
 
 use super::converse::{capabilities, no_meta};
 use super::managed::{checked_instance, ephemeral_misuse, unrecordable};
@@ -216,7 +216,7 @@ impl Planner<'_> {
         reason: ActionReason,
     ) {
         let before = template.schema.block.null_value();
-        let after = computed_unknown(&template.schema, &config);
+        let after = planned_unknown(&template.schema.block, &config);
         self.settle(instance, after.clone());
         self.world.module_mut(instance.module).resources[instance.resource as usize].pending = true;
         self.change_of.insert(instance, self.changes.len());
@@ -274,38 +274,4 @@ impl Planner<'_> {
         }
         self.end_instance(instance, Outcome::Done);
     }
-}
-
-/// What a data resource will be once it is read: its configuration, and unknown where the provider fills in.
-pub(crate) fn computed_unknown(schema: &Schema, config: &Value) -> Value {
-    fill(&schema.block, config)
-}
-
-fn fill(block: &groma_provider::Block, config: &Value) -> Value {
-    let Some(object) = config.as_object() else { return config.clone() };
-    let values = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
-        Item::Attribute(attribute)
-            if value.is_null() && matches!(attribute.usage(), Use::Computed | Use::OptionalComputed) =>
-        {
-            Value::unknown(attribute.ty())
-        }
-        Item::Attribute(_) | Item::Block(_) => match slot.item.nested() {
-            Some((_, inner)) => fill_nested(inner, value),
-            None => value.clone(),
-        },
-    });
-    Value::object_shaped(block.shape(), values.collect()).with_marks(config.marks())
-}
-
-fn fill_nested(block: &groma_provider::Block, value: &Value) -> Value {
-    let ty = || block.implied_type().clone();
-    let filled = match value.kind() {
-        Kind::Object(_) => return fill(block, value),
-        Kind::List(elements) => Value::list(ty(), elements.iter().map(|element| fill(block, element)).collect()),
-        Kind::Set(elements) => Value::set(ty(), elements.iter().map(|element| fill(block, element)).collect()),
-        Kind::Tuple(elements) => Value::tuple(elements.iter().map(|element| fill(block, element)).collect()),
-        Kind::Map(map) => Value::map(ty(), map.iter().map(|(key, element)| (key.clone(), fill(block, element)))),
-        _ => return value.clone(),
-    };
-    filled.with_marks(value.marks())
 }

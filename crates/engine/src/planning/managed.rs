@@ -402,8 +402,8 @@ pub(crate) fn ephemeral_misuse(
     let (_, marks) = value.unmark_deep();
     let kept = |path: &Path| !schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
     let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-    let detail = "Ephemeral values are not valid for this argument, because it is not write-only: its value would be kept in the \
-                  plan and in the state.";
+    let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be \
+                  kept in the plan and in the state.";
     Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(body.span_of(path)).about(address.to_string()))
 }
 
@@ -427,9 +427,8 @@ fn named_paths(value: &Value) -> Ignore {
 
 pub(super) fn not_present(provider: &str, span: Span) -> Diagnostic {
     let detail = format!(
-        "To work with this resource, its original provider configuration at {provider} is required, but it has been removed. This \
-         occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add \
-         the provider configuration to destroy the objects, after which you can remove the provider configuration again."
+        "This resource is managed by the provider configuration {provider}, which is gone, so nothing can be done \
+         with its objects. Put the provider block back; it can go once an apply has destroyed them."
     );
     Diagnostic::error("Provider configuration not present", detail).at(span)
 }
