@@ -95,10 +95,7 @@ fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic>
     }
     let Some(number) = number.as_number() else { return Err(argument.error("A whole number is required.")) };
     if !number.is_integer() {
-        return Err(argument.error(
-            "The value of \"count\" has a fraction, but instances are counted in whole \
-                                   numbers.",
-        ));
+        return Err(argument.error("The value of \"count\" has a fraction, but instances are whole."));
     }
     match number.to_u64() {
         Some(count) if count <= MOST => Ok(count),
