@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_hcl::parse_expression;
-use groma_lang::{FunctionContext, console, evaluate};
+use groma_lang::{FunctionContext, Purity, console};
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
@@ -31,7 +31,11 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
         objects: Lookup::default().objects(&state)?,
         workspace: context.settings.workspace.clone(),
         directory: context.original_directory.display().to_string(),
-        functions: FunctionContext::new(".", Arc::clone(&context.sources)),
+        functions: FunctionContext {
+            purity: Purity::Immediate,
+            working_directory: context.original_directory.clone(),
+            ..FunctionContext::new(".", Arc::clone(&context.sources))
+        },
     });
     converse(context, &scope)
 }
@@ -68,13 +72,10 @@ fn converse(context: &mut Context, scope: &ConsoleScope) -> Outcome {
 fn answer(context: &Context, scope: &ConsoleScope, line: String) -> bool {
     let Some(file) = context.sources.add("<console-input>", line) else { return false };
     let (expression, mut diagnostics) = parse_expression(&file);
-    let value = (!diagnostics.has_errors()).then(|| evaluate(&expression, scope, &mut diagnostics));
+    let text = if diagnostics.has_errors() { None } else { console::answer(&expression, scope, &mut diagnostics) };
     context.show(&diagnostics);
-    match value.filter(|_| !diagnostics.has_errors()) {
-        Some(value) => {
-            context.streams.print(&format!("{}\n", console::format(&value)));
-            true
-        }
-        None => false,
+    if let Some(text) = &text {
+        context.streams.print(&format!("{text}\n"));
     }
+    text.is_some()
 }
