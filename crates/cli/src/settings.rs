@@ -30,6 +30,8 @@ pub struct Settings {
     pub log: Option<LogSettings>,
     /// What `~` stands for.
     pub home: Option<PathBuf>,
+    /// The registry of provider sources that name none: `GROMA_REGISTRY`.
+    pub registry: Option<String>,
 }
 
 /// Whether questions may be asked.
@@ -85,6 +87,7 @@ impl Settings {
                 path: get("TF_LOG_PATH").map(PathBuf::from),
             }),
             home: get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from),
+            registry: get("GROMA_REGISTRY").map(str::to_owned),
             data_directory,
         }
     }

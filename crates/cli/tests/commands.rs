@@ -306,3 +306,25 @@ fn an_interrupt_at_the_question_changes_nothing() {
     assert!(!folder.path("terraform.tfstate").exists());
     assert!(!folder.path(".terraform.tfstate.lock.info").exists());
 }
+
+#[test]
+fn sources_without_a_host_follow_whoever_worked_here_before() {
+    let text = "terraform {\n  required_providers {\n    x = { source = \"a/x\" }\n  }\n}\n";
+    let lock = "provider \"registry.opentofu.org/hashicorp/random\" {\n  version = \"3.0.0\"\n}\n";
+    let folder = Folder::new();
+    folder.write("main.tf", text);
+    assert!(folder.ok(&["providers"]).contains("provider[registry.terraform.io/a/x]"));
+    folder.write(".terraform.lock.hcl", lock);
+    assert!(folder.ok(&["providers"]).contains("provider[registry.opentofu.org/a/x]"));
+    let set = Folder::new().with("GROMA_REGISTRY", "registry.example.com");
+    set.write("main.tf", text).write(".terraform.lock.hcl", lock);
+    assert!(set.ok(&["providers"]).contains("provider[registry.example.com/a/x]"));
+}
+
+#[test]
+fn the_emulator_is_looked_into_without_making_one() {
+    let folder = Folder::new();
+    assert!(folder.fails(&["emulator", "list"]).contains("No emulator file"));
+    assert!(!folder.path("groma-emulator.json").exists());
+    assert!(folder.fails(&["emulator", "serve", "-listen=nowhere"]).contains("Invalid address to listen on"));
+}

@@ -1,7 +1,10 @@
 //! Loading the configuration of the working directory.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
+use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, load};
 use groma_diagnostics::Diagnostics;
 
@@ -45,12 +48,37 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
 
 /// The configuration that `files` hold.
 pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { data_directory: context.settings.data_directory.clone(), ..LoadOptions::default() };
+    let options = LoadOptions {
+        data_directory: context.settings.data_directory.clone(),
+        default_registry: default_registry(context).into(),
+        ..LoadOptions::default()
+    };
     let (configuration, diagnostics) = load(&options, &context.sources, files);
     match configuration {
         Some(configuration) if !diagnostics.has_errors() => Ok((configuration, diagnostics)),
         _ => Err(diagnostics),
     }
+}
+
+/// The registry of provider sources that name none: OpenTofu's where OpenTofu has worked before, unless a setting decides.
+fn default_registry(context: &Context) -> String {
+    if let Some(host) = &context.settings.registry {
+        return host.clone();
+    }
+    let has_worked = [".terraform.lock.hcl", "terraform.tfstate"]
+        .iter()
+        .any(|file| begins_with_mention(Path::new(file), OPENTOFU_REGISTRY));
+    if has_worked { OPENTOFU_REGISTRY.to_owned() } else { DEFAULT_PROVIDER_HOST.to_owned() }
+}
+
+const OPENTOFU_REGISTRY: &str = "registry.opentofu.org";
+
+/// Whether the beginning of a file holds `text`; of a large state the beginning is enough.
+fn begins_with_mention(file: &Path, text: &str) -> bool {
+    const BEGINNING: u64 = 1 << 18;
+    let mut bytes = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    read.is_ok() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 fn has_configuration(files: &dyn Files) -> bool {

@@ -126,11 +126,11 @@ fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
 }
 
 fn not_found(name: &str) -> Diagnostics {
-    let detail = format!(
-        "The output variable requested could not be found in the state file. If you recently added {name:?} to your configuration, be sure to \
-         run apply, since new output variables won't appear until then."
-    );
-    fail("Output not found", detail)
+    fail(
+        &format!("Output {name:?} not found"),
+        "The output variable requested could not be found in the state file. If it was added to the configuration recently, run apply: new \
+         output variables appear in the state only then.",
+    )
 }
 
 fn none_found() -> Diagnostics {

@@ -1,8 +1,13 @@
 //! `providers` and `providers schema`.
 
-use groma_config::Module;
+use std::collections::BTreeSet;
 
+use groma_config::Module;
+use groma_state::Locking;
+
+use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::operation::open_state;
 use super::{Context, Outcome, schema};
 use crate::arguments::{Providers, ProvidersTask};
 
@@ -15,6 +20,13 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     write_module(&configuration.root, "", &mut out);
     out.push('\n');
+    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let (_, state) = open_state(context, paths, &Locking::Off)?;
+    let in_state: BTreeSet<String> = state.resources().map(|(_, entry)| entry.provider.provider.to_string()).collect();
+    if !in_state.is_empty() {
+        out.push_str("Providers required by state:\n\n");
+        in_state.iter().for_each(|address| out.push_str(&format!("    provider[{address}]\n\n")));
+    }
     context.streams.print(&out);
     Ok(0)
 }

@@ -30,6 +30,18 @@ fn list(context: &mut Context, arguments: &StateList) -> Outcome {
         targets.push(target);
     }
     let state = read(context, arguments.state.as_deref())?;
+    for (target, text) in targets.iter().zip(&arguments.addresses) {
+        let is_there = state.iter().any(|view| target.contains(&view.address()));
+        if !is_there && !matches!(target, Target::Module(_)) {
+            return Err(fail(
+                "Unknown resource",
+                format!(
+                    "The current state contains no resource {text}. A resource that was added to the configuration recently is in the state \
+                     only after an apply."
+                ),
+            ));
+        }
+    }
     let is_wanted = |view: &InstanceView<'_>| {
         let address = view.address();
         let is_among = targets.is_empty() || targets.iter().any(|target| target.contains(&address));

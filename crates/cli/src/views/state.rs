@@ -222,7 +222,9 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
         CheckStatus::Error => "error",
         CheckStatus::Unknown => "unknown",
     };
-    let checks = checks.iter().map(|check| {
+    let mut sorted: Vec<&CheckResult> = checks.iter().collect();
+    sorted.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
+    let checks = sorted.into_iter().map(|check| {
         let mut json = Map::new();
         json.insert("address".into(), checkable_json(&check.object_kind, &check.config_addr));
         json.insert("status".into(), status(check.status).into());
@@ -250,14 +252,13 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
 }
 
 fn checkable_json(kind: &str, address: &str) -> Json {
-    let own = address.rsplit("module.").next().unwrap_or(address);
     let (module, own) = match address.rfind("module.") {
         Some(at) => {
             let rest = &address[at + "module.".len()..];
             let end = rest.find('.').map_or(address.len(), |dot| at + "module.".len() + dot);
             (Some(&address[..end]), address.get(end + 1..).unwrap_or_default())
         }
-        None => (None, own),
+        None => (None, address),
     };
     let mut json = Map::new();
     let kind_word = if kind == "output" { "output_value" } else { kind };

@@ -2,7 +2,7 @@
 
 use groma_address::Mode;
 use groma_config::{Configuration, Module, ModuleCall, ModuleSource, Output, Resource, Variable};
-use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Traversal};
+use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
 use groma_lang::parse_reference;
 use groma_provider::{Block, Item, Nesting};
 use serde_json::{Map, Value as Json, json};
@@ -132,12 +132,8 @@ fn resource_json(resource: &Resource, schemas: &Schemas) -> Json {
         }
         json.insert("schema_version".into(), schema.version.into());
     }
-    if let Some(count) = &resource.count {
-        json.insert("count_expression".into(), expression_json(count));
-    }
-    if let Some(for_each) = &resource.for_each {
-        json.insert("for_each_expression".into(), expression_json(for_each));
-    }
+    insert_repetition("count_expression", resource.count.as_ref(), &mut json);
+    insert_repetition("for_each_expression", resource.for_each.as_ref(), &mut json);
     if !resource.depends_on.is_empty() {
         json.insert("depends_on".into(), depends_on(&resource.depends_on));
     }
@@ -163,12 +159,8 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &Schemas) -> Json {
     if !expressions.is_empty() {
         json.insert("expressions".into(), Json::Object(expressions.into_iter().collect()));
     }
-    if let Some(count) = &call.count {
-        json.insert("count_expression".into(), expression_json(count));
-    }
-    if let Some(for_each) = &call.for_each {
-        json.insert("for_each_expression".into(), expression_json(for_each));
-    }
+    insert_repetition("count_expression", call.count.as_ref(), &mut json);
+    insert_repetition("for_each_expression", call.for_each.as_ref(), &mut json);
     if let Some(child) = module.children.get(&call.name) {
         json.insert("module".into(), module_json(child, schemas));
     }
@@ -176,6 +168,14 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &Schemas) -> Json {
         json.insert("depends_on".into(), depends_on(&call.depends_on));
     }
     Json::Object(json)
+}
+
+/// What a block repeats by, if that can be told without evaluating it.
+fn insert_repetition(name: &str, expression: Option<&Expression>, json: &mut Map<String, Json>) {
+    let told = expression.map(expression_json).filter(|told| told.as_object().is_some_and(|told| !told.is_empty()));
+    if let Some(told) = told {
+        json.insert(name.into(), told);
+    }
 }
 
 fn depends_on(traversals: &[std::sync::Arc<Traversal>]) -> Json {

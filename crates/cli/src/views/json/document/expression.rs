@@ -2,7 +2,7 @@
 
 use groma_diagnostics::Diagnostics;
 use groma_hcl::{Expression, LiteralKey, Step};
-use groma_lang::{Referenced, evaluate_constant, references};
+use groma_lang::{Reference, Referenced, evaluate_constant, references};
 use serde_json::{Map, Value as Json, json};
 
 use super::super::{compact, value_json};
@@ -37,6 +37,10 @@ pub(super) fn reference_names(reference: &Referenced) -> Vec<String> {
     let mut names = vec![name.clone()];
     if let Some(key) = &reference.key {
         name.push_str(&key.to_string());
+        // Of a module only the instance is named.
+        if matches!(reference.target, Reference::Module(_)) {
+            names.clear();
+        }
         names.push(name.clone());
     }
     for step in &reference.rest {
