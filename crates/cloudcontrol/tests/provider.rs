@@ -366,7 +366,7 @@ fn cc_43_a_deleted_object_is_gone() {
 }
 
 #[test]
-fn cc_20_cc_21_cc_34_configurations_are_checked_before_any_call() {
+fn cc_20_configurations_are_checked_before_any_call() {
     let world = World::new();
     assert!(world.validate("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"})).is_empty());
     for (type_name, config, path, detail) in [
@@ -498,7 +498,7 @@ fn lc_19_stored_objects_of_an_older_shape_are_read() {
 }
 
 #[test]
-fn cc_46_cc_49_throttling_and_lost_answers_are_survived_without_second_objects() {
+fn cc_49_throttling_and_failing_calls_are_survived_without_second_objects() {
     let faults = Faults { throttling: 0.3, server_errors: 0.1, ..Faults::default() };
     let settings = Settings { faults, delay: Duration::from_millis(1), ..Settings::default() };
     let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap());

@@ -61,7 +61,7 @@ fn describe(field: &Field) -> [&'static str; 6] {
 }
 
 #[test]
-fn cc_03_cc_10_cc_12_cc_31_cc_32_cc_34_attributes_of_the_recorded_table() {
+fn cc_03_attributes_are_those_of_the_recorded_table() {
     let catalogue = Catalogue::shipped();
     let mut types: HashMap<&str, Fields> = HashMap::new();
     let (mut compared, mut gone) = (0, 0);
