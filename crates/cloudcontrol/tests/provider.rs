@@ -12,6 +12,7 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::api::OperationStatus;
 use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
+use groma_framework::Server;
 use groma_provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, PlanRequest,
     PlanResponse, Private, Provider, ProviderDiagnostics, ReadDataRequest, ReadRequest, UpgradeRequest,
@@ -33,7 +34,7 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 /// A provider on an emulator in memory.
 struct World {
     store: Arc<Store>,
-    provider: AwsCloudControl,
+    provider: Server,
 }
 
 /// An object as a state keeps it.
@@ -51,7 +52,7 @@ impl World {
 
     fn on(store: Arc<Store>) -> Self {
         let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
-        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100));
+        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100)).served();
         let block = provider.schema().unwrap().config.block.clone();
         let empty = block.empty_value().as_object().unwrap();
         let values = empty.iter().map(|(name, value)| match &**name {
@@ -473,7 +474,7 @@ fn cc_01_every_type_has_a_schema_or_a_reason() {
 
 #[test]
 fn a_build_without_the_real_service_says_what_to_write() {
-    let provider = AwsCloudControl::default();
+    let provider = AwsCloudControl::default().served();
     let config = provider.schema().unwrap().config.block.empty_value().clone();
     let request = ConfigureRequest {
         terraform_version: "1.15.0".to_owned(),

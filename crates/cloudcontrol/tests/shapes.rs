@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::schema::Catalogue;
+use groma_framework::Server;
 use groma_provider::{Attribute, Block, ClientCapabilities, ObjectNesting, Provider, Use, ValidateRequest};
 use groma_value::{Type, Value, convert};
 use serde_json::{Value as Json, json};
 
 /// A provider with one type, `AWS::Test::Thing`.
-fn provider(mut schema: Json) -> AwsCloudControl {
+fn provider(mut schema: Json) -> Server {
     let members = schema.as_object_mut().unwrap();
     members.insert("typeName".to_owned(), json!("AWS::Test::Thing"));
     members.entry("primaryIdentifier").or_insert(json!(["/properties/Name"]));
     members.entry("handlers").or_insert(json!({"create": {}, "read": {}, "update": {}, "delete": {}, "list": {}}));
-    AwsCloudControl::new(Arc::new(Catalogue::of_documents([("AWS::Test::Thing".into(), schema.to_string())])))
+    let catalogue = Catalogue::of_documents([("AWS::Test::Thing".into(), schema.to_string())]);
+    AwsCloudControl::new(Arc::new(catalogue)).served()
 }
 
 fn block(schema: Json) -> Arc<Block> {
@@ -65,7 +67,7 @@ fn cc_04_meta_arguments_and_the_provider_attribute() {
         assert!(provider.type_names().resources.is_empty());
         // Below the top such a name means nothing to anyone.
         let nested = json!({"properties": {"Name": {"type": "object", "properties": properties}}});
-        assert!(AwsCloudControl::resource_schema(&self::provider(nested), "awscc_test_thing").unwrap().is_some());
+        assert!(Server::resource_schema(&self::provider(nested), "awscc_test_thing").unwrap().is_some());
     }
 }
 

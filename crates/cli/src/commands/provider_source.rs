@@ -30,7 +30,7 @@ impl ProviderSource for Included {
             return Ok(Arc::new(Terraform));
         }
         if is_cloud_control(address) {
-            return Ok(Arc::new(AwsCloudControl::default()));
+            return Ok(Arc::new(AwsCloudControl::default().served()));
         }
         Err(Diagnostic::error(
             "Provider not available",

@@ -2,8 +2,8 @@
 //! the request that a plan is for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use groma_framework::PrivateData;
 use groma_value::{Kind, Value};
 use serde::{Deserialize, Serialize};
 
@@ -40,26 +40,36 @@ impl Configured {
 }
 
 /// What the provider keeps with an object, and with a plan.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Private {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
     /// The client token of the request the plan is for (CC-40).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// What the author configured; nothing is known of objects that others made.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub configured: Option<Configured>,
 }
 
-impl Private {
+const TOKEN: &str = "token";
+const CONFIGURED: &str = "configured";
+
+impl Kept {
     /// Reads what was kept; anything else counts as nothing.
-    pub fn read(bytes: &[u8]) -> Self {
-        serde_json::from_slice(bytes).unwrap_or_default()
+    pub fn read(private: &PrivateData) -> Self {
+        Self {
+            token: private.get(TOKEN).map(str::to_owned),
+            configured: private.get(CONFIGURED).and_then(|text| serde_json::from_str(text).ok()),
+        }
     }
 
-    /// The bytes to keep.
-    pub fn bytes(&self) -> Arc<[u8]> {
-        serde_json::to_vec(self).unwrap_or_default().into()
+    /// The data to keep.
+    pub fn data(&self) -> PrivateData {
+        let mut private = PrivateData::new();
+        if let Some(token) = &self.token {
+            private.set(TOKEN, token);
+        }
+        if let Some(text) = self.configured.as_ref().and_then(|configured| serde_json::to_string(configured).ok()) {
+            private.set(CONFIGURED, text);
+        }
+        private
     }
 }
 
@@ -69,9 +79,10 @@ mod tests {
 
     #[test]
     fn private_bytes_of_others_are_ignored() {
-        assert_eq!(Private::read(b""), Private::default());
-        assert_eq!(Private::read(b"\x01\x02"), Private::default());
-        let private = Private { token: Some("t".into()), configured: Some(Configured::default()) };
-        assert_eq!(Private::read(&private.bytes()), private);
+        let read = |bytes: &[u8]| Kept::read(&PrivateData::decode(&bytes.into()));
+        assert_eq!(read(b""), Kept::default());
+        assert_eq!(read(b"\x01\x02"), Kept::default());
+        let kept = Kept { token: Some("t".into()), configured: Some(Configured::default()) };
+        assert_eq!(read(&kept.data().encode()), kept);
     }
 }

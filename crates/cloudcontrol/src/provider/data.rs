@@ -1,22 +1,90 @@
 //! Data sources: one object by identifier, or the identifiers of all.
 
-use groma_provider::{ProviderDiagnostic, ReadDataRequest, ReadDataResponse};
+use std::sync::Arc;
+
+use groma_framework::{
+    Answer, Attribute, DataSource, ProviderDiagnostic, ReadDataRequest, ReadDataResponse, ResourceSchema,
+    SchemaBuilder, SchemaProblem,
+};
 use groma_value::{Type, Value};
 
+use super::access::Access;
 use super::connection::Connection;
-use super::interpreted::{Entry, Interpreted, plural_data_source};
-use super::resource::present_state;
-use super::resource::with_id;
+use super::declare;
+use super::interpreted::Interpreted;
+use super::resource::{present_state, with_id};
+use crate::Name;
 
-/// Reads a data source of either kind.
-pub async fn read(connection: &Connection, entry: &Entry, request: ReadDataRequest) -> ReadDataResponse {
-    let read = match entry {
-        Entry::One(interpreted) => one(connection, interpreted, &request.config).await,
-        Entry::Many(type_name) => many(connection, type_name).await,
-    };
-    match read {
-        Ok(state) => ReadDataResponse { state, deferred: None, diagnostics: Default::default() },
-        Err(problem) => ReadDataResponse { state: request.config, deferred: None, diagnostics: problem.into() },
+/// The data source of one object of a type.
+pub struct One {
+    schema: ResourceSchema,
+    interpreted: Arc<Interpreted>,
+    access: Access,
+}
+
+impl One {
+    /// The data source of a type, reached through `access`.
+    pub fn new(interpreted: Arc<Interpreted>, access: Access) -> Result<Self, Vec<SchemaProblem>> {
+        Ok(Self { schema: declare::data_source(&interpreted.fields)?, interpreted, access })
+    }
+}
+
+impl DataSource for One {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
+        Answer::later(async move {
+            let read = match self.access.connection() {
+                Ok(connection) => one(&connection, &self.interpreted, &request.config).await,
+                Err(problem) => Err(problem),
+            };
+            read.map_or_else(ReadDataResponse::failed, ReadDataResponse::found)
+        })
+    }
+}
+
+/// The data source of the identifiers of all objects of a type.
+pub struct Many {
+    schema: ResourceSchema,
+    cloud_name: Name,
+    access: Access,
+}
+
+impl Many {
+    /// The data source of the type `cloud_name`, reached through `access`.
+    pub fn new(cloud_name: Name, access: Access) -> Result<Self, Vec<SchemaProblem>> {
+        let schema = SchemaBuilder::new()
+            .attribute("id", Attribute::string().computed())
+            .attribute("ids", Attribute::set(Type::String).computed());
+        Ok(Self { schema: schema.build()?, cloud_name, access })
+    }
+}
+
+impl DataSource for Many {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn read(&self, _: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
+        Answer::later(async move {
+            let read = match self.access.connection() {
+                Ok(connection) => self.many(&connection).await,
+                Err(problem) => Err(problem),
+            };
+            read.map_or_else(ReadDataResponse::failed, ReadDataResponse::found)
+        })
+    }
+}
+
+impl Many {
+    async fn many(&self, connection: &Connection) -> Result<Value, ProviderDiagnostic> {
+        let identifiers = connection.list(&self.cloud_name).await.map_err(|failure| {
+            ProviderDiagnostic::error(failure.summary.clone(), format!("{}: {}", self.cloud_name, failure.detail))
+        })?;
+        let ids = Value::set(Type::String, identifiers.iter().map(Value::string).collect());
+        Ok(self.schema.block().object(vec![Value::string(&connection.region), ids]))
     }
 }
 
@@ -33,12 +101,4 @@ async fn one(connection: &Connection, interpreted: &Interpreted, config: &Value)
             ),
         )
     })
-}
-
-async fn many(connection: &Connection, type_name: &str) -> Result<Value, ProviderDiagnostic> {
-    let identifiers = connection.list(type_name).await.map_err(|failure| {
-        ProviderDiagnostic::error(failure.summary.clone(), format!("{type_name}: {}", failure.detail))
-    })?;
-    let ids = Value::set(Type::String, identifiers.iter().map(Value::string).collect());
-    Ok(plural_data_source().block.object(vec![Value::string(&connection.region), ids]))
 }

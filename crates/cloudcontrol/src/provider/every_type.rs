@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use groma_framework::Server;
 use groma_provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, PlanRequest, PlanResponse, Private, Provider,
     ReadRequest, contract, proposed_new_state,
@@ -138,7 +139,7 @@ impl Sampler<'_> {
 }
 
 struct Life<'a> {
-    provider: &'a AwsCloudControl,
+    provider: &'a Server,
     interpreted: &'a Interpreted,
     name: String,
 }
@@ -251,7 +252,8 @@ fn without_some(fields: &Fields, config: &Value, draw: &mut Draw) -> Value {
 fn cc_36_every_type_lives_by_the_contract_and_settles() {
     let catalogue = Catalogue::shipped();
     let store = Arc::new(Store::in_memory(catalogue.clone(), Settings::default()).unwrap());
-    let provider = AwsCloudControl::default().with_api(Arc::new(Embedded::new(store, "eu-central-1")));
+    let types = Types::new(catalogue.clone());
+    let provider = AwsCloudControl::default().with_api(Arc::new(Embedded::new(store, "eu-central-1"))).served();
     let config = provider.schema().unwrap().config.block.empty_value().clone();
     let request = ConfigureRequest {
         terraform_version: "1.15.0".to_owned(),
@@ -267,7 +269,7 @@ fn cc_36_every_type_lives_by_the_contract_and_settles() {
             continue;
         }
         let name = names::resource_type(cloud_name).unwrap();
-        let Ok(interpreted) = provider.types.one(&name) else { continue };
+        let Ok(Some(interpreted)) = types.one(&name) else { continue };
         let fields = &interpreted.fields;
         for round in 0..4 {
             let mut sampler = Sampler { schema: &interpreted.schema, draw: Draw(number as u64 * 31 + round) };
@@ -293,7 +295,7 @@ fn cc_42_a_patch_turns_the_prior_document_into_the_planned_one() {
         if number % 5 != 0 || cloud_name.starts_with("AWS::QuickSight") {
             continue;
         }
-        let Ok(interpreted) = types.one(&names::resource_type(cloud_name).unwrap()) else { continue };
+        let Ok(Some(interpreted)) = types.one(&names::resource_type(cloud_name).unwrap()) else { continue };
         // What cannot be read is not part of the document that a patch is for.
         if !interpreted.schema.write_only.is_empty() {
             continue;
@@ -345,7 +347,7 @@ fn cc_03_the_way_back_from_attributes_to_properties_is_exact_for_every_object() 
     }
     let types = Types::new(Catalogue::shipped().clone());
     for cloud_name in Catalogue::shipped().type_names() {
-        if let Ok(interpreted) = types.one(&names::resource_type(cloud_name).unwrap()) {
+        if let Ok(Some(interpreted)) = types.one(&names::resource_type(cloud_name).unwrap()) {
             walk(&interpreted.schema, &interpreted.fields, true);
         }
     }

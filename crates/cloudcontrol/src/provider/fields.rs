@@ -63,7 +63,7 @@ impl Shape {
     }
 
     /// As [`Self::ty`], with everything in objects optional: what a configuration may write.
-    fn written_type(&self) -> Type {
+    pub fn written_type(&self) -> Type {
         match self {
             Self::List(element, _) => Type::list(element.written_type()),
             Self::Set(element) => Type::set(element.written_type()),
@@ -74,7 +74,7 @@ impl Shape {
     }
 
     /// The objects of an attribute whose value is made of objects directly.
-    fn nested(&self) -> Option<(ObjectNesting, &Arc<Fields>)> {
+    pub fn nested(&self) -> Option<(ObjectNesting, &Arc<Fields>)> {
         match self {
             Self::Object(fields) => Some((ObjectNesting::Single, fields)),
             Self::List(element, _) => element.as_object().map(|fields| (ObjectNesting::List, fields)),
@@ -96,16 +96,6 @@ impl Shape {
         match self.nested() {
             Some((nesting, fields)) => Attribute::nested(ObjectSchema::new(nesting, fields.attributes()), usage),
             None => Attribute::new(AttributeType::Type(self.written_type()), usage),
-        }
-    }
-
-    fn result(&self) -> Attribute {
-        match self.nested() {
-            Some((nesting, fields)) => {
-                let results = fields.list.iter().map(|field| (field.attribute.clone(), field.result()));
-                Attribute::nested(ObjectSchema::new(nesting, results), Use::Computed)
-            }
-            None => Attribute::computed(self.ty()),
         }
     }
 
@@ -155,11 +145,6 @@ pub struct Field {
 }
 
 impl Field {
-    /// The attribute as a result: of a data source nothing but its key is given.
-    pub fn result(&self) -> Attribute {
-        self.shape.result()
-    }
-
     /// Whether only the service gives it a value.
     pub fn read_only(&self) -> bool {
         self.usage == Use::Computed

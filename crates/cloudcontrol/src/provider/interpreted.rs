@@ -1,18 +1,15 @@
 //! Types as they were interpreted, each once and when first asked for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, Schema};
-use groma_value::Type;
+use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
 
+use super::declare;
 use super::fields::{self, Fields};
 use crate::Name;
 use crate::names::{self, Meaning};
 use crate::schema::{Catalogue, TypeSchema};
-
-/// The version of stored objects, as the existing provider has it.
-const SCHEMA_VERSION: u64 = 1;
 
 /// One type.
 #[derive(Debug)]
@@ -22,38 +19,20 @@ pub struct Interpreted {
     /// Its attributes.
     pub fields: Fields,
     /// The schema of the resource.
-    pub resource: Arc<Schema>,
-    data_source: OnceLock<Arc<Schema>>,
+    pub resource: ResourceSchema,
 }
 
 impl Interpreted {
     fn new(schema: Arc<TypeSchema>) -> Result<Self, String> {
-        let fields = fields::of_type(&schema)?;
-        let resource = Schema { version: SCHEMA_VERSION, block: fields.block.clone(), identity: None };
-        Ok(Self { schema, fields, resource: Arc::new(resource), data_source: OnceLock::new() })
+        let mut fields = fields::of_type(&schema)?;
+        let resource = declare::resource(&fields).map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            problems.join("; ")
+        })?;
+        // Objects have one type, and values that share it are compared at once.
+        fields.block = resource.block().clone();
+        Ok(Self { schema, fields, resource })
     }
-
-    /// The schema of the singular data source: everything is a result but `id`.
-    pub fn data_source(&self) -> Arc<Schema> {
-        self.data_source.get_or_init(|| self.results()).clone()
-    }
-
-    fn results(&self) -> Arc<Schema> {
-        let attributes = self.fields.list.iter().map(|field| {
-            let attribute = match &*field.attribute {
-                "id" => Attribute::required(Type::String),
-                _ => field.result(),
-            };
-            (field.attribute.clone(), attribute)
-        });
-        Arc::new(Schema::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
-    }
-}
-
-/// The schema of every plural data source.
-pub fn plural_data_source() -> Arc<Schema> {
-    let attributes = [("id", Attribute::computed(Type::String)), ("ids", Attribute::computed(Type::set(Type::String)))];
-    Arc::new(Schema::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
 }
 
 /// What a type name of ours stands for.
@@ -97,16 +76,12 @@ impl Types {
         Ok(known.entry(type_name.into()).or_insert(entry).clone())
     }
 
-    /// A resource type, or an error that it is none.
-    pub fn one(&self, type_name: &str) -> Result<Arc<Interpreted>, ProviderDiagnostics> {
-        match self.find(type_name)? {
-            Some(Entry::One(interpreted)) => Ok(interpreted),
-            _ => Err(ProviderDiagnostic::error(
-                "Unknown Resource Type",
-                format!("The provider has no resource type {type_name}."),
-            )
-            .into()),
-        }
+    /// A resource type; nothing if it is none.
+    pub fn one(&self, type_name: &str) -> Result<Option<Arc<Interpreted>>, ProviderDiagnostics> {
+        Ok(match self.find(type_name)? {
+            Some(Entry::One(interpreted)) => Some(interpreted),
+            _ => None,
+        })
     }
 
     fn schema(&self, cloud_name: &str) -> Result<Option<Arc<TypeSchema>>, ProviderDiagnostics> {

@@ -1,9 +1,11 @@
 //! The provider `registry.terraform.io/hashicorp/awscc`: one generic resource that interprets schemas at run time.
 
+mod access;
 mod check;
 mod configured;
 mod connection;
 mod data;
+mod declare;
 mod document;
 #[cfg(test)]
 mod every_type;
@@ -22,20 +24,19 @@ mod state;
 mod stored;
 mod token;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, ConfigureRequest, ImportRequest, ImportResponse, PlanRequest, PlanResponse,
-    Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse,
-    ValidateProviderRequest, ValidateRequest,
+use groma_framework::{
+    Answer, ConfigureRequest, DataSource, Definition, ProviderDiagnostic, ProviderDiagnostics, Resource,
+    ResourceSchema, SchemaProblem, Server, TypeNames,
 };
-use groma_value::Value;
 
+use self::access::Access;
 use self::connection::Connection;
-use self::interpreted::{Entry, Types, plural_data_source};
+use self::data::{Many, One};
+use self::interpreted::{Entry, Types};
+use self::resource::CloudResource;
 use self::settings::Settings;
 use crate::api::CloudControl;
 use crate::emulator::{self, Embedded, Store};
@@ -43,11 +44,11 @@ use crate::schema::Catalogue;
 
 pub use settings::EMULATOR_FILE;
 
-/// The provider. Types are read from their schemas when they are first asked for.
+/// The provider, to be [served](AwsCloudControl::served). Types are read from their schemas when they are first asked for.
 pub struct AwsCloudControl {
+    config: ResourceSchema,
     types: Types,
-    connection: RwLock<Option<Arc<Connection>>>,
-    stopping: Arc<AtomicBool>,
+    access: Access,
     /// The operations to use whatever the configuration says.
     given: Option<Arc<dyn CloudControl>>,
     first_delay: Duration,
@@ -63,9 +64,9 @@ impl AwsCloudControl {
     /// The provider of the types in a catalogue.
     pub fn new(catalogue: Arc<Catalogue>) -> Self {
         Self {
+            config: settings::schema(),
             types: Types::new(catalogue),
-            connection: RwLock::new(None),
-            stopping: Arc::new(AtomicBool::new(false)),
+            access: Access::default(),
             given: None,
             first_delay: Duration::from_millis(500),
         }
@@ -83,6 +84,12 @@ impl AwsCloudControl {
     pub fn with_first_delay(mut self, delay: Duration) -> Self {
         self.first_delay = delay;
         self
+    }
+
+    /// The provider as the engine uses it.
+    #[must_use]
+    pub fn served(self) -> Server {
+        Server::new(Arc::new(self))
     }
 
     /// The types that cannot be offered, each with the reason (CC-01). This reads every schema.
@@ -113,17 +120,7 @@ impl AwsCloudControl {
             role_arn: settings.role_arn,
             max_retries: settings.max_retries,
             first_delay: self.first_delay,
-            stopping: self.stopping.clone(),
-        })
-    }
-
-    fn connection(&self) -> Result<Arc<Connection>, ProviderDiagnostics> {
-        self.connection.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(|| {
-            ProviderDiagnostic::error(
-                "Provider Not Configured",
-                "An operation was asked for before the provider was configured.",
-            )
-            .into()
+            stopping: self.access.stopping(),
         })
     }
 }
@@ -134,130 +131,56 @@ impl std::fmt::Debug for AwsCloudControl {
     }
 }
 
-impl Provider for AwsCloudControl {
-    fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
-        Ok(ProviderSchema {
-            config: Arc::new(settings::schema()),
-            meta: None,
-            capabilities: ServerCapabilities {
-                get_provider_schema_optional: true,
-                repeatable_create: true,
-                ..ServerCapabilities::default()
-            },
-        })
+impl Definition for AwsCloudControl {
+    fn schema(&self) -> &ResourceSchema {
+        &self.config
+    }
+
+    /// The client token in the planned private data names the request: the service makes one object for it (CC-40).
+    fn repeats_creations_safely(&self) -> bool {
+        true
     }
 
     fn type_names(&self) -> TypeNames {
         offered::type_names(self.types.catalogue())
     }
 
-    fn resource_schema(&self, type_name: &str) -> SchemaLookup {
-        Ok(match self.types.find(type_name)? {
-            Some(Entry::One(interpreted)) => Some(interpreted.resource.clone()),
-            _ => None,
-        })
+    fn resource(&self, type_name: &str) -> Result<Option<Arc<dyn Resource>>, ProviderDiagnostics> {
+        Ok(self.types.one(type_name)?.map(|interpreted| -> Arc<dyn Resource> {
+            Arc::new(CloudResource::new(type_name.into(), interpreted, self.access.clone()))
+        }))
     }
 
-    fn data_schema(&self, type_name: &str) -> SchemaLookup {
+    fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
+        let unusable = |problems: Vec<SchemaProblem>| unusable(type_name, &problems);
         Ok(match self.types.find(type_name)? {
-            Some(Entry::One(interpreted)) => Some(interpreted.data_source()),
-            Some(Entry::Many(_)) => Some(plural_data_source()),
+            Some(Entry::One(interpreted)) => {
+                Some(Arc::new(One::new(interpreted, self.access.clone()).map_err(unusable)?))
+            }
+            Some(Entry::Many(cloud_name)) => {
+                Some(Arc::new(Many::new(cloud_name, self.access.clone()).map_err(unusable)?))
+            }
             None => None,
         })
-    }
-
-    fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::ready(settings::check(&request.config))
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         let settings = Settings::of(&request.config, |name| std::env::var(name).ok());
         Answer::ready(match self.connect(settings) {
             Ok(connection) => {
-                *self.connection.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(connection));
+                self.access.open(connection);
                 ProviderDiagnostics::new()
             }
             Err(problem) => problem.into(),
         })
     }
 
-    fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::ready(match self.types.one(&request.type_name) {
-            Ok(interpreted) => check::check(&interpreted.schema, &interpreted.fields, &request.config),
-            Err(problems) => problems,
-        })
-    }
-
-    fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
-        Answer::ready(match self.types.one(&request.type_name) {
-            Ok(interpreted) => resource::upgrade(&interpreted, &request),
-            Err(diagnostics) => UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics },
-        })
-    }
-
-    fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
-        let (connection, interpreted) =
-            match self.connection().and_then(|connection| Ok((connection, self.types.one(&request.type_name)?))) {
-                Ok(both) => both,
-                Err(diagnostics) => {
-                    return Answer::ready(ReadResponse {
-                        new_state: request.current_state,
-                        private: request.private,
-                        deferred: None,
-                        new_identity: request.current_identity,
-                        diagnostics,
-                    });
-                }
-            };
-        Answer::later(async move { resource::read(&connection, &interpreted, request).await })
-    }
-
-    fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
-        Answer::ready(match self.types.one(&request.type_name) {
-            Ok(interpreted) => resource::plan_change(&interpreted, request),
-            Err(diagnostics) => {
-                PlanResponse { diagnostics, ..PlanResponse::new(request.proposed_new_state, request.prior_private) }
-            }
-        })
-    }
-
-    fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
-        match self.connection().and_then(|connection| Ok((connection, self.types.one(&request.type_name)?))) {
-            Ok((connection, interpreted)) => {
-                Answer::later(async move { resource::apply_change(&connection, &interpreted, request).await })
-            }
-            Err(diagnostics) => {
-                let response = ApplyResponse::new(request.prior_state, request.planned_private);
-                Answer::ready(ApplyResponse { diagnostics, ..response })
-            }
-        }
-    }
-
-    fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
-        Answer::ready(match self.types.one(&request.type_name) {
-            Ok(interpreted) => resource::import(&interpreted, &request),
-            Err(diagnostics) => ImportResponse { diagnostics, ..ImportResponse::default() },
-        })
-    }
-
-    fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        let found = self.connection().and_then(|connection| Ok((connection, self.types.find(&request.type_name)?)));
-        match found {
-            Ok((connection, Some(entry))) => {
-                Answer::later(async move { data::read(&connection, &entry, request).await })
-            }
-            Ok((_, None)) => {
-                let problem = ProviderDiagnostic::error(
-                    "Unknown Data Source",
-                    format!("The provider has no data source {}.", request.type_name),
-                );
-                Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics: problem.into() })
-            }
-            Err(diagnostics) => Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics }),
-        }
-    }
-
     fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
+        self.access.stop();
     }
+}
+
+fn unusable(type_name: &str, problems: &[SchemaProblem]) -> ProviderDiagnostics {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    ProviderDiagnostic::error("Data Source Schema Unusable", format!("{type_name}: {}.", problems.join("; "))).into()
 }

@@ -1,9 +1,10 @@
 //! What an object will be like after a change, from configuration and prior state (CC-30, CC-32, CC-35, CC-36).
 
 use groma_provider::Use;
-use groma_value::{Kind, Path, PathStep, Value};
+use groma_value::{Kind, ObjectView, Path, PathStep, Value};
 
 use super::configured::Configured;
+use super::declare::is_planned_by_framework;
 use super::fields::{Change, Field, Fields, Order, Shape};
 use super::same::{agrees, partners, same};
 
@@ -16,11 +17,27 @@ pub struct Plan {
     pub replace: Vec<Path>,
 }
 
-/// Plans the object that `config` asks for. `configured` is what the author configured when the object was last changed.
-pub fn plan(fields: &Fields, config: &Value, prior: &Value, configured: Option<&Configured>) -> Plan {
+/// What an object is planned from.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// The configuration.
+    pub config: &'a Value,
+    /// The prior state.
+    pub prior: &'a Value,
+    /// The plan of the framework, which has the last word on what [`is_planned_by_framework`].
+    pub framework: &'a Value,
+    /// What the author configured when the object was last changed.
+    pub configured: Option<&'a Configured>,
+}
+
+/// Plans the object that a configuration asks for. What must be replaced because of values that the framework has planned is
+/// not repeated.
+pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
+    let Sources { config, prior, framework, configured } = from;
     let creating = prior.is_null();
     let mut planner = Planner { creating, replace: Vec::new(), path: Path::root(), new_elements: 0, moved_elements: 0 };
-    let state = planner.object(fields, config, prior, configured, creating);
+    let beside = Beside { framework: framework.as_object(), configured };
+    let state = planner.object(fields, config, prior, beside, creating);
     let state = if creating || state == *prior { state } else { open_results(fields, &state) };
     Plan { state, replace: planner.replace }
 }
@@ -39,6 +56,27 @@ fn open_results(fields: &Fields, state: &Value) -> Value {
     fields.block.object(values.collect())
 }
 
+/// What stands beside configuration and prior state of the objects that are no elements.
+#[derive(Clone, Copy, Default)]
+struct Beside<'a> {
+    framework: Option<ObjectView<'a>>,
+    configured: Option<&'a Configured>,
+}
+
+impl<'a> Beside<'a> {
+    /// What stands beside the object in an attribute.
+    fn inside(self, index: usize, field: &Field) -> Self {
+        Self {
+            framework: self.value(index).and_then(Value::as_object),
+            configured: self.configured.and_then(|configured| configured.get(&field.attribute)),
+        }
+    }
+
+    fn value(self, index: usize) -> Option<&'a Value> {
+        self.framework.and_then(|view| view.values().get(index))
+    }
+}
+
 struct Planner {
     creating: bool,
     replace: Vec<Path>,
@@ -51,35 +89,30 @@ struct Planner {
 
 impl Planner {
     /// `fresh` objects have no counterpart in the prior state: the service chooses all that is not configured.
-    fn object(
-        &mut self,
-        fields: &Fields,
-        config: &Value,
-        prior: &Value,
-        configured: Option<&Configured>,
-        fresh: bool,
-    ) -> Value {
+    fn object(&mut self, fields: &Fields, config: &Value, prior: &Value, beside: Beside<'_>, fresh: bool) -> Value {
         let Some(given) = config.as_object() else { return config.clone() };
         let before = prior.as_object();
         let values = fields.list.iter().enumerate().zip(given.values()).map(|((index, field), config)| {
             let empty = fields.block.slots().get(index).map_or(&Value::NULL, |slot| slot.item.empty_value());
             let prior = before.and_then(|view| view.values().get(index)).unwrap_or(empty);
-            let was = configured.and_then(|configured| configured.get(&field.attribute));
-            self.field(field, config, prior, was, fresh)
+            match beside.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
+                Some(planned) => planned.clone(),
+                None => self.field(field, config, prior, beside.inside(index, field), fresh),
+            }
         });
         let values: Vec<Value> = values.collect();
         fields.block.object(values)
     }
 
-    fn field(&mut self, field: &Field, config: &Value, prior: &Value, was: Option<&Configured>, fresh: bool) -> Value {
+    fn field(&mut self, field: &Field, config: &Value, prior: &Value, beside: Beside<'_>, fresh: bool) -> Value {
         if config.is_null() {
-            return self.unconfigured(field, config, prior, was, fresh);
+            return unconfigured(field, config, prior, beside.configured, fresh);
         }
         self.path.push(PathStep::Attribute(field.attribute.clone()));
         let planned = match field.plain && config.is_known() {
             true if !prior.is_null() && agrees(&field.shape, config, prior) => prior.clone(),
             true => config.clone(),
-            false => self.value(&field.shape, config, prior, was, fresh || prior.is_null()),
+            false => self.value(&field.shape, config, prior, beside, fresh || prior.is_null()),
         };
         let told = !self.creating && self.new_elements == 0;
         if told && field.change != Change::InPlace && planned != *prior {
@@ -89,39 +122,12 @@ impl Planner {
         planned
     }
 
-    /// Nobody asks for a value: the prior one stays, and without one the service may choose.
-    fn unconfigured(
-        &mut self,
-        field: &Field,
-        config: &Value,
-        prior: &Value,
-        was: Option<&Configured>,
-        fresh: bool,
-    ) -> Value {
-        if !field.usage.is_computed() {
-            return config.clone();
-        }
-        if fresh {
-            let hidden = field.write_only;
-            return if hidden { Value::null(field.shape.ty()) } else { Value::unknown(field.shape.ty()) };
-        }
-        if prior.is_null() {
-            return prior.clone();
-        }
-        let removed = was.is_some() && field.usage == Use::OptionalComputed && field.change == Change::InPlace;
-        match (removed, field.write_only) {
-            (false, _) => prior.clone(),
-            (true, true) => Value::null(field.shape.ty()),
-            (true, false) => Value::unknown(field.shape.ty()),
-        }
-    }
-
-    fn value(&mut self, shape: &Shape, config: &Value, prior: &Value, was: Option<&Configured>, fresh: bool) -> Value {
+    fn value(&mut self, shape: &Shape, config: &Value, prior: &Value, beside: Beside<'_>, fresh: bool) -> Value {
         if !config.is_known() {
             return config.clone();
         }
         let planned = match (shape, config.kind()) {
-            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, was, fresh),
+            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, beside, fresh),
             (Shape::List(element, order), Kind::List(values)) => {
                 let before = prior.as_slice().unwrap_or_default();
                 Value::list(element.ty(), self.elements(element, *order, values, before))
@@ -152,7 +158,7 @@ impl Planner {
     fn inside(&mut self, element: &Shape, config: &Value, prior: &Value, key: Value) -> Value {
         self.path.push(PathStep::Index(key));
         self.new_elements += usize::from(prior.is_null());
-        let planned = self.value(element, config, prior, None, prior.is_null());
+        let planned = self.value(element, config, prior, Beside::default(), prior.is_null());
         self.new_elements -= usize::from(prior.is_null());
         self.path.pop();
         planned
@@ -182,6 +188,26 @@ impl Planner {
             self.moved_elements -= moved;
         }
         planned
+    }
+}
+
+/// Nobody asks for a value: the prior one stays, and without one the service may choose.
+fn unconfigured(field: &Field, config: &Value, prior: &Value, was: Option<&Configured>, fresh: bool) -> Value {
+    if !field.usage.is_computed() {
+        return config.clone();
+    }
+    if fresh {
+        let hidden = field.write_only;
+        return if hidden { Value::null(field.shape.ty()) } else { Value::unknown(field.shape.ty()) };
+    }
+    if prior.is_null() {
+        return prior.clone();
+    }
+    let removed = was.is_some() && field.usage == Use::OptionalComputed && field.change == Change::InPlace;
+    match (removed, field.write_only) {
+        (false, _) => prior.clone(),
+        (true, true) => Value::null(field.shape.ty()),
+        (true, false) => Value::unknown(field.shape.ty()),
     }
 }
 

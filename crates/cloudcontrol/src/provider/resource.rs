@@ -3,48 +3,135 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groma_provider::{
-    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, PlanRequest,
-    PlanResponse, ProviderDiagnostic, ProviderDiagnostics, ReadRequest, ReadResponse, UpgradeRequest, UpgradeResponse,
+use groma_framework::{
+    Answer, CreateRequest, DeleteRequest, ImportRequest, ImportTarget, ModifyPlanRequest, ModifyPlanResponse,
+    ObjectResponse, PrivateData, ProviderDiagnostic, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema,
+    UpdateRequest, UpgradeRequest, ValidateRequest,
 };
 use groma_value::{Path, Value};
 use serde_json::{Map, Value as Json};
 
-use super::configured::{Configured, Private};
+use super::access::Access;
+use super::check::check;
+use super::configured::{Configured, Kept};
 use super::connection::{Connection, Failure, pause};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
-use super::plan::plan;
+use super::plan::{Sources, plan};
 use super::state::{fill_object, read_object};
 use super::stored;
 use super::token::new_token;
+use crate::Name;
 use crate::api::{HandlerErrorCode, ResourceDescription};
 
 /// A new object is looked for this often before it counts as lost: services are consistent in the end only.
 const LOOKS: u32 = 5;
 
-/// Plans a change. No call is made.
-pub fn plan_change(interpreted: &Interpreted, request: PlanRequest) -> PlanResponse {
-    if request.proposed_new_state.is_null() {
-        return PlanResponse::new(request.proposed_new_state, request.prior_private);
+/// A resource of any type.
+pub struct CloudResource {
+    type_name: Name,
+    interpreted: Arc<Interpreted>,
+    access: Access,
+}
+
+impl CloudResource {
+    /// The resource `type_name`, reached through `access`.
+    pub fn new(type_name: Name, interpreted: Arc<Interpreted>, access: Access) -> Self {
+        Self { type_name, interpreted, access }
     }
-    let kept = Private::read(&request.prior_private);
+}
+
+impl Resource for CloudResource {
+    fn schema(&self) -> &ResourceSchema {
+        &self.interpreted.resource
+    }
+
+    fn validate(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(check(&self.interpreted.schema, &self.interpreted.fields, &request.config))
+    }
+
+    fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
+        Answer::ready(plan_change(&self.interpreted, request))
+    }
+
+    fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            match self.access.connection() {
+                Ok(connection) => create(&connection, &self.interpreted, request).await,
+                Err(problem) => ObjectResponse::failed(problem),
+            }
+        })
+    }
+
+    fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            match self.access.connection() {
+                Ok(connection) => read(&connection, &self.interpreted, request).await,
+                Err(problem) => ObjectResponse::failed(problem),
+            }
+        })
+    }
+
+    fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            match self.access.connection() {
+                Ok(connection) => update(&connection, &self.interpreted, request).await,
+                Err(problem) => ObjectResponse::failed(problem),
+            }
+        })
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(async move {
+            let deleted = match self.access.connection() {
+                Ok(connection) => delete(&connection, &self.interpreted, &request.state).await,
+                Err(problem) => Err(problem),
+            };
+            deleted.map_or_else(ProviderDiagnostics::from, |()| ProviderDiagnostics::new())
+        })
+    }
+
+    fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
+        Answer::ready(import(&self.interpreted, &self.type_name, &request.target))
+    }
+
+    fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
+        stored::decode(&self.interpreted.fields, &request.raw_state).map_err(|error| {
+            ProviderDiagnostic::error(
+                "Stored Object Unreadable",
+                format!("The stored object of {} is no JSON: {error}.", self.type_name),
+            )
+        })
+    }
+}
+
+/// Plans a change: what the framework does not know of these objects. No call is made.
+fn plan_change(interpreted: &Interpreted, request: ModifyPlanRequest) -> ModifyPlanResponse {
+    if request.plan.is_null() {
+        return request.unchanged();
+    }
+    let kept = Kept::read(&request.private);
     let fields = &interpreted.fields;
-    let mut planned = plan(fields, &request.config, &request.prior_state, kept.configured.as_ref());
-    let changes = planned.state != request.prior_state;
-    if changes && !request.prior_state.is_null() && interpreted.schema.handlers.update.is_none() {
+    let sources = Sources {
+        config: &request.config,
+        prior: &request.state,
+        framework: &request.plan,
+        configured: kept.configured.as_ref(),
+    };
+    let planned = plan(fields, sources);
+    let changes = planned.state != request.state;
+    let requires_replace = if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
         // What cannot be updated is replaced.
-        planned.replace = changed_attributes(fields, &request.prior_state, &planned.state);
-    }
+        changed_attributes(fields, &request.state, &planned.state)
+    } else {
+        [request.requires_replace, planned.replace].concat()
+    };
     let token = changes.then(new_token);
     let configured = Some(Configured::of(fields, &request.config));
-    let private = if changes || kept.configured != configured {
-        Private { token, configured }.bytes()
-    } else {
-        request.prior_private
-    };
-    PlanResponse { requires_replace: planned.replace, ..PlanResponse::new(planned.state, private) }
+    let private =
+        if changes || kept.configured != configured { Kept { token, configured }.data() } else { request.private };
+    ModifyPlanResponse { plan: planned.state, private, requires_replace, diagnostics: ProviderDiagnostics::new() }
 }
 
 fn changed_attributes(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Path> {
@@ -56,25 +143,16 @@ fn changed_attributes(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Pa
         .collect()
 }
 
-/// Makes a change.
-pub async fn apply_change(connection: &Connection, interpreted: &Interpreted, request: ApplyRequest) -> ApplyResponse {
-    match (request.prior_state.is_null(), request.planned_state.is_null()) {
-        (_, true) => delete(connection, interpreted, request).await,
-        (true, false) => create(connection, interpreted, request).await,
-        (false, false) => update(connection, interpreted, request).await,
-    }
-}
-
-async fn create(connection: &Connection, interpreted: &Interpreted, request: ApplyRequest) -> ApplyResponse {
+async fn create(connection: &Connection, interpreted: &Interpreted, request: CreateRequest) -> ObjectResponse {
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
-    let planned = request.planned_state;
-    let token = Private::read(&request.planned_private).token.unwrap_or_else(new_token);
-    let private = Private { token: None, configured: Some(Configured::of(fields, &request.config)) }.bytes();
+    let planned = request.plan;
+    let token = Kept::read(&request.private).token.unwrap_or_else(new_token);
+    let private = Kept { token: None, configured: Some(Configured::of(fields, &request.config)) }.data();
     let document = Json::Object(desired_state(fields, &planned)).to_string();
     match connection.create(schema, document, &token).await {
         Ok(identifier) => match look(connection, interpreted, &identifier).await {
             Ok(Some(found)) => match properties(&found) {
-                Ok(properties) => ApplyResponse::new(
+                Ok(properties) => ObjectResponse::found(
                     with_id(fields, &fill_object(fields, &planned, &properties), &identifier),
                     private,
                 ),
@@ -93,9 +171,9 @@ async fn not_created(
     connection: &Connection,
     interpreted: &Interpreted,
     planned: &Value,
-    private: Arc<[u8]>,
+    private: PrivateData,
     failure: &Failure,
-) -> ApplyResponse {
+) -> ObjectResponse {
     let fields = &interpreted.fields;
     let problem = diagnostic(interpreted, failure);
     let left_behind = match &failure.identifier {
@@ -109,19 +187,18 @@ async fn not_created(
             Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, problem),
         }
     }
-    let nothing = Value::null(fields.block.implied_type().clone());
-    ApplyResponse { diagnostics: problem.into(), ..ApplyResponse::new(nothing, private) }
+    ObjectResponse::failed(problem)
 }
 
 fn unfinished(
     fields: &Fields,
     planned: &Value,
     identifier: &str,
-    private: Arc<[u8]>,
+    private: PrivateData,
     problem: ProviderDiagnostic,
-) -> ApplyResponse {
+) -> ObjectResponse {
     let state = with_id(fields, &planned.unknown_as_null(), identifier);
-    ApplyResponse { diagnostics: problem.into(), ..ApplyResponse::new(state, private) }
+    ObjectResponse::failed_with(state, private, problem)
 }
 
 /// Reads an object that must be there.
@@ -145,73 +222,49 @@ async fn look(
     connection.get(&interpreted.schema, identifier).await
 }
 
-async fn update(connection: &Connection, interpreted: &Interpreted, request: ApplyRequest) -> ApplyResponse {
+async fn update(connection: &Connection, interpreted: &Interpreted, request: UpdateRequest) -> ObjectResponse {
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
-    let prior = request.prior_state;
-    let planned = request.planned_state;
-    let kept = Private { token: None, configured: Private::read(&request.planned_private).configured };
-    let unchanged = |problem: ProviderDiagnostic, prior: Value| ApplyResponse {
-        diagnostics: problem.into(),
-        ..ApplyResponse::new(prior, request.planned_private.clone())
+    let planned = request.plan;
+    let Some(identifier) = identifier_of(&request.state) else {
+        return ObjectResponse::failed(no_identifier(interpreted));
     };
-    let Some(identifier) = identifier_of(&prior) else { return unchanged(no_identifier(interpreted), prior) };
-    let token = Private::read(&request.planned_private).token.unwrap_or_else(new_token);
-    let operations = patch(fields, &prior, &planned);
+    let planned_with = Kept::read(&request.private);
+    let kept = Kept { token: None, configured: planned_with.configured }.data();
+    let token = planned_with.token.unwrap_or_else(new_token);
+    let operations = patch(fields, &request.state, &planned);
     if !operations.is_empty()
         && let Err(failure) = connection.update(schema, &identifier, Json::Array(operations).to_string(), &token).await
     {
-        let problem = diagnostic(interpreted, &failure);
         // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
-        return unchanged(problem, prior);
+        return ObjectResponse::failed(diagnostic(interpreted, &failure));
     }
     if planned.is_wholly_known() {
-        return ApplyResponse::new(planned, kept.bytes());
+        return ObjectResponse::found(planned, kept);
     }
     match look(connection, interpreted, &identifier).await {
         Ok(Some(found)) => match properties(&found) {
             Ok(properties) => {
                 let state = with_id(fields, &fill_object(fields, &planned, &properties), &identifier);
-                ApplyResponse::new(state, kept.bytes())
+                ObjectResponse::found(state, kept)
             }
-            Err(problem) => unfinished(fields, &planned, &identifier, kept.bytes(), problem),
+            Err(problem) => unfinished(fields, &planned, &identifier, kept, problem),
         },
-        Ok(None) => unfinished(fields, &planned, &identifier, kept.bytes(), lost(interpreted, &identifier)),
-        Err(failure) => unfinished(fields, &planned, &identifier, kept.bytes(), diagnostic(interpreted, &failure)),
+        Ok(None) => unfinished(fields, &planned, &identifier, kept, lost(interpreted, &identifier)),
+        Err(failure) => unfinished(fields, &planned, &identifier, kept, diagnostic(interpreted, &failure)),
     }
 }
 
-async fn delete(connection: &Connection, interpreted: &Interpreted, request: ApplyRequest) -> ApplyResponse {
-    let Some(identifier) = identifier_of(&request.prior_state) else {
-        let response = ApplyResponse::new(request.prior_state, request.planned_private);
-        return ApplyResponse { diagnostics: no_identifier(interpreted).into(), ..response };
-    };
-    match connection.delete(&interpreted.schema, &identifier).await {
-        Ok(()) => ApplyResponse::new(request.planned_state, Arc::default()),
-        Err(failure) => {
-            let response = ApplyResponse::new(request.prior_state, request.planned_private);
-            ApplyResponse { diagnostics: diagnostic(interpreted, &failure).into(), ..response }
-        }
-    }
+async fn delete(connection: &Connection, interpreted: &Interpreted, state: &Value) -> Result<(), ProviderDiagnostic> {
+    let identifier = identifier_of(state).ok_or_else(|| no_identifier(interpreted))?;
+    connection.delete(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))
 }
 
 /// Reads the present state of an object (CC-41).
-pub async fn read(connection: &Connection, interpreted: &Interpreted, request: ReadRequest) -> ReadResponse {
-    let fields = &interpreted.fields;
-    let state = match present_state(connection, interpreted, &request.current_state).await {
-        Ok(Some(state)) => Ok(state),
-        Ok(None) => Ok(Value::null(fields.block.implied_type().clone())),
-        Err(problem) => Err(problem),
-    };
-    let (new_state, diagnostics) = match state {
-        Ok(state) => (state, ProviderDiagnostics::new()),
-        Err(problem) => (request.current_state, problem.into()),
-    };
-    ReadResponse {
-        new_state,
-        private: request.private,
-        deferred: None,
-        new_identity: request.current_identity,
-        diagnostics,
+async fn read(connection: &Connection, interpreted: &Interpreted, request: ReadRequest) -> ObjectResponse {
+    match present_state(connection, interpreted, &request.state).await {
+        Ok(Some(state)) => ObjectResponse::found(state, request.private),
+        Ok(None) => ObjectResponse::gone(),
+        Err(problem) => ObjectResponse::failed(problem),
     }
 }
 
@@ -232,53 +285,26 @@ pub async fn present_state(
 }
 
 /// Takes an existing object over by its identifier (CC-45).
-pub fn import(interpreted: &Interpreted, request: &ImportRequest) -> ImportResponse {
+fn import(interpreted: &Interpreted, type_name: &str, target: &ImportTarget) -> ObjectResponse {
     let schema = &interpreted.schema;
-    let refused = |detail: String| ImportResponse {
-        diagnostics: ProviderDiagnostic::error("Invalid Import Identifier", detail).into(),
-        ..ImportResponse::default()
-    };
-    let ImportTarget::Id(identifier) = &request.target else {
-        return refused(format!("{} is imported by its identifier.", request.type_name));
+    let refused =
+        |detail: String| ObjectResponse::failed(ProviderDiagnostic::error("Invalid Import Identifier", detail));
+    let ImportTarget::Id(identifier) = target else {
+        return refused(format!("{type_name} is imported by its identifier."));
     };
     let parts: Vec<&str> = schema.primary_identifier.iter().map(|pointer| pointer.last_name()).collect();
     let given = identifier.split('|').count();
     let empty = identifier.split('|').any(str::is_empty);
     if empty || given < parts.len() {
         return refused(format!(
-            "The identifier of {} is {}; {identifier:?} has {given} of {} parts{}.",
-            request.type_name,
+            "The identifier of {type_name} is {}; {identifier:?} has {given} of {} parts{}.",
             parts.join("|"),
             parts.len(),
             if empty { ", or an empty one" } else { "" },
         ));
     }
     let fields = &interpreted.fields;
-    ImportResponse {
-        imported: vec![ImportedResource {
-            type_name: request.type_name.clone(),
-            state: with_id(fields, fields.block.empty_value(), identifier),
-            private: Arc::default(),
-            identity: None,
-        }],
-        ..ImportResponse::default()
-    }
-}
-
-/// Brings a stored object into the present shape.
-pub fn upgrade(interpreted: &Interpreted, request: &UpgradeRequest) -> UpgradeResponse {
-    let fields = &interpreted.fields;
-    match stored::decode(fields, &request.raw_state) {
-        Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
-        Err(error) => UpgradeResponse {
-            upgraded_state: Value::null(fields.block.implied_type().clone()),
-            diagnostics: ProviderDiagnostic::error(
-                "Stored Object Unreadable",
-                format!("The stored object of {} is no JSON: {error}.", request.type_name),
-            )
-            .into(),
-        },
-    }
+    ObjectResponse::found(with_id(fields, fields.block.empty_value(), identifier), PrivateData::new())
 }
 
 fn properties(found: &ResourceDescription) -> Result<Map<String, Json>, ProviderDiagnostic> {
@@ -328,7 +354,7 @@ fn lost(interpreted: &Interpreted, identifier: &str) -> ProviderDiagnostic {
 }
 
 /// The failure as people read it, with a word on what to do where there is one.
-pub fn diagnostic(interpreted: &Interpreted, failure: &Failure) -> ProviderDiagnostic {
+fn diagnostic(interpreted: &Interpreted, failure: &Failure) -> ProviderDiagnostic {
     let advice = match failure.code {
         Some(HandlerErrorCode::AlreadyExists) => {
             "\n\nAn object of this name exists already and is managed elsewhere or by hand. Choose another name, or import it."

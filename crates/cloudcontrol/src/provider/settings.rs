@@ -3,13 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use groma_provider::{
-    Attribute, Block, Deprecation, Description, NestedBlock, ObjectNesting, ObjectSchema, ProviderDiagnostic,
-    ProviderDiagnostics, Schema, Use,
-};
-use groma_value::{Path, Type, Value};
-
-use crate::Name;
+use groma_framework::schema::validator;
+use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder};
+use groma_value::{Type, Value};
 
 /// The file an emulator keeps its objects in, unless `path` says otherwise: in the current directory.
 pub const EMULATOR_FILE: &str = "groma-emulator.json";
@@ -17,7 +13,7 @@ const DEFAULT_REGION: &str = "us-east-1";
 const DEFAULT_RETRIES: u64 = 25;
 
 /// The schema of the provider block.
-pub fn schema() -> Schema {
+pub fn schema() -> ResourceSchema {
     let attributes = [
         ("access_key", text("The access key of the account.")),
         ("secret_key", text("The secret key of the account.").sensitive()),
@@ -36,7 +32,7 @@ pub fn schema() -> Schema {
         (
             "skip_medatadata_api_check",
             optional(Type::Bool, "A misspelling of skip_metadata_api_check.")
-                .deprecated(Deprecation { message: "Use skip_metadata_api_check instead.".to_owned() }),
+                .deprecated("Use skip_metadata_api_check instead."),
         ),
         ("user_agent", nested(ObjectNesting::List, user_agent(), "What to add to the user agent.")),
         ("endpoints", nested(ObjectNesting::Single, endpoints(), "Other endpoints of services.")),
@@ -53,18 +49,20 @@ pub fn schema() -> Schema {
                     ("path", text("The file the emulator keeps its objects in; groma-emulator.json by default.")),
                     (
                         "delay",
-                        text("How long the emulator takes for a request, such as 500ms or 2s; nothing by default."),
+                        text("How long the emulator takes for a request, such as 500ms or 2s; nothing by default.")
+                            .validator(validator("must be a number with a unit", check_delay)),
                     ),
                 ],
                 "Work against the emulator of Cloud Control inside this program: no account and no network needed.",
             ),
         ),
     ];
-    Schema::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>()))
+    let schema = attributes.into_iter().fold(SchemaBuilder::new(), |schema, (name, one)| schema.attribute(name, one));
+    schema.build().unwrap_or_else(|problems| unreachable!("the declaration above is sound: {problems:?}"))
 }
 
 fn optional(ty: Type, description: &str) -> Attribute {
-    Attribute::optional(ty).described(Description::plain(description))
+    Attribute::new(ty).described_plainly(description)
 }
 
 fn text(description: &str) -> Attribute {
@@ -72,11 +70,11 @@ fn text(description: &str) -> Attribute {
 }
 
 fn nested(nesting: ObjectNesting, attributes: Vec<(&'static str, Attribute)>, description: &str) -> Attribute {
-    Attribute::nested(ObjectSchema::new(nesting, attributes), Use::Optional).described(Description::plain(description))
+    Attribute::nested(nesting, attributes).described_plainly(description)
 }
 
 fn user_agent() -> Vec<(&'static str, Attribute)> {
-    vec![("product_name", Attribute::required(Type::String)), ("product_version", text("")), ("comment", text(""))]
+    vec![("product_name", Attribute::string().required()), ("product_version", text("")), ("comment", text(""))]
 }
 
 fn endpoints() -> Vec<(&'static str, Attribute)> {
@@ -85,7 +83,7 @@ fn endpoints() -> Vec<(&'static str, Attribute)> {
 
 fn assume_role() -> Vec<(&'static str, Attribute)> {
     vec![
-        ("role_arn", Attribute::required(Type::String)),
+        ("role_arn", Attribute::string().required()),
         ("session_name", text("")),
         ("external_id", text("")),
         ("duration", text("")),
@@ -98,7 +96,7 @@ fn assume_role() -> Vec<(&'static str, Attribute)> {
 
 fn assume_role_with_web_identity() -> Vec<(&'static str, Attribute)> {
     vec![
-        ("role_arn", Attribute::required(Type::String)),
+        ("role_arn", Attribute::string().required()),
         ("session_name", text("")),
         ("duration", text("")),
         ("policy", text("")),
@@ -142,18 +140,11 @@ pub fn duration(text: &str) -> Option<Duration> {
     }
 }
 
-/// What is wrong with a configuration; unknown values are fine.
-pub fn check(config: &Value) -> ProviderDiagnostics {
-    let mut found = ProviderDiagnostics::new();
-    let delay = attribute(config, "emulator").and_then(|emulator| attribute(&emulator, "delay"));
-    if let Some(text) = delay.as_ref().and_then(Value::as_str)
-        && duration(text).is_none()
-    {
-        let path = Path::root().attribute("emulator").attribute("delay");
-        let detail = "The delay must be a number with a unit: 500ms, 2s or 1m.";
-        found.push(ProviderDiagnostic::error("Invalid Attribute Value", detail).at(path));
+fn check_delay(delay: &Value) -> Result<(), String> {
+    match delay.as_str().is_none_or(|text| duration(text).is_some()) {
+        true => Ok(()),
+        false => Err("The delay must be a number with a unit: 500ms, 2s or 1m.".to_owned()),
     }
-    found
 }
 
 impl Settings {
@@ -199,7 +190,7 @@ mod tests {
 
     #[test]
     fn cc_48_the_environment_says_what_the_configuration_leaves_open() {
-        let config = schema().block.empty_value().clone();
+        let config = schema().block().empty_value().clone();
         let with = |name: &'static str| move |asked: &str| (asked == name).then(|| "eu-north-1".to_owned());
         assert_eq!(Settings::of(&config, with("AWS_REGION")).region, "eu-north-1");
         assert_eq!(Settings::of(&config, with("AWS_DEFAULT_REGION")).region, "eu-north-1");

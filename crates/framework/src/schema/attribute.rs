@@ -145,6 +145,12 @@ impl Attribute {
         self
     }
 
+    /// The same, with a description in plain text.
+    pub fn described_plainly(mut self, text: impl Into<String>) -> Self {
+        self.description = Description::plain(text);
+        self
+    }
+
     /// The same, with a further plan modifier (FW-04).
     pub fn modifier(mut self, modifier: impl PlanModifier + 'static) -> Self {
         self.rules.modifiers.push(Arc::new(modifier));

@@ -108,3 +108,9 @@ impl ResourceSchema {
         &self.rules
     }
 }
+
+impl std::fmt::Debug for ResourceSchema {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("ResourceSchema").field(&self.schema).finish()
+    }
+}

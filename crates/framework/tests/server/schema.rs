@@ -1,6 +1,7 @@
 //! Declarations are checked when the schema is built (FW-16, FW-18).
 
 use groma_framework::{Attribute, DefaultValue, NestedBlock, Nesting, ObjectNesting, SchemaBuilder};
+use groma_provider::{Description, Item};
 use groma_value::Value;
 
 fn problems(schema: SchemaBuilder) -> Vec<String> {
@@ -44,4 +45,19 @@ fn fw_18_a_nested_name_declared_twice_is_found() {
     let inner = [("v", Attribute::string()), ("v", Attribute::bool())];
     let schema = SchemaBuilder::new().attribute("n", Attribute::nested(ObjectNesting::List, inner));
     assert_eq!(problems(schema), ["n: a name is declared more than once"]);
+}
+
+#[test]
+fn descriptions_are_markdown_or_plain_text_as_declared() {
+    let schema = SchemaBuilder::new()
+        .attribute("marked", Attribute::string().described("a *word*"))
+        .attribute("plain", Attribute::string().described_plainly("a *word*"));
+    let schema = schema.build().unwrap();
+    let described = |index: usize| match &schema.block().slots()[index].item {
+        Item::Attribute(attribute) => attribute.description().clone(),
+        Item::Block(_) => Description::default(),
+    };
+    assert_eq!(described(0), Description::markdown("a *word*"));
+    assert_eq!(described(1), Description::plain("a *word*"));
+    assert!(format!("{schema:?}").contains("marked"));
 }

@@ -1,0 +1,92 @@
+//! Attributes as the framework wants them declared, with what it does for them while planning (CC-30, CC-32, CC-36).
+//!
+//! The framework keeps the prior form of values that mean the same, and asks for a new object where one is needed. It
+//! matches elements of lists by position, though, and elements here are known by their keys, so what is in or of elements
+//! is planned by [`super::plan`].
+
+use groma_framework::modifier::requires_replace_if_configured;
+use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder, SchemaProblem};
+
+use super::fields::{Change, Field, Fields, Order, Shape};
+use super::same::same;
+use crate::Name;
+
+/// The version of stored objects, as the existing provider has it.
+const SCHEMA_VERSION: u64 = 1;
+
+/// The schema of a resource.
+pub fn resource(fields: &Fields) -> Result<ResourceSchema, Vec<SchemaProblem>> {
+    let schema = SchemaBuilder::new().version(SCHEMA_VERSION);
+    attributes(fields, Place::Object)
+        .fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute))
+        .build()
+}
+
+/// The schema of the singular data source: everything is a result but `id`.
+pub fn data_source(fields: &Fields) -> Result<ResourceSchema, Vec<SchemaProblem>> {
+    let attributes = fields.list.iter().map(|field| match &*field.attribute {
+        "id" => (field.attribute.clone(), Attribute::string().required()),
+        _ => (field.attribute.clone(), result(field)),
+    });
+    attributes.fold(SchemaBuilder::new(), |schema, (name, attribute)| schema.attribute(name, attribute)).build()
+}
+
+/// Whether the framework plans the configured values of a field that is not in elements: its value is one of a kind, or a
+/// collection of such, with nothing in it that the service could complete.
+pub fn is_planned_by_framework(field: &Field) -> bool {
+    let scalar = |shape: &Shape| matches!(shape, Shape::Bool | Shape::Integer | Shape::Number | Shape::Text);
+    match &field.shape {
+        Shape::Time | Shape::Json => true,
+        Shape::List(element, _) | Shape::Set(element) | Shape::Map(element) => scalar(element),
+        shape => scalar(shape),
+    }
+}
+
+/// Where an object is.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// It is the object itself, or an attribute of such an object.
+    Object,
+    /// It is in an element of a list, set or map.
+    Element,
+}
+
+fn attributes(fields: &Fields, place: Place) -> impl Iterator<Item = (Name, Attribute)> {
+    fields.list.iter().map(move |field| (field.attribute.clone(), attribute(field, place)))
+}
+
+fn attribute(field: &Field, place: Place) -> Attribute {
+    let attribute = match field.shape.nested() {
+        Some((ObjectNesting::Single, inner)) => Attribute::nested(ObjectNesting::Single, attributes(inner, place)),
+        Some((nesting, inner)) => Attribute::nested(nesting, attributes(inner, Place::Element)),
+        None => Attribute::new(field.shape.written_type()),
+    };
+    let attribute = attribute.used(field.usage);
+    if place == Place::Object && is_planned_by_framework(field) { planned(field, attribute) } else { attribute }
+}
+
+fn planned(field: &Field, attribute: Attribute) -> Attribute {
+    let attribute = match field.change {
+        Change::InPlace => attribute,
+        Change::ReplaceIfConfigured => attribute.modifier(requires_replace_if_configured()),
+        Change::Replace => attribute.requires_replace(),
+    };
+    match &field.shape {
+        Shape::Json | Shape::Time | Shape::List(_, Order::Ignored) => {
+            let shape = field.shape.clone();
+            attribute.semantic_equality(move |left, right| same(&shape, left, right))
+        }
+        // Any other value has one form only.
+        _ => attribute,
+    }
+}
+
+fn result(field: &Field) -> Attribute {
+    let attribute = match field.shape.nested() {
+        Some((nesting, inner)) => {
+            Attribute::nested(nesting, inner.list.iter().map(|field| (field.attribute.clone(), result(field))))
+        }
+        None => Attribute::new(field.shape.ty()),
+    };
+    attribute.computed()
+}
