@@ -7,7 +7,10 @@ use std::sync::Arc;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
-use groma_provider::{Attribute, Block, ClientCapabilities, ObjectNesting, Provider, Use, ValidateRequest};
+use groma_provider::{
+    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Private, Provider, UpgradeRequest, Use,
+    ValidateRequest, proposed_new_state,
+};
 use groma_value::{Type, Value, convert};
 use serde_json::{Value as Json, json};
 
@@ -200,4 +203,66 @@ fn cc_21_what_is_not_known_yet_is_fine() {
     assert!(
         provider.validate_resource(request).now().unwrap_or_else(|_| panic!("a check needs no waiting")).is_empty()
     );
+}
+
+#[test]
+fn cc_32_each_changed_attribute_that_needs_a_new_object_is_named_once() {
+    let text = json!({"type": "string"});
+    let provider = provider(json!({
+        "properties": {
+            "Name": text, "Note": text,
+            "Place": {"type": "object", "properties": {"Zone": text, "Note": text}},
+            "Parts": {"type": "array", "insertionOrder": false,
+                "items": {"type": "object", "properties": {"Key": text, "Size": text}}},
+        },
+        "createOnlyProperties": ["/properties/Name", "/properties/Place/Zone", "/properties/Parts/*/Size"],
+        "handlers": {"update": {"permissions": []}},
+    }));
+    let object = |json: Json| {
+        let request =
+            UpgradeRequest { type_name: "awscc_test_thing".into(), version: 1, raw_state: json.to_string().into() };
+        provider.upgrade_resource(request).now().unwrap_or_else(|_| panic!("no waiting")).upgraded_state
+    };
+    let replaced = |prior: &Value, config: &Value| -> Vec<String> {
+        let block = provider.resource_schema("awscc_test_thing").unwrap().unwrap().block.clone();
+        let request = PlanRequest {
+            type_name: "awscc_test_thing".into(),
+            prior_state: prior.clone(),
+            proposed_new_state: proposed_new_state(&block, prior, config),
+            config: config.clone(),
+            prior_private: Private::default(),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            prior_identity: None,
+        };
+        let planned = provider.plan_resource(request).now().unwrap_or_else(|_| panic!("no waiting"));
+        assert!(planned.diagnostics.is_empty(), "{:?}", planned.diagnostics);
+        assert!(!planned.planned_private.is_empty(), "a change has a client token");
+        planned.requires_replace.iter().map(ToString::to_string).collect()
+    };
+    let part = |key: &str, size: &str| json!({"key": key, "size": size});
+    let thing = |name: &str, zone: &str, note: &str, parts: Json| json!({"name": name, "note": note, "place": {"zone": zone, "note": note}, "parts": parts});
+    let parts = || json!([part("x", "1"), part("y", "2")]);
+    let mut prior = thing("a", "1", "n", parts());
+    prior["id"] = json!("a");
+    let prior = object(prior);
+    let none: [&str; 0] = [];
+    assert_eq!(replaced(&prior, &object(thing("a", "1", "m", parts()))), none, "what may change changes in place");
+    assert_eq!(replaced(&prior, &object(thing("b", "1", "n", parts()))), [".name"]);
+    assert_eq!(replaced(&prior, &object(thing("a", "2", "n", parts()))), [".place.zone"]);
+    assert_eq!(
+        replaced(&prior, &object(thing("a", "1", "m", json!([part("y", "2"), part("x", "1")])))),
+        none,
+        "elements that only stand elsewhere are the same"
+    );
+    assert_eq!(
+        replaced(&prior, &object(thing("a", "1", "n", json!([part("x", "3"), part("y", "2")])))),
+        [".parts[0].size"]
+    );
+    assert_eq!(replaced(&prior, &object(json!({"note": "m", "parts": parts()}))), none, "nobody asks for another name");
+}
+
+#[test]
+fn cc_40_a_creation_may_be_asked_for_again() {
+    assert!(provider(json!({"properties": {}})).schema().unwrap().capabilities.repeatable_create);
 }
