@@ -24,7 +24,7 @@ impl Lookup {
     /// The provider at `address`.
     pub fn provider(&mut self, address: &ProviderAddress) -> Result<&Arc<dyn Provider>, Diagnostics> {
         if !self.providers.contains_key(address) {
-            self.providers.insert(address.clone(), Included.start(address)?);
+            self.providers.insert(address.clone(), Included::default().start(address)?);
         }
         self.providers
             .get(address)

@@ -12,6 +12,7 @@ mod init;
 mod lookup;
 mod operation;
 mod output;
+mod packages;
 mod plan;
 mod planfile;
 mod provider_source;

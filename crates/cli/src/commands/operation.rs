@@ -10,6 +10,7 @@ use groma_engine::{Hooks, Mode, PlanOptions, Refresh, Run, Session};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
+use super::packages::Packages;
 use super::provider_source::Included;
 use super::{Context, fail};
 use crate::arguments::{Flag, Planning};
@@ -50,10 +51,11 @@ pub(super) fn run(
         .enable_all()
         .build()
         .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
+    let packages = Packages::of(context, &configuration);
     let session = Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
-        providers: Arc::new(Included),
+        providers: Arc::new(Included::unless(packages)),
         hooks,
         cancellation: context.interrupts().cancellation().clone(),
         parallelism: usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(10),
