@@ -12,7 +12,6 @@ use indexmap::IndexMap;
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::evaluation::Evaluation;
 use crate::options::Input;
-use crate::planning::managed::ephemeral_misuse;
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::templates::Templates;
@@ -161,7 +160,7 @@ impl Validator<'_> {
             return Outcome::Failed;
         }
         if address.mode == ResourceMode::Managed
-            && let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, &instance)
+            && let Some(problem) = template.ephemeral_misuse(&value, &instance)
         {
             self.evaluation.diagnostics.push(problem);
             return Outcome::Failed;

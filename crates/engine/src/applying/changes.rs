@@ -17,7 +17,7 @@ use crate::evaluation::repetition_of;
 use crate::hooks::{Operation, Subject};
 use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
-use crate::planning::managed::{checked_instance, ignored, unrecordable};
+use crate::planning::managed::{checked_instance, ignored};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
 use crate::walk::Outcome;
@@ -315,7 +315,7 @@ impl Applier<'_> {
                 self.noted(noted)
             }
             Err(problem) => {
-                self.evaluation.diagnostics.push(unrecordable(&address, &problem.to_string()));
+                self.evaluation.diagnostics.push(record::unrecordable(&address, &problem));
                 false
             }
         }

@@ -212,8 +212,7 @@ impl Applier<'_> {
                 }
             }
             Err(problem) => {
-                let problem = crate::planning::managed::unrecordable(&read.address, &problem.to_string());
-                self.evaluation.diagnostics.push(problem);
+                self.evaluation.diagnostics.push(record::unrecordable(&read.address, &problem));
                 return Outcome::Failed;
             }
         }

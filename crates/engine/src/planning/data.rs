@@ -9,9 +9,9 @@ use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject, planned_u
 use groma_state::CheckStatus;
 use groma_value::{Marks, Value};
 
-use super::converse::{capabilities, no_meta};
-use super::managed::{checked_instance, ephemeral_misuse, unrecordable};
+use super::managed::checked_instance;
 use super::planner::{Event, Instance, Planner};
+use crate::client::{capabilities, no_meta};
 use crate::config_graph::body_references;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
@@ -140,7 +140,7 @@ impl Planner<'_> {
             return None;
         }
         if address.resource.mode == ResourceMode::Data
-            && let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, address)
+            && let Some(problem) = template.ephemeral_misuse(&value, address)
         {
             self.evaluation.diagnostics.push(problem);
             return None;
@@ -259,7 +259,7 @@ impl Planner<'_> {
             Ok(record) => {
                 self.state.insert(address, None, &template.provider, Arc::new(record));
             }
-            Err(problem) => self.evaluation.diagnostics.push(unrecordable(address, &problem.to_string())),
+            Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(address, &problem)),
         }
     }
 

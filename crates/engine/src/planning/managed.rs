@@ -5,9 +5,8 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_config::IgnoreChanges;
 use groma_diagnostics::{Diagnostic, Span};
-use groma_provider::{BodyDecoder, Schema};
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
-use groma_value::{Kind, Path, Value};
+use groma_value::{Kind, Value};
 
 use super::converse::{Conversation, Conversed, Draft, Purpose};
 use super::ignore::{Ignore, relative_path};
@@ -198,7 +197,7 @@ impl Planner<'_> {
         if failed {
             return None;
         }
-        if let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, address) {
+        if let Some(problem) = template.ephemeral_misuse(&value, address) {
             self.evaluation.diagnostics.push(problem);
             return None;
         }
@@ -336,7 +335,7 @@ impl Planner<'_> {
             Ok(record) => {
                 self.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));
             }
-            Err(problem) => self.evaluation.diagnostics.push(unrecordable(&subject.address, &problem.to_string())),
+            Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(&subject.address, &problem)),
         }
     }
 
@@ -389,24 +388,6 @@ pub(crate) fn checked_instance(address: &ResourceInstance) -> CheckedInstance {
     CheckedInstance { config: address.config_resource().to_string(), instance: address.to_string() }
 }
 
-/// Ephemeral values may only go where nothing keeps them (LC-29).
-pub(crate) fn ephemeral_misuse(
-    schema: &Schema,
-    body: &BodyDecoder,
-    value: &Value,
-    address: &ResourceInstance,
-) -> Option<Diagnostic> {
-    if !value.has_marks() {
-        return None;
-    }
-    let (_, marks) = value.unmark_deep();
-    let kept = |path: &Path| !schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
-    let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-    let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be \
-                  kept in the plan and in the state.";
-    Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(body.span_of(path)).about(address.to_string()))
-}
-
 /// Paths that an expression names: strings such as `tags["x"]`, or `all`.
 fn named_paths(value: &Value) -> Ignore {
     let (value, _) = value.unmark_deep();
@@ -431,11 +412,4 @@ pub(super) fn not_present(provider: &str, span: Span) -> Diagnostic {
          with its objects. Put the provider block back; it can go once an apply has destroyed them."
     );
     Diagnostic::error("Provider configuration not present", detail).at(span)
-}
-
-pub(crate) fn unrecordable(address: &ResourceInstance, problem: &str) -> Diagnostic {
-    let detail = format!(
-        "The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it."
-    );
-    Diagnostic::error("Failed to record an object", detail).about(address.to_string())
 }
