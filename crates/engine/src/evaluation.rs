@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use groma_address::Name;
-use groma_config::{Condition, Output, Variable};
+use groma_address::{Name, ResourceInstance};
+use groma_config::{Condition, Lifecycle, Output, Variable};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_lang::{FunctionContext, Scope, evaluate, observing};
+use groma_provider::BodyDecoder;
 use groma_state::CheckStatus;
 use groma_value::{Kind, Marks, Value, convert};
 use indexmap::IndexMap;
@@ -276,22 +277,73 @@ impl Evaluation {
         Outcome::Done
     }
 
-    /// Preconditions or postconditions of a resource instance. Gives the worst of their results.
-    pub fn conditions(
+    /// The configuration that the block of a resource instance gives; none after an error, which is noted.
+    pub fn instance(&mut self, body: &BodyDecoder, address: &ResourceInstance, scope: &dyn Scope) -> Option<Value> {
+        let (value, mut problems) = body.evaluate(scope);
+        for problem in problems.iter_mut() {
+            problem.address.get_or_insert_with(|| address.to_string());
+        }
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// The configuration that a provider block gives; none after an error, which is noted.
+    pub fn provider(&mut self, body: &BodyDecoder, scope: &dyn Scope) -> Option<Value> {
+        let (value, problems) = body.evaluate(scope);
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// Preconditions of a resource instance. Gives the worst of their results.
+    pub fn preconditions(
+        &mut self,
+        lifecycle: &Lifecycle,
+        address: &ResourceInstance,
+        scope: &dyn Scope,
+    ) -> CheckStatus {
+        self.conditions(&lifecycle.preconditions, "Resource precondition failed", address, scope)
+    }
+
+    /// Postconditions of a resource instance with its new object. Gives the worst of their results.
+    pub fn postconditions(
+        &mut self,
+        world: &World,
+        (module, resource, position): (ModuleId, u32, usize),
+        address: &ResourceInstance,
+        object: &Value,
+    ) -> CheckStatus {
+        let config = Arc::clone(&world.static_module(module).config);
+        let Some((_, block)) = config.resources.get_index(resource as usize) else { return CheckStatus::Pass };
+        if block.lifecycle.postconditions.is_empty() {
+            return CheckStatus::Pass;
+        }
+        let repetition = repetition_of(world, module, resource, position);
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition).with_self(object);
+        self.conditions(&block.lifecycle.postconditions, "Resource postcondition failed", address, &scope)
+    }
+
+    fn conditions(
         &mut self,
         rules: &[Condition],
         summary: &str,
-        object: &CheckedInstance,
+        address: &ResourceInstance,
         scope: &dyn Scope,
     ) -> CheckStatus {
+        if rules.is_empty() {
+            return CheckStatus::Pass;
+        }
+        let (config, instance) = (address.config_resource().to_string(), address.to_string());
         let mut worst = CheckStatus::Pass;
         for rule in rules {
             let verdict = judge(rule, scope, &mut self.diagnostics);
-            self.checks.report(Checkable::Resource, object.config.clone(), object.instance.clone(), &verdict);
+            self.checks.report(Checkable::Resource, config.clone(), instance.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {
                     let problem = Diagnostic::error(summary, message).at(rule.condition.span);
-                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(object.instance.clone()));
+                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(instance.clone()));
                     worst = CheckStatus::Fail;
                 }
                 Verdict::Error => worst = CheckStatus::Error,
@@ -321,13 +373,12 @@ impl Evaluation {
     }
 }
 
-/// An instance whose conditions are evaluated, by its addresses.
-#[derive(Clone, Debug)]
-pub struct CheckedInstance {
-    /// The resource as written.
-    pub config: String,
-    /// The instance.
-    pub instance: String,
+/// How something ends whose conditions came out like this.
+pub fn outcome_of(status: CheckStatus) -> Outcome {
+    match status {
+        CheckStatus::Pass | CheckStatus::Unknown => Outcome::Done,
+        CheckStatus::Fail | CheckStatus::Error => Outcome::Failed,
+    }
 }
 
 fn world_position(evaluation: &Evaluation, span: Span) -> String {

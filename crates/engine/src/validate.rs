@@ -98,12 +98,8 @@ impl Validator<'_> {
         let index = self.world.module(module).of;
         let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
-        let (value, problems) = block.body.evaluate(&InstanceScope::new(&self.world, module, &functions));
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
-            return Outcome::Failed;
-        }
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
         let problems =
             provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;

@@ -67,7 +67,8 @@ pub fn invocation(
             Some(("chdir", path)) if !path.is_empty() => directory = Some(PathBuf::from(path)),
             Some(("chdir", _)) | None if bare.starts_with("chdir") => {
                 return Err(UsageError::bare(
-                    "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example",
+                    "Invalid -chdir option: put an equals sign and the directory right after it, as in \
+                     -chdir=example",
                 ));
             }
             None if matches!(bare, "version" | "v") => words.push("version".into()),

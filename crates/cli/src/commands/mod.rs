@@ -5,7 +5,6 @@ mod approval;
 mod backend;
 mod configuration;
 mod console;
-mod console_scope;
 mod context;
 mod emulator;
 mod init;

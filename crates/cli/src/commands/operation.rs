@@ -140,8 +140,11 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     };
     let refresh = if unless_off(planning.refresh) { Refresh::Read } else { Refresh::Trust };
     if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
-        problems.append(fail("Incompatible refresh options", "-refresh=false leaves nothing to do for a plan with \
-                                                              -refresh-only. Give only one of the two."));
+        problems.append(fail(
+            "Incompatible refresh options",
+            "-refresh=false leaves nothing to do for a plan with \
+                                                              -refresh-only. Give only one of the two.",
+        ));
     }
     let targets = parsed::<Target>(&planning.target, "target", &mut problems);
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", &mut problems);

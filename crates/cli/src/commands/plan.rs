@@ -20,7 +20,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
             context,
             "plan",
             "Too many command line arguments",
-            "To specify a working directory for the plan, use the global -chdir flag.",
+            "Plan works in the current directory. For another one, put the option -chdir=DIRECTORY before the \
+             command.",
         ));
     }
     let mut options = options(context, planning, "plan")?;

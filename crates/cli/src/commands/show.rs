@@ -37,10 +37,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
                 show_state_file(context, &path, is_json)
             }
         }
-        _ => Err(fail(
-            "Too many command line arguments",
-            "Expected at most one positional argument: a saved plan or a state file.",
-        )),
+        _ => Err(fail("Too many command line arguments", "Give one file at most: a saved plan or a state file.")),
     }
 }
 

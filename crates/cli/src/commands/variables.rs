@@ -50,8 +50,8 @@ pub(super) fn values(
         for name in absent.iter().filter(|name| !values.contains_key(*name)) {
             if let Some(variable) = root.variables.get(name) {
                 let detail = format!(
-                    "The root module input variable \"{name}\" is not set, and has no default value. Use a -var or -var-file command \
-                     line argument to provide a value for this variable."
+                    "The root module declares the variable \"{name}\" without a default, and no value was given. \
+                     Give one with -var or -var-file, or in the environment variable TF_VAR_{name}."
                 );
                 diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
             }

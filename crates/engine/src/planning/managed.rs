@@ -11,7 +11,7 @@ use groma_value::{Kind, Value};
 use super::converse::{Conversation, Conversed, Draft, Purpose};
 use super::ignore::{Ignore, relative_path};
 use super::planner::{Event, Instance, ManagedEvent, ManagedSubject, Planner};
-use crate::evaluation::{CheckedInstance, Evaluation, repetition_of};
+use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
@@ -178,25 +178,11 @@ impl Planner<'_> {
         let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let mut undecided = false;
-        if !lifecycle.preconditions.is_empty() {
-            let names = checked_instance(address);
-            let status =
-                self.evaluation.conditions(&lifecycle.preconditions, "Resource precondition failed", &names, &scope);
-            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
-                return None;
-            }
-            undecided = status == CheckStatus::Unknown;
-        }
-        let (value, mut problems) = template.body.evaluate(&scope);
-        for problem in problems.iter_mut() {
-            problem.address.get_or_insert_with(|| address.to_string());
-        }
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
+        let status = self.evaluation.preconditions(&lifecycle, address, &scope);
+        if outcome_of(status) == Outcome::Failed {
             return None;
         }
+        let value = self.evaluation.instance(&template.body, address, &scope)?;
         if let Some(problem) = template.ephemeral_misuse(&value, address) {
             self.evaluation.diagnostics.push(problem);
             return None;
@@ -209,7 +195,7 @@ impl Planner<'_> {
             ignore,
             create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
             prevent_destroy: prevent.then_some(resource.header_span),
-            undecided,
+            undecided: status == CheckStatus::Unknown,
         })
     }
 
@@ -243,9 +229,7 @@ impl Planner<'_> {
             && self.options.mode == Mode::Normal
         {
             let status = self.postconditions(instance, &subject.address, value);
-            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
-                outcome = Outcome::Failed;
-            }
+            outcome = outcome_of(status);
             undecided |= status == CheckStatus::Unknown;
         }
         if let Some(draft) = draft {
@@ -345,18 +329,8 @@ impl Planner<'_> {
         address: &ResourceInstance,
         value: &Value,
     ) -> CheckStatus {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
-            return CheckStatus::Pass;
-        };
-        if resource.lifecycle.postconditions.is_empty() {
-            return CheckStatus::Pass;
-        }
-        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition).with_self(value);
-        let names = checked_instance(address);
-        self.evaluation.conditions(&resource.lifecycle.postconditions, "Resource postcondition failed", &names, &scope)
+        let place = (instance.module, instance.resource, instance.position);
+        self.evaluation.postconditions(&self.world, place, address, value)
     }
 
     /// What `count` and `each` mean for an instance.
@@ -381,11 +355,6 @@ pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope
 pub(super) async fn hold(subject: ManagedSubject, talk: Conversation) -> Event {
     let conversed = talk.hold().await;
     Event::Managed(Box::new(ManagedEvent { subject, conversed }))
-}
-
-/// The names of an instance in the results of conditions.
-pub(crate) fn checked_instance(address: &ResourceInstance) -> CheckedInstance {
-    CheckedInstance { config: address.config_resource().to_string(), instance: address.to_string() }
 }
 
 /// Paths that an expression names: strings such as `tags["x"]`, or `all`.

@@ -291,12 +291,9 @@ impl<'a> Planner<'a> {
         }
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = crate::world::InstanceScope::new(&self.world, visit.module, &functions);
-        let (value, problems) = block.body.evaluate(&scope);
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
+        let Some(value) = self.evaluation.provider(&block.body, &scope) else {
             return self.end(visit, Outcome::Failed);
-        }
+        };
         match self.providers.for_configuration(&block.config) {
             Ok(provider) => {
                 let version = self.session.terraform_version.clone();
