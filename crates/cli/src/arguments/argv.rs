@@ -115,7 +115,7 @@ fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
     let hint =
         suggest(&name, known.iter().copied()).map(|known| format!(" Did you mean {known:?}?")).unwrap_or_default();
     UsageError::bare(format!(
-        "There is no command named {name:?}.{hint}\n\nTo see all of the top-level commands, run:\n  {} -help",
+        "There is no command {name:?}.{hint}\n\nThe commands are shown by:\n  {} -help",
         command.get_name()
     ))
 }

@@ -10,6 +10,7 @@ mod emulator;
 mod init;
 mod lookup;
 mod operation;
+mod outcome;
 mod output;
 mod packages;
 mod plan;
@@ -32,9 +33,8 @@ use crate::arguments::{Parsed, Task, UsageError, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
+use outcome::Outcome;
 
-/// How a command ends: its exit code, or the problems that ended it.
-type Outcome = Result<u8, Diagnostics>;
 
 /// Runs what the command line asks for; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
@@ -100,18 +100,4 @@ fn misused(program: &str, environment: &[(String, String)], problem: UsageError)
         }
     }
     1
-}
-
-/// The failure of a command because it was not called as it must be.
-fn misuse(context: &Context, command: &str, summary: &str, detail: impl AsRef<str>) -> Diagnostics {
-    let program = &context.wording.command;
-    fail(
-        summary,
-        format!("{}\n\nFor more help on using this command, run:\n  {program} {command} -help", detail.as_ref()),
-    )
-}
-
-/// The failure of a command because of one problem.
-fn fail(summary: &str, detail: impl Into<String>) -> Diagnostics {
-    Diagnostic::error(summary, detail).into()
 }

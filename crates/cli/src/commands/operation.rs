@@ -12,7 +12,8 @@ use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 use super::backend::unless_off;
 use super::packages::Packages;
 use super::provider_source::Included;
-use super::{Context, fail};
+use super::context::Context;
+use super::outcome::fail;
 use crate::arguments::{Flag, Planning};
 use crate::clock;
 use crate::settings::{Questions, TERRAFORM_VERSION};
@@ -142,8 +143,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
         problems.append(fail(
             "Incompatible refresh options",
-            "-refresh=false leaves nothing to do for a plan with \
-                                                              -refresh-only. Give only one of the two.",
+            "-refresh=false leaves nothing to do for a plan with -refresh-only. Give only one of the two.",
         ));
     }
     let targets = parsed::<Target>(&planning.target, "target", &mut problems);
@@ -156,7 +156,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     }
     if problems.has_errors() {
         let help =
-            format!("\n\nFor more help on using this command, run:\n  {} {command} -help", context.wording.command);
+            format!("\n\nThe options of this command are shown by:\n  {} {command} -help", context.wording.command);
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }

@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json};
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::operation::open_state;
-use super::{Context, Outcome, fail};
+use super::context::Context;
+use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Output};
 use crate::views::json::{pretty, type_json, value_json};
 
@@ -30,8 +31,7 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
     if is_raw && is_json {
         return Err(fail(
             "Invalid output format",
-            "A value is printed either as bare text or as JSON: give -raw or \
-                                                  -json, not both.",
+            "A value is printed either as bare text or as JSON: give -raw or -json, not both.",
         ));
     }
     let state = read_state(context, arguments)?;
