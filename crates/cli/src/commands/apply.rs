@@ -13,12 +13,14 @@ use indexmap::IndexMap;
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
+use super::context::Context;
 use super::operation::{
     OpenState, Watched, open_for_changes, options, partial_plan_warning, prepare_context, run as new_run, watch,
 };
+use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
-use super::{Context, Outcome, fail, output, planfile};
+use super::{output, planfile};
 use crate::arguments::{Apply, Destroy, Flag};
 use crate::settings::Questions;
 use crate::terminal::Tone;

@@ -8,7 +8,8 @@ use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, load};
 use groma_diagnostics::Diagnostics;
 
-use super::{Context, fail};
+use super::context::Context;
+use super::outcome::fail;
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]

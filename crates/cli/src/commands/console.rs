@@ -9,9 +9,10 @@ use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::operation::{open_state, run as new_run};
+use super::outcome::Outcome;
 use super::variables::{Missing, values};
-use super::{Context, Outcome};
 use crate::arguments::Console;
 use crate::terminal::Answer;
 

@@ -4,9 +4,10 @@ use groma_diagnostics::Diagnostics;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
+use super::outcome::{Outcome, fail};
 use super::packages::Packages;
 use super::provider_source::{chosen_package, is_cloud_control, is_included};
-use super::{Context, Outcome, fail};
 use crate::arguments::{Flag, Init};
 use crate::settings::TERRAFORM_VERSION;
 use crate::terminal::Tone;

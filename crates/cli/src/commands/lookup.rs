@@ -10,7 +10,7 @@ use groma_provider::{Provider, Schema, UpgradeRequest};
 use groma_state::{DeposedKey, InstanceView, ObjectRecord, ObjectStatus, State};
 use groma_value::{Marks, PathMarks, Value, json};
 
-use super::fail;
+use super::outcome::fail;
 use super::provider_source::Included;
 use crate::views::state::StoredObject;
 

@@ -27,14 +27,12 @@ mod version;
 use std::ffi::OsString;
 use std::path::Path;
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::Diagnostics;
 
 use crate::arguments::{Parsed, Task, UsageError, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
-use outcome::Outcome;
-
 
 /// Runs what the command line asks for; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {

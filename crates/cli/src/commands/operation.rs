@@ -10,10 +10,10 @@ use groma_engine::{Hooks, Mode, PlanOptions, Refresh, Run, Session};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
-use super::packages::Packages;
-use super::provider_source::Included;
 use super::context::Context;
 use super::outcome::fail;
+use super::packages::Packages;
+use super::provider_source::Included;
 use crate::arguments::{Flag, Planning};
 use crate::clock;
 use crate::settings::{Questions, TERRAFORM_VERSION};

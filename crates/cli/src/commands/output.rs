@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
-use super::operation::open_state;
 use super::context::Context;
+use super::operation::open_state;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Output};
 use crate::views::json::{pretty, type_json, value_json};

@@ -8,7 +8,7 @@ use groma_config::{Configuration, DiskFiles, LockFile};
 use groma_diagnostics::Sources;
 use groma_hcl::{BodySchema, parse_file};
 
-use super::Context;
+use super::context::Context;
 
 /// The providers of which a package was chosen, with what has chosen it.
 #[derive(Clone, Debug, Default)]

@@ -8,9 +8,10 @@ use groma_state::{InstanceView, Locking, State as StoredState};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::lookup::Lookup;
 use super::operation::open_state;
-use super::{Context, Outcome, fail};
+use super::outcome::{Outcome, fail};
 use crate::arguments::{State, StateList, StateShow};
 use crate::views::state::write_object;
 

@@ -7,7 +7,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::Input;
 use indexmap::IndexMap;
 
-use super::Context;
+use super::context::Context;
+use super::outcome::fail;
 use crate::arguments::{Assignment, Variables};
 use crate::settings::Questions;
 use crate::terminal::Answer;
@@ -88,7 +89,7 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
             // What is missing is reported for all variables together.
             Answer::End => break,
             Answer::Interrupted => {
-                return Err(super::fail(
+                return Err(fail(
                     "Interrupted",
                     "The question for an input variable was interrupted. Nothing was changed.",
                 ));

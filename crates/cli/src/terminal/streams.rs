@@ -3,7 +3,10 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::{PIPE_COLUMNS, Palette};
+use super::palette::Palette;
+
+/// Columns of an output that is no terminal.
+pub const PIPE_COLUMNS: usize = 78;
 
 /// An output that threads share.
 pub type Shared = Arc<Mutex<dyn Write + Send>>;
