@@ -2,10 +2,6 @@
 
 use std::process::ExitCode;
 
-/// A plan is millions of small values, made and dropped at once.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let path = arguments.next().unwrap_or_default();
