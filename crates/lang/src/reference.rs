@@ -142,7 +142,7 @@ fn prefixed(traversal: &Traversal, mode: Mode) -> Result<Referenced, Diagnostic>
     let root = &traversal.root;
     match traversal.steps.as_slice() {
         [] | [_] => Err(invalid(
-            format!("After \"{}\" two names are needed, each after a dot: {first} and {second}.", root.name),
+            format!("After \"{}\" two names are needed, each behind a dot: {first} and {second}.", root.name),
             traversal.span,
         )),
         [Step::Attribute { name, span }, rest @ ..] => {

@@ -175,7 +175,7 @@ impl Timestamp {
         let nanoseconds = reader.fraction()?;
         let offset = reader.offset()?;
         if !reader.rest.is_empty() {
-            return Err(format!("not a valid RFC3339 timestamp: extra text {:?} at the end", reader.rest));
+            return Err(format!("this is no timestamp of RFC 3339: {:?} follows its end", reader.rest));
         }
         let local = days_of(year, month, day) * SECONDS_A_DAY + hour * 3_600 + minute * 60 + second;
         Ok(Self { seconds: local - offset, nanoseconds, offset })
