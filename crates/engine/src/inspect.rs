@@ -5,7 +5,6 @@ use std::sync::Arc;
 use groma_diagnostics::Diagnostics;
 use groma_lang::{FunctionContext, Scope};
 use groma_state::State;
-use groma_value::json;
 use indexmap::IndexMap;
 
 use crate::config_graph::NodeKind;
@@ -13,7 +12,7 @@ use crate::evaluation::Evaluation;
 use crate::options::Input;
 use crate::planning::Prepared;
 use crate::planning::expand::recorded_expansion;
-use crate::record::remember_marks;
+use crate::record;
 use crate::repetition::{Arguments, expand};
 use crate::session::Session;
 use crate::walk::{Outcome, Visit, Walk};
@@ -85,11 +84,9 @@ impl Inspector<'_> {
     fn expand_call(&mut self, walk: &mut Walk, module: ModuleId, at: u32) {
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, call)) = config.calls.get_index(at as usize) else { return };
-        let arguments =
-            Arguments { count: call.count.as_ref(), for_each: call.for_each.as_ref(), enabled: call.enabled.as_ref() };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
-        let expansion = expand(arguments, &scope, &mut Diagnostics::new()).unwrap_or_default();
+        let expansion = expand(Arguments::of_call(call), &scope, &mut Diagnostics::new()).unwrap_or_default();
         let instances = self.world.expand_call(module, at, expansion);
         walk.expanded(&self.world, module, at, &instances);
     }
@@ -103,10 +100,9 @@ impl Inspector<'_> {
         for position in 0..count {
             let address = self.world.instance_address(module, at, position);
             let Some(record) = self.state.object(&address, None) else { continue };
-            let decoded = json::from_json(record.attributes.as_bytes(), template.schema.block.implied_type());
-            if let Ok(value) = decoded {
+            if let Some(value) = record::decode(&template.schema, record) {
                 let data = &mut self.world.module_mut(module).resources[at as usize];
-                data.settle(position, remember_marks(value, record));
+                data.settle(position, value);
             }
         }
     }

@@ -69,6 +69,12 @@ fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
     paths
 }
 
+/// The object of a record as it was written, without asking its provider; none where it does not fit the schema.
+pub fn decode(schema: &Schema, record: &ObjectRecord) -> Option<Value> {
+    let value = json::from_json(record.attributes.as_bytes(), schema.block.implied_type()).ok()?;
+    Some(remember_marks(value, record))
+}
+
 /// `value` with the marks that a record remembers.
 pub fn remember_marks(value: Value, record: &ObjectRecord) -> Value {
     if value.is_null() || record.sensitive_attributes.is_empty() {

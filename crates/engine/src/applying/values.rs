@@ -5,7 +5,6 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, Name};
 use groma_provider::Checked;
 use groma_state::Outcome as Recorded;
-use groma_value::json;
 
 use super::applier::{Applier, Event};
 use crate::evaluation::{outcome_of, repetition_of};
@@ -29,9 +28,9 @@ impl Applier<'_> {
             let index = self.world.module(module).of;
             let template = self.prepared.templates.resource(index, resource);
             if let (Some(record), Some(template)) = (&view.record.current, template)
-                && let Ok(value) = json::from_json(record.attributes.as_bytes(), template.schema.block.implied_type())
+                && let Some(value) = record::decode(&template.schema, record)
             {
-                found.push((module, resource, position, record::remember_marks(value, record)));
+                found.push((module, resource, position, value));
             }
         }
         for (module, resource, position, value) in found {

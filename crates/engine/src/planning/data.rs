@@ -250,9 +250,8 @@ impl Planner<'_> {
     /// While everything is destroyed, data resources are what the last run found.
     async fn settle_recorded(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) {
         if let Some(record) = self.state.object(address, None).cloned() {
-            let ty = template.schema.block.implied_type();
-            if let Ok(value) = groma_value::json::from_json(record.attributes.as_bytes(), ty) {
-                self.settle(instance, record::remember_marks(value, &record));
+            if let Some(value) = record::decode(&template.schema, &record) {
+                self.settle(instance, value);
             }
             self.state.remove(address, None);
         }

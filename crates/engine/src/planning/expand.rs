@@ -16,8 +16,7 @@ impl Planner<'_> {
     pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
         let config = Arc::clone(&self.world.static_module(visit.module).config);
         let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
-        let arguments =
-            Arguments { count: call.count.as_ref(), for_each: call.for_each.as_ref(), enabled: call.enabled.as_ref() };
+        let arguments = Arguments::of_call(call);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
@@ -36,12 +35,7 @@ impl Planner<'_> {
         if self.template(visit.module, at).is_none() {
             return self.end(visit, Outcome::Failed);
         }
-        let lifecycle = &resource.lifecycle;
-        let arguments = Arguments {
-            count: resource.count.as_ref(),
-            for_each: resource.for_each.as_ref(),
-            enabled: lifecycle.enabled.as_ref(),
-        };
+        let arguments = Arguments::of_resource(resource);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let expansion = match self.options.mode {
