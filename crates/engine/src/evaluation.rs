@@ -109,7 +109,7 @@ impl Evaluation {
             Unsuitable::Type(problem) => {
                 let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
                 let detail = format!(
-                    "The given value is not suitable for var.{} declared in its module: {place}{}.",
+                    "The value for var.{} does not fit the type that the module declares for it: {place}{}.",
                     variable.name, problem.message
                 );
                 ("Invalid value for input variable", detail)
