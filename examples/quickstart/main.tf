@@ -6,8 +6,7 @@ terraform {
 
   required_providers {
     awscc = {
-      source  = "hashicorp/awscc"
-      version = ">= 1.0"
+      source = "hashicorp/awscc"
     }
   }
 }

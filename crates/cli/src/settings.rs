@@ -32,6 +32,10 @@ pub struct Settings {
     pub home: Option<PathBuf>,
     /// The registry of provider sources that name none: `GROMA_REGISTRY`.
     pub registry: Option<String>,
+    /// The file of `TF_CLI_CONFIG_FILE`, else `.terraformrc` in the home folder.
+    pub cli_configuration: Option<PathBuf>,
+    /// The addresses of providers that run already: the keys of `TF_REATTACH_PROVIDERS`.
+    pub reattached: Vec<String>,
 }
 
 /// Whether questions may be asked.
@@ -88,9 +92,19 @@ impl Settings {
             }),
             home: get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from),
             registry: get("GROMA_REGISTRY").map(str::to_owned),
+            cli_configuration: get("TF_CLI_CONFIG_FILE")
+                .map(PathBuf::from)
+                .or_else(|| get("HOME").map(|home| PathBuf::from(home).join(".terraformrc"))),
+            reattached: get("TF_REATTACH_PROVIDERS").map(keys).unwrap_or_default(),
             data_directory,
         }
     }
+}
+
+/// The keys of a JSON object; none of anything else.
+fn keys(text: &str) -> Vec<String> {
+    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
+    object.map(|object| object.into_iter().map(|(key, _)| key).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,44 +1,69 @@
-//! The same steps with this program and with Terraform, where one is found: the same texts, documents and states.
+//! The same steps with this program and with Terraform: the same texts, documents and states.
 //!
-//! `GROMA_TERRAFORM` names a Terraform 1.15 to hold against; without it the tests say that they were skipped.
+//! What Terraform 1.15 says is recorded beside the tests, for configurations of our own. `GROMA_TERRAFORM` names a
+//! Terraform to ask instead; with `GROMA_RECORD` its answers are recorded anew.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
 
-use std::path::PathBuf;
+use std::cell::Cell;
 
+use common::even::{even, even_ids, first_difference, terraform};
 use common::{Folder, Ran};
 use serde_json::Value as Json;
 
 /// Both programs, side by side.
 struct Pair {
+    name: &'static str,
     groma: Folder,
-    terraform: Folder,
+    terraform: Option<Folder>,
+    step: Cell<usize>,
 }
 
 impl Pair {
-    /// Nothing when there is no Terraform to hold against.
-    fn new() -> Option<Self> {
-        let Some(terraform) = std::env::var_os("GROMA_TERRAFORM").map(PathBuf::from) else {
-            println!("skipped: no terraform");
-            return None;
-        };
-        Some(Self { groma: Folder::new(), terraform: Folder::for_program(&terraform).with("TF_CLI_ARGS", "-no-color") })
+    fn new(name: &'static str) -> Self {
+        let terraform = terraform();
+        if terraform.is_none() {
+            println!("held against what was recorded: no terraform");
+        }
+        let terraform = terraform.map(|program| Folder::for_program(&program).with("TF_CLI_ARGS", "-no-color"));
+        Self { name, groma: Folder::new(), terraform, step: Cell::new(0) }
     }
 
     fn write(&self, name: &str, text: &str) -> &Self {
         self.groma.write(name, text);
-        self.terraform.write(name, text);
+        if let Some(terraform) = &self.terraform {
+            terraform.write(name, text);
+        }
         self
     }
 
+    /// Terraform wants to know its modules before anything else.
     fn init(&self) {
-        self.terraform.run(&["init"]);
+        if let Some(terraform) = &self.terraform {
+            terraform.run(&["init"]);
+        }
     }
 
-    fn both(&self, arguments: &[&str], input: &str) -> (Ran, Ran) {
-        (self.groma.run_with_input(arguments, input), self.terraform.run_with_input(arguments, input))
+    /// What `ask` gives for both programs must be the same.
+    fn compare(&self, what: &str, ask: impl Fn(&Folder) -> String) {
+        self.step.set(self.step.get() + 1);
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/terraform");
+        let record = format!("{folder}/{}-{:02}.txt", self.name, self.step.get());
+        let theirs = match &self.terraform {
+            Some(terraform) => {
+                let theirs = ask(terraform);
+                if std::env::var_os("GROMA_RECORD").is_some() {
+                    std::fs::create_dir_all(folder).unwrap();
+                    std::fs::write(&record, &theirs).unwrap();
+                }
+                theirs
+            }
+            None => std::fs::read_to_string(&record).unwrap(),
+        };
+        let ours = ask(&self.groma);
+        assert!(ours == theirs, "{} {what}: {}", self.name, first_difference(&theirs, &ours));
     }
 
     /// Both must say the same on standard output and end the same.
@@ -47,93 +72,30 @@ impl Pair {
     }
 
     fn same_with_input(&self, arguments: &[&str], input: &str) {
-        let (ours, theirs) = self.both(arguments, input);
-        assert_eq!(ours.code, theirs.code, "{arguments:?}\n{}\n{}", ours.err, theirs.err);
-        let (ours, theirs) = (even(&ours.out), even(&theirs.out));
-        assert!(ours == theirs, "{arguments:?}\n--- terraform\n{theirs}\n--- groma\n{ours}");
+        self.compare(&arguments.join(" "), |folder| {
+            let ran = folder.run_with_input(arguments, input);
+            format!("{}\nexit {}\n", even(&ran.out), ran.code)
+        });
     }
 
     /// Both must print the same document, but for what `leave_out` names at its top.
     fn same_document(&self, arguments: &[&str], leave_out: &[&str]) {
-        let (ours, theirs) = self.both(arguments, "");
-        let document = |ran: &Ran| {
-            let mut json: Json = serde_json::from_str(&even_ids(&ran.out)).unwrap();
+        self.compare(&arguments.join(" "), |folder| {
+            let mut json: Json = serde_json::from_str(&even_ids(&folder.ok(arguments))).unwrap();
             let object = json.as_object_mut().unwrap();
             leave_out.iter().for_each(|name| drop(object.remove(*name)));
             serde_json::to_string_pretty(&json).unwrap()
-        };
-        let (ours, theirs) = (document(&ours), document(&theirs));
-        assert!(ours == theirs, "{arguments:?}\n{}", first_difference(&theirs, &ours));
+        });
     }
 
     /// Both must have the same state, but for its serial, which counts writes.
     fn same_state(&self) {
-        let state = |folder: &Folder| {
+        self.compare("state", |folder| {
             let text = even_ids(&folder.read("terraform.tfstate"));
-            text.lines()
-                .filter(|line| !line.starts_with("  \"serial\":"))
-                .map(|line| format!("{line}\n"))
-                .collect::<String>()
-        };
-        let (ours, theirs) = (state(&self.groma), state(&self.terraform));
-        assert!(ours == theirs, "{}", first_difference(&theirs, &ours));
+            let lines = text.lines().filter(|line| !line.starts_with("  \"serial\":"));
+            lines.map(|line| format!("{line}\n")).collect()
+        });
     }
-}
-
-/// The text without what must differ: ids, names of the program, the order of progress.
-fn even(text: &str) -> String {
-    let text = even_ids(text).replace("groma apply", "terraform apply").replace("groma plan", "terraform plan");
-    let mut lines: Vec<&str> = Vec::new();
-    let mut progress: Vec<&str> = Vec::new();
-    for line in text.lines() {
-        if let Some(at) = line.find(" (deposed object ") {
-            // The key of a deposed object is made up.
-            progress.push(&line[..at]);
-        } else if is_progress(line) {
-            // How long it took is not to be compared.
-            progress.push(line.split(" after ").next().unwrap_or(line));
-        } else {
-            progress.sort_unstable();
-            lines.append(&mut progress);
-            lines.push(line);
-        }
-    }
-    progress.sort_unstable();
-    lines.append(&mut progress);
-    lines.join("\n")
-}
-
-fn is_progress(line: &str) -> bool {
-    let words =
-        ["Refreshing state...", "Creating...", "Creation complete", "Modif", "Destr", "Reading...", "Read complete"];
-    !line.starts_with(' ') && words.iter().any(|word| line.contains(&format!(": {word}")))
-}
-
-/// The text with the same stand-in for every UUID and time.
-fn even_ids(text: &str) -> String {
-    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_uuid = |text: &str| {
-        let groups: Vec<&str> = text.split('-').collect();
-        groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]) && groups.iter().all(|group| is_hex(group))
-    };
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if rest.get(..36).is_some_and(is_uuid) {
-            out.push_str("ID");
-            rest = &rest[36..];
-        } else {
-            out.push(c);
-            rest = &rest[c.len_utf8()..];
-        }
-    }
-    out
-}
-
-fn first_difference(theirs: &str, ours: &str) -> String {
-    let at = theirs.lines().zip(ours.lines()).take_while(|(a, b)| a == b).count();
-    let around = |text: &str| text.lines().skip(at.saturating_sub(8)).take(16).collect::<Vec<_>>().join("\n");
-    format!("from line {}\n--- terraform\n{}\n--- groma\n{}", at + 1, around(theirs), around(ours))
 }
 
 /// References of outputs are not all listed yet; times differ.
@@ -283,7 +245,7 @@ resource "terraform_data" "inner" {
 
 #[test]
 fn a_life_of_creation_change_and_end() {
-    let Some(pair) = Pair::new() else { return };
+    let pair = Pair::new("life");
     pair.write("main.tf", BEFORE).write("child/main.tf", CHILD).init();
     pair.same(&["validate"]);
     pair.same(&["plan", "-out=first"]);
@@ -316,7 +278,7 @@ fn a_life_of_creation_change_and_end() {
 
 #[test]
 fn questions_and_answers() {
-    let Some(pair) = Pair::new() else { return };
+    let pair = Pair::new("questions");
     pair.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = 1\n}\n")
         .init();
     for answer in ["no\n", "\n", ""] {
@@ -331,7 +293,7 @@ fn questions_and_answers() {
 
 #[test]
 fn lists_are_aligned_alike() {
-    let Some(pair) = Pair::new() else { return };
+    let pair = Pair::new("lists");
     let lists: [[&str; 2]; 12] = [
         ["[1, 2, 3]", "[1, 3, 4]"],
         ["[1, 2, 3, 4]", "[2, 3, 4, 1]"],
@@ -362,7 +324,7 @@ fn lists_are_aligned_alike() {
 
 #[test]
 fn messages_are_the_same() {
-    let Some(pair) = Pair::new() else { return };
+    let pair = Pair::new("messages");
     pair.write(
         "main.tf",
         "resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n",
@@ -372,6 +334,10 @@ fn messages_are_the_same() {
         let lines = ran.out.lines().map(|line| {
             let mut json: Json = serde_json::from_str(&even_ids(line)).unwrap();
             json.as_object_mut().unwrap().remove("@timestamp");
+            // The words of an explanation are our own; the summary is what people search for.
+            if let Some(diagnostic) = json.get_mut("diagnostic").and_then(Json::as_object_mut) {
+                diagnostic.remove("detail");
+            }
             json.to_string()
         });
         lines.collect::<Vec<_>>().join("\n")
@@ -383,9 +349,9 @@ fn messages_are_the_same() {
         &["plan", "-json", "-destroy"],
         &["apply", "-json"],
     ] {
-        let (ours, theirs) = pair.both(arguments, "");
-        assert_eq!(ours.code, theirs.code, "{arguments:?}");
-        let (ours, theirs) = (messages(&ours), messages(&theirs));
-        assert!(ours == theirs, "{arguments:?}\n{}", first_difference(&theirs, &ours));
+        pair.compare(&arguments.join(" "), |folder| {
+            let ran = folder.run(arguments);
+            format!("{}\nexit {}\n", messages(&ran), ran.code)
+        });
     }
 }

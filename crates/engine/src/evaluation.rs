@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use groma_address::Name;
-use groma_config::{Condition, Output, Variable};
+use groma_address::{Name, ResourceInstance};
+use groma_config::variables::Unsuitable;
+use groma_config::{Condition, Lifecycle, Output, Variable};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_lang::{FunctionContext, Scope, evaluate, observing};
+use groma_provider::BodyDecoder;
 use groma_state::CheckStatus;
-use groma_value::{Kind, Marks, Value, convert};
+use groma_value::{Kind, Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
 use crate::checks::{Checkable, Checks, Verdict, judge};
@@ -53,7 +55,7 @@ impl Evaluation {
             Some(caller) => self.argument(world, caller, module, name, variable.span),
         };
         let Some((given, span)) = given else { return Outcome::Failed };
-        let Some(value) = self.conform(variable, given, span) else { return Outcome::Failed };
+        let Some(value) = self.accept(variable, given, span) else { return Outcome::Failed };
         world.module_mut(module).variables[at as usize] = Some(value);
         let own: Vec<&Condition> = variable.validations.iter().filter(|rule| !mentions_others(rule, name)).collect();
         self.validate(world, module, variable, &own, span)
@@ -88,49 +90,33 @@ impl Evaluation {
         Some((Some(self.value(&argument.expression, &scope)?), argument.expression.span))
     }
 
-    /// A given value as the variable wants it: converted, with defaults and marks.
-    fn conform(&mut self, variable: &Variable, given: Option<Value>, span: Span) -> Option<Value> {
-        let mut value = match given {
-            Some(value) => value,
-            None => variable.default.clone()?,
+    /// A given value as the variable takes it; none where it does not, which is noted.
+    fn accept(&mut self, variable: &Variable, given: Option<Value>, span: Span) -> Option<Value> {
+        let Some(given) = given else { return variable.default_value() };
+        let problem = match variable.accept(&given) {
+            Ok(value) => return Some(value),
+            Err(problem) => problem,
         };
-        if value.is_null() && !variable.nullable {
-            value = match &variable.default {
-                Some(default) => default.clone(),
-                None => {
-                    let detail = format!(
-                        "The variable \"{}\" must not be null: it is declared with nullable = false. Give a value, or leave the \
-                         argument out if there is a default.",
-                        variable.name
-                    );
-                    self.diagnostics.push(Diagnostic::error("Required variable not set", detail).at(span));
-                    return None;
-                }
-            };
-        }
-        if let Some(defaults) = variable.constraint.defaults.as_ref().filter(|_| !value.is_null()) {
-            value = defaults.apply(&value);
-        }
-        match convert::convert(&value, &variable.constraint.ty) {
-            Ok(converted) => value = converted,
-            Err(problem) => {
+        let (summary, detail) = match problem {
+            Unsuitable::Null => (
+                "Required variable not set",
+                format!(
+                    "The variable \"{}\" must not be null: it is declared with nullable = false. Give a value, or leave the \
+                     argument out if there is a default.",
+                    variable.name
+                ),
+            ),
+            Unsuitable::Type(problem) => {
                 let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
                 let detail = format!(
-                    "The value for {} does not fit the type that the module declares for it: {place}{}.",
-                    format_args!("var.{}", variable.name),
-                    problem.message
+                    "The value for var.{} does not fit the type that the module declares for it: {place}{}.",
+                    variable.name, problem.message
                 );
-                self.diagnostics.push(Diagnostic::error("Invalid value for input variable", detail).at(span));
-                return None;
+                ("Invalid value for input variable", detail)
             }
-        }
-        if variable.sensitive {
-            value = value.with_marks(&Marks::SENSITIVE);
-        }
-        if variable.ephemeral {
-            value = value.with_marks(&Marks::EPHEMERAL);
-        }
-        Some(value)
+        };
+        self.diagnostics.push(Diagnostic::error(summary, detail).at(shown(variable, span)));
+        None
     }
 
     fn validate(
@@ -152,7 +138,7 @@ impl Evaluation {
             if let Verdict::Fail(message) = &verdict {
                 let at = world_position(self, rule.condition.span);
                 let detail = format!("{message}\n\nThe validation rule that refuses this value is at {at}.");
-                let problem = Diagnostic::error("Invalid value for variable", detail).at(span);
+                let problem = Diagnostic::error("Invalid value for variable", detail).at(shown(variable, span));
                 self.diagnostics.push(observing(problem, &rule.condition, &scope));
             }
             if matches!(verdict, Verdict::Fail(_) | Verdict::Error) {
@@ -276,22 +262,73 @@ impl Evaluation {
         Outcome::Done
     }
 
-    /// Preconditions or postconditions of a resource instance. Gives the worst of their results.
-    pub fn conditions(
+    /// The configuration that the block of a resource instance gives; none after an error, which is noted.
+    pub fn instance(&mut self, body: &BodyDecoder, address: &ResourceInstance, scope: &dyn Scope) -> Option<Value> {
+        let (value, mut problems) = body.evaluate(scope);
+        for problem in problems.iter_mut() {
+            problem.address.get_or_insert_with(|| address.to_string());
+        }
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// The configuration that a provider block gives; none after an error, which is noted.
+    pub fn provider(&mut self, body: &BodyDecoder, scope: &dyn Scope) -> Option<Value> {
+        let (value, problems) = body.evaluate(scope);
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// Preconditions of a resource instance. Gives the worst of their results.
+    pub fn preconditions(
+        &mut self,
+        lifecycle: &Lifecycle,
+        address: &ResourceInstance,
+        scope: &dyn Scope,
+    ) -> CheckStatus {
+        self.conditions(&lifecycle.preconditions, "Resource precondition failed", address, scope)
+    }
+
+    /// Postconditions of a resource instance with its new object. Gives the worst of their results.
+    pub fn postconditions(
+        &mut self,
+        world: &World,
+        (module, resource, position): (ModuleId, u32, usize),
+        address: &ResourceInstance,
+        object: &Value,
+    ) -> CheckStatus {
+        let config = Arc::clone(&world.static_module(module).config);
+        let Some((_, block)) = config.resources.get_index(resource as usize) else { return CheckStatus::Pass };
+        if block.lifecycle.postconditions.is_empty() {
+            return CheckStatus::Pass;
+        }
+        let repetition = repetition_of(world, module, resource, position);
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition).with_self(object);
+        self.conditions(&block.lifecycle.postconditions, "Resource postcondition failed", address, &scope)
+    }
+
+    fn conditions(
         &mut self,
         rules: &[Condition],
         summary: &str,
-        object: &CheckedInstance,
+        address: &ResourceInstance,
         scope: &dyn Scope,
     ) -> CheckStatus {
+        if rules.is_empty() {
+            return CheckStatus::Pass;
+        }
+        let (config, instance) = (address.config_resource().to_string(), address.to_string());
         let mut worst = CheckStatus::Pass;
         for rule in rules {
             let verdict = judge(rule, scope, &mut self.diagnostics);
-            self.checks.report(Checkable::Resource, object.config.clone(), object.instance.clone(), &verdict);
+            self.checks.report(Checkable::Resource, config.clone(), instance.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {
                     let problem = Diagnostic::error(summary, message).at(rule.condition.span);
-                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(object.instance.clone()));
+                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(instance.clone()));
                     worst = CheckStatus::Fail;
                 }
                 Verdict::Error => worst = CheckStatus::Error,
@@ -302,11 +339,20 @@ impl Evaluation {
         worst
     }
 
-    /// What `count.index` and `each` are for a truth of an instance: an expression that must be true or false and known.
+    /// An argument of an instance's lifecycle that must be true or false and known; none without one, where it is null, and
+    /// after an error, which is noted.
     pub fn truth(&mut self, expression: Option<&Expression>, scope: &dyn Scope) -> Option<bool> {
         let expression = expression?;
         let value = self.value(expression, scope)?;
-        let truth = convert::convert(&value.unmark().0, &groma_value::Type::Bool).ok()?;
+        let truth = match convert::convert(&value.unmark().0, &Type::Bool) {
+            Ok(truth) => truth,
+            Err(problem) => {
+                let detail = format!("This lifecycle argument must be true or false: {}.", problem.message);
+                let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
+                self.diagnostics.push(observing(problem, expression, scope));
+                return None;
+            }
+        };
         match truth.kind() {
             Kind::Bool(truth) => Some(truth),
             Kind::Null => None,
@@ -321,13 +367,17 @@ impl Evaluation {
     }
 }
 
-/// An instance whose conditions are evaluated, by its addresses.
-#[derive(Clone, Debug)]
-pub struct CheckedInstance {
-    /// The resource as written.
-    pub config: String,
-    /// The instance.
-    pub instance: String,
+/// How something ends whose conditions came out like this.
+pub fn outcome_of(status: CheckStatus) -> Outcome {
+    match status {
+        CheckStatus::Pass | CheckStatus::Unknown => Outcome::Done,
+        CheckStatus::Fail | CheckStatus::Error => Outcome::Failed,
+    }
+}
+
+/// Where a problem with a variable's value is shown: the text that gives a sensitive value would show it.
+fn shown(variable: &Variable, given: Span) -> Span {
+    if variable.sensitive { variable.span } else { given }
 }
 
 fn world_position(evaluation: &Evaluation, span: Span) -> String {

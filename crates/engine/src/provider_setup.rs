@@ -10,7 +10,7 @@ use groma_provider::{BodyDecoder, Checked, ConfigureRequest, Schema};
 use groma_state::Begin;
 use groma_value::Value;
 
-use crate::planning::capabilities;
+use crate::client::capabilities;
 use crate::providers::Providers;
 use crate::recovery::{Recovered, Recovery, ask_again};
 use crate::session::Session;

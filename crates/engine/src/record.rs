@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use groma_provider::{Private, Schema};
+use groma_address::ResourceInstance;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_provider::{Checked, Private, Schema, StoredState, Subject};
 use groma_state::{AttributesJson, Dependencies, Identity, ObjectRecord, ObjectStatus};
 use groma_value::{CodecError, Marks, Path, PathMarks, Value, json};
 
@@ -67,6 +69,12 @@ fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
     paths
 }
 
+/// The object of a record as it was written, without asking its provider; none where it does not fit the schema.
+pub fn decode(schema: &Schema, record: &ObjectRecord) -> Option<Value> {
+    let value = json::from_json(record.attributes.as_bytes(), schema.block.implied_type()).ok()?;
+    Some(remember_marks(value, record))
+}
+
 /// `value` with the marks that a record remembers.
 pub fn remember_marks(value: Value, record: &ObjectRecord) -> Value {
     if value.is_null() || record.sensitive_attributes.is_empty() {
@@ -74,4 +82,35 @@ pub fn remember_marks(value: Value, record: &ObjectRecord) -> Value {
     }
     let marks: PathMarks = record.sensitive_attributes.iter().map(|path| (path.clone(), Marks::SENSITIVE)).collect();
     value.mark_paths(&marks)
+}
+
+/// A recorded object in today's shape, with the marks that the record remembers (LC-19).
+pub async fn recall(
+    provider: &Checked,
+    subject: &Subject<'_>,
+    record: &ObjectRecord,
+    diagnostics: &mut Diagnostics,
+) -> Option<Object> {
+    let stored = StoredState { version: record.schema_version, json: record.attributes.as_str().into() };
+    let (value, problems) = provider.upgrade(subject, stored).await;
+    diagnostics.append(problems);
+    let value = remember_marks(value?, record);
+    let mut identity = None;
+    if let Some(stored) = &record.identity
+        && let Some(text) = &stored.json
+    {
+        let stored = StoredState { version: stored.schema_version, json: text.as_str().into() };
+        let (upgraded, problems) = provider.upgrade_identity(subject, stored).await;
+        diagnostics.append(problems);
+        identity = upgraded;
+    }
+    Some(Object { value, private: Arc::clone(&record.private), identity })
+}
+
+/// That the object of an instance could not be encoded.
+pub fn unrecordable(address: &ResourceInstance, problem: &CodecError) -> Diagnostic {
+    let detail = format!(
+        "The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it."
+    );
+    Diagnostic::error("Failed to record an object", detail).about(address.to_string())
 }

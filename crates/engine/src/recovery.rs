@@ -8,7 +8,7 @@ use groma_provider::{Applied, ApplyInput, Checked, Schema, Subject};
 use groma_state::{Begin, DeposedKey, ObjectStatus, Operation};
 use groma_value::{Value, msgpack};
 
-use crate::planning::no_meta;
+use crate::client::no_meta;
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 
@@ -78,7 +78,7 @@ impl Recovery {
                 state.insert(&begin.address, deposed, &begin.provider, record);
             }
             Err(problem) => {
-                diagnostics.push(crate::planning::managed::unrecordable(&begin.address, &problem.to_string()));
+                diagnostics.push(record::unrecordable(&begin.address, &problem));
             }
         }
         diagnostics

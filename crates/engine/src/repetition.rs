@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::Name;
+use groma_config::{ModuleCall, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Expression;
 use groma_lang::{Scope, evaluate, observing};
@@ -19,6 +20,22 @@ pub struct Arguments<'a> {
     pub for_each: Option<&'a Expression>,
     /// `enabled`
     pub enabled: Option<&'a Expression>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Those of a module call.
+    pub fn of_call(call: &'a ModuleCall) -> Self {
+        Self { count: call.count.as_ref(), for_each: call.for_each.as_ref(), enabled: call.enabled.as_ref() }
+    }
+
+    /// Those of a resource.
+    pub fn of_resource(resource: &'a Resource) -> Self {
+        Self {
+            count: resource.count.as_ref(),
+            for_each: resource.for_each.as_ref(),
+            enabled: resource.lifecycle.enabled.as_ref(),
+        }
+    }
 }
 
 /// More instances than this are a mistake; their values would not fit into memory either.

@@ -8,6 +8,7 @@ use groma_state::State;
 use indexmap::IndexMap;
 
 use crate::applying::{self, AppliedRun, Done};
+use crate::inspect::Inspection;
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
 use crate::planning::{self, Prepared};
@@ -63,6 +64,17 @@ impl Run {
             diagnostics.append(runtime.block_on(checks));
         }
         diagnostics
+    }
+
+    /// The values of the configuration over a state, for looking at.
+    ///
+    /// # Errors
+    ///
+    /// The configuration is wrong.
+    pub fn inspect(&mut self, state: &State, inputs: IndexMap<Name, Input>) -> Result<Inspection, Diagnostics> {
+        let (prepared, diagnostics) = self.prepare();
+        let prepared = prepared.ok_or(diagnostics)?;
+        Ok(Inspection::new(&self.session, &prepared, state, inputs))
     }
 
     /// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use groma_address::{ProviderAddress, ProviderConfig};
-use groma_diagnostics::Diagnostics;
+use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::{BodyDecoder, Schema};
+use groma_value::{Path, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, narrow};
 use crate::providers::Providers;
@@ -18,6 +19,26 @@ pub struct Template {
     pub body: Arc<BodyDecoder>,
     /// Who manages its objects.
     pub provider: Arc<ProviderConfig>,
+}
+
+impl Template {
+    /// Ephemeral values may only go where nothing keeps them (LC-29).
+    pub fn ephemeral_misuse(&self, value: &Value, address: &ResourceInstance) -> Option<Diagnostic> {
+        if !value.has_marks() {
+            return None;
+        }
+        let (_, marks) = value.unmark_deep();
+        let kept =
+            |path: &Path| !self.schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
+        let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
+        let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be \
+                      kept in the plan and in the state.";
+        Some(
+            Diagnostic::error("Invalid use of ephemeral value", detail)
+                .at(self.body.span_of(path))
+                .about(address.to_string()),
+        )
+    }
 }
 
 /// A provider block, ready for evaluation.

@@ -12,7 +12,6 @@ use indexmap::IndexMap;
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::evaluation::Evaluation;
 use crate::options::Input;
-use crate::planning::managed::ephemeral_misuse;
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::templates::Templates;
@@ -99,12 +98,8 @@ impl Validator<'_> {
         let index = self.world.module(module).of;
         let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
-        let (value, problems) = block.body.evaluate(&InstanceScope::new(&self.world, module, &functions));
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
-            return Outcome::Failed;
-        }
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
         let problems =
             provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
@@ -161,7 +156,7 @@ impl Validator<'_> {
             return Outcome::Failed;
         }
         if address.mode == ResourceMode::Managed
-            && let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, &instance)
+            && let Some(problem) = template.ephemeral_misuse(&value, &instance)
         {
             self.evaluation.diagnostics.push(problem);
             return Outcome::Failed;

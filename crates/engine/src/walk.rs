@@ -191,3 +191,12 @@ impl Walk {
         self.order
     }
 }
+
+/// What nothing that is destroyed can need: results for people, and checks of them.
+pub fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
+    match kind {
+        NodeKind::Check(_) | NodeKind::Validation(_) => true,
+        NodeKind::Output(_) => module == ModuleId::ROOT,
+        _ => false,
+    }
+}

@@ -200,6 +200,24 @@ fn pl_24_prevent_destroy_stops_a_plan_that_would_destroy() {
 }
 
 #[test]
+fn pl_24_prevent_destroy_is_true_or_false() {
+    let project = |guarded: &str| {
+        Project::new(&format!(
+            r#"
+            locals {{
+              guarded = {guarded}
+            }}
+            resource "terraform_data" "a" {{
+              lifecycle {{ prevent_destroy = local.guarded }}
+            }}
+            "#
+        ))
+    };
+    assert!(project("\"true\"").plan().errors().is_empty());
+    assert_eq!(project("\"perhaps\"").plan().errors(), ["Invalid lifecycle argument"]);
+}
+
+#[test]
 fn pl_20_ignored_changes_are_no_changes() {
     let text = |input: u8| {
         format!(

@@ -128,7 +128,7 @@ fn attribute_of(traversal: &Traversal, target: fn(Name) -> Reference) -> Result<
             Ok(Referenced { target: target(name.clone()), key: None, rest: rest.to_vec(), span: root.span.to(*span) })
         }
         Some((Step::Index { span, .. }, _)) => {
-            Err(invalid(format!("The \"{}\" object does not support this operation.", root.name), *span))
+            Err(invalid(format!("\"{}\" takes no index here. Put a dot and a name after it.", root.name), *span))
         }
     }
 }
@@ -142,14 +142,14 @@ fn prefixed(traversal: &Traversal, mode: Mode) -> Result<Referenced, Diagnostic>
     let root = &traversal.root;
     match traversal.steps.as_slice() {
         [] | [_] => Err(invalid(
-            format!("The \"{}\" object must be followed by two attribute names: {first} and {second}.", root.name),
+            format!("After \"{}\" two names are needed, each behind a dot: {first} and {second}.", root.name),
             traversal.span,
         )),
         [Step::Attribute { name, span }, rest @ ..] => {
             resource(traversal, mode, name.clone(), rest, root.span.to(*span))
         }
         [Step::Index { span, .. }, ..] => {
-            Err(invalid(format!("The \"{}\" object does not support this operation.", root.name), *span))
+            Err(invalid(format!("\"{}\" takes no index here. Put a dot and a name after it.", root.name), *span))
         }
     }
 }
@@ -171,9 +171,7 @@ fn resource(
         wrong => {
             let span = wrong.map_or(traversal.span, |(step, _)| step.span());
             return Err(invalid(
-                format!(
-                    "A reference to {what} must be followed by at least one attribute access, specifying the resource name."
-                ),
+                format!("A reference to {what} goes on with a dot and the name of the resource."),
                 span,
             ));
         }

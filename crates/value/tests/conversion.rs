@@ -37,14 +37,14 @@ fn refusals_say_what_is_required() {
     assert_eq!(refusal(&Value::string("x"), &Type::Bool), "a bool is required");
     assert_eq!(
         refusal(&Value::string("True"), &Type::Bool),
-        "a bool is required; to convert from string, use lowercase \"true\""
+        "a bool is required; as a string it is written \"true\", in small letters"
     );
     assert_eq!(refusal(&Value::tuple(vec![]), &Type::String), "string required, but have tuple");
     assert_eq!(refusal(&Value::TRUE, &Type::Number), "number required, but have bool");
     assert_eq!(refusal(&Value::string("x"), &Type::list(Type::Dynamic)), "list of dynamic required, but have string");
     assert_eq!(
         refusal(&Value::tuple(vec![Value::TRUE, Value::tuple(vec![])]), &Type::list(Type::Dynamic)),
-        "all list elements must have the same type"
+        "the elements of a list must all be of one type"
     );
     assert_eq!(
         refusal(&Value::tuple(vec![Value::string("a"), Value::tuple(vec![])]), &Type::list(Type::String)),
@@ -87,7 +87,7 @@ fn maps_become_objects_if_they_have_the_attributes() {
     let map = Value::map(Type::String, [("a", Value::string("x"))]);
     assert_eq!(convert(&map, &ty), Ok(Value::object([("a", Value::string("x")), ("b", Value::null(Type::Number))])));
     let empty = Value::map(Type::String, std::iter::empty::<(&str, Value)>());
-    assert_eq!(refusal(&empty, &ty), "map has no element for required attribute \"a\"");
+    assert_eq!(refusal(&empty, &ty), "the map has no key \"a\", which the object requires");
 }
 
 #[test]

@@ -67,7 +67,8 @@ pub fn invocation(
             Some(("chdir", path)) if !path.is_empty() => directory = Some(PathBuf::from(path)),
             Some(("chdir", _)) | None if bare.starts_with("chdir") => {
                 return Err(UsageError::bare(
-                    "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example",
+                    "Invalid -chdir option: put an equals sign and the directory right after it, as in \
+                     -chdir=example",
                 ));
             }
             None if matches!(bare, "version" | "v") => words.push("version".into()),
@@ -114,7 +115,7 @@ fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
     let hint =
         suggest(&name, known.iter().copied()).map(|known| format!(" Did you mean {known:?}?")).unwrap_or_default();
     UsageError::bare(format!(
-        "There is no command named {name:?}.{hint}\n\nTo see all of the top-level commands, run:\n  {} -help",
+        "There is no command {name:?}.{hint}\n\nThe commands are shown by:\n  {} -help",
         command.get_name()
     ))
 }

@@ -119,7 +119,7 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         _ => (FLAGS, problem.to_string()),
     };
     let path = command_path(program, words, parser);
-    let detail = format!("{what}\n\nFor more help on using this command, run:\n  {path} -help");
+    let detail = format!("{what}\n\nThe options of this command are shown by:\n  {path} -help");
     UsageError::Diagnostic(Box::new(Diagnostic::error(summary, detail)))
 }
 

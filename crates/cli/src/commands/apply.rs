@@ -13,12 +13,14 @@ use indexmap::IndexMap;
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
+use super::context::Context;
 use super::operation::{
     OpenState, Watched, open_for_changes, options, partial_plan_warning, prepare_context, run as new_run, watch,
 };
+use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
-use super::{Context, Outcome, fail, output, planfile};
+use super::{output, planfile};
 use crate::arguments::{Apply, Destroy, Flag};
 use crate::settings::Questions;
 use crate::terminal::Tone;
@@ -55,18 +57,15 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
         [] => None,
         [file] if kind == Kind::Apply => Some(PathBuf::from(file)),
         _ => {
-            return Err(fail(
-                "Too many command line arguments",
-                "Expected at most one positional argument: the file of a saved plan.",
-            ));
+            return Err(fail("Too many command line arguments", "Give one file at most: that of a saved plan."));
         }
     };
     if file.is_none() && !approves_itself && context.messages().is_some() {
         return Err(fail(
             "Plan file or auto-approve required",
             format!(
-                "{} cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the \
-                 -auto-approve option.",
+                "With -json there is nobody whom {} could ask for approval. Apply the file of a saved plan, or \
+                 approve beforehand with -auto-approve.",
                 context.wording.product
             ),
         ));
@@ -202,8 +201,8 @@ fn from_file(
     if !is_unchanged {
         return Err(fail(
             "Saved plan is stale",
-            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. \
-             Make a new plan.",
+            "The state has changed since this plan was made, so the plan may do something else now than what was \
+             reviewed. Nothing was done; make a new plan.",
         ));
     }
     let questions = std::mem::replace(&mut context.settings.questions, Questions::Forbidden);
@@ -253,10 +252,10 @@ fn incomplete_warning(context: &Context) -> Diagnostic {
     Diagnostic::warning(
         "Applied changes may be incomplete",
         format!(
-            "The plan was created with the -target option in effect, so some changes requested in the configuration may have been ignored \
-             and the output values may not be fully updated. Run the following command to verify that no other changes are pending:\n    \
-             {command} plan\n\nNote that the -target option is not suitable for routine use, and is provided only for exceptional situations \
-             such as recovering from errors or mistakes, or when {} specifically suggests to use it as part of an error message.",
+            "This plan covered only what -target names and what that depends on. Other changes of the configuration \
+             may still be open, and outputs may be out of date. To see what is left, run:\n    {command} \
+             plan\n\nKeep -target for emergencies, such as getting past an error or a mistake, or for when a \
+             message of {} advises it.",
             context.wording.product
         ),
     )

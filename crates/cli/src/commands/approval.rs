@@ -3,7 +3,8 @@
 use groma_diagnostics::Diagnostics;
 use groma_engine::{Mode, Plan};
 
-use super::{Context, fail};
+use super::context::Context;
+use super::outcome::fail;
 use crate::terminal::Answer;
 
 /// What the user wants.

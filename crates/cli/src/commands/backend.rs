@@ -7,7 +7,7 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{LockRequest, Locking, StatePaths};
 
-use super::Context;
+use super::context::Context;
 use crate::arguments::{self, Flag};
 use crate::settings::TERRAFORM_VERSION;
 

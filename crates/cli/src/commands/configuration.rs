@@ -8,7 +8,8 @@ use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, load};
 use groma_diagnostics::Diagnostics;
 
-use super::{Context, fail};
+use super::context::Context;
+use super::outcome::fail;
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,15 +32,16 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
         Empty::Fine => load_files(context, &MemoryFiles::new().with("main.tf", "")),
         Empty::NoPlan => Err(fail(
             "No configuration files",
-            "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which \
-             is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, \
-             write a configuration file (.tf) here, or change to the directory that has one.",
+            "There is no configuration file (.tf) in this directory, so the plan would be to destroy everything in \
+             the state, which is hardly what you want. Change to the directory that has the configuration. If \
+             everything shall go, run plan with the -destroy option.",
         )),
         Empty::NoApply => Err(fail(
             "No configuration files",
             format!(
-                "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
-                 which is normally not what is desired. If you would like to destroy everything, run '{} destroy' instead.",
+                "There is no configuration file (.tf) in this directory, so to apply it would destroy everything in \
+                 the state, which is hardly what you want. Change to the directory that has the configuration. If \
+                 everything shall go, run '{} destroy'.",
                 context.wording.command
             ),
         )),

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use groma_engine::hooks::Silent;
 use groma_hcl::parse_expression;
-use groma_lang::{FunctionContext, Purity, console};
+use groma_lang::{Scope, console};
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
-use super::console_scope::{ConsoleScope, Parts};
-use super::lookup::Lookup;
-use super::operation::open_state;
+use super::context::Context;
+use super::operation::{open_state, run as new_run};
+use super::outcome::Outcome;
 use super::variables::{Missing, values};
-use super::{Context, Outcome};
 use crate::arguments::Console;
 use crate::terminal::Answer;
 
@@ -25,23 +25,13 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     warnings.append(problems);
     let (_, state) = open_state(context, paths, &Locking::Off)?;
     context.show(&warnings);
-    let scope = ConsoleScope::new(Parts {
-        module: Arc::clone(&configuration.root),
-        inputs: &inputs,
-        objects: Lookup::default().objects(&state)?,
-        workspace: context.settings.workspace.clone(),
-        directory: context.original_directory.display().to_string(),
-        functions: FunctionContext {
-            purity: Purity::Immediate,
-            working_directory: context.original_directory.clone(),
-            ..FunctionContext::new(".", Arc::clone(&context.sources))
-        },
-    });
-    converse(context, &scope)
+    let mut run = new_run(context, configuration, Arc::new(Silent), 1)?;
+    let inspection = run.inspect(&state, inputs)?;
+    converse(context, &inspection.scope())
 }
 
 /// Reads lines until there is no more; where nobody is there to try again, the first mistake is the end.
-fn converse(context: &mut Context, scope: &ConsoleScope) -> Outcome {
+fn converse(context: &mut Context, scope: &dyn Scope) -> Outcome {
     let prompter = context.prompter();
     let is_seen = context.streams.input_is_terminal;
     loop {
@@ -69,7 +59,7 @@ fn converse(context: &mut Context, scope: &ConsoleScope) -> Outcome {
 }
 
 /// Prints the value of one line, or what is wrong with it; returns whether there was a value.
-fn answer(context: &Context, scope: &ConsoleScope, line: String) -> bool {
+fn answer(context: &Context, scope: &dyn Scope, line: String) -> bool {
     let Some(file) = context.sources.add("<console-input>", line) else { return false };
     let (expression, mut diagnostics) = parse_expression(&file);
     let text = if diagnostics.has_errors() { None } else { console::answer(&expression, scope, &mut diagnostics) };

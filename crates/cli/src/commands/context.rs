@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostics, Severity, Sources};
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::arguments::{Flag, View};
 use crate::clock;
 use crate::log::{Level, Log};

@@ -12,7 +12,8 @@ use groma_cloudcontrol::schema::Catalogue;
 use groma_diagnostics::Diagnostics;
 use groma_engine::Stop;
 
-use super::{Context, Outcome, fail};
+use super::context::Context;
+use super::outcome::{Outcome, fail};
 use crate::arguments::{Emulator, EmulatorData, EmulatorServe};
 use crate::views::json::pretty;
 

@@ -4,8 +4,10 @@ use groma_diagnostics::Diagnostics;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
-use super::provider_source::is_included;
-use super::{Context, Outcome, fail};
+use super::context::Context;
+use super::outcome::{Outcome, fail};
+use super::packages::Packages;
+use super::provider_source::{chosen_package, is_cloud_control, is_included};
 use crate::arguments::{Flag, Init};
 use crate::settings::TERRAFORM_VERSION;
 use crate::terminal::Tone;
@@ -39,9 +41,12 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         "Initializing provider plugins found in the configuration...",
         "initializing_provider_plugin_from_config_message",
     );
+    let packages = Packages::of(context, &configuration);
     let mut absent = Diagnostics::new();
     for address in configuration.provider_requirements().keys() {
-        if is_included(address) {
+        if let Some(reason) = packages.reason(address).filter(|_| is_cloud_control(address)) {
+            absent.push(chosen_package(address, reason));
+        } else if is_included(address) {
             teller.item(context, &format!("{address} is built in to {}", context.wording.product));
         } else {
             absent.append(fail(

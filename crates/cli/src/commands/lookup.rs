@@ -10,7 +10,7 @@ use groma_provider::{Provider, Schema, UpgradeRequest};
 use groma_state::{DeposedKey, InstanceView, ObjectRecord, ObjectStatus, State};
 use groma_value::{Marks, PathMarks, Value, json};
 
-use super::fail;
+use super::outcome::fail;
 use super::provider_source::Included;
 use crate::views::state::StoredObject;
 
@@ -24,7 +24,7 @@ impl Lookup {
     /// The provider at `address`.
     pub fn provider(&mut self, address: &ProviderAddress) -> Result<&Arc<dyn Provider>, Diagnostics> {
         if !self.providers.contains_key(address) {
-            self.providers.insert(address.clone(), Included.start(address)?);
+            self.providers.insert(address.clone(), Included::default().start(address)?);
         }
         self.providers
             .get(address)

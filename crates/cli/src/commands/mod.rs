@@ -5,13 +5,14 @@ mod approval;
 mod backend;
 mod configuration;
 mod console;
-mod console_scope;
 mod context;
 mod emulator;
 mod init;
 mod lookup;
 mod operation;
+mod outcome;
 mod output;
+mod packages;
 mod plan;
 mod planfile;
 mod provider_source;
@@ -26,15 +27,12 @@ mod version;
 use std::ffi::OsString;
 use std::path::Path;
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::Diagnostics;
 
 use crate::arguments::{Parsed, Task, UsageError, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
-
-/// How a command ends: its exit code, or the problems that ended it.
-type Outcome = Result<u8, Diagnostics>;
 
 /// Runs what the command line asks for; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
@@ -100,18 +98,4 @@ fn misused(program: &str, environment: &[(String, String)], problem: UsageError)
         }
     }
     1
-}
-
-/// The failure of a command because it was not called as it must be.
-fn misuse(context: &Context, command: &str, summary: &str, detail: impl AsRef<str>) -> Diagnostics {
-    let program = &context.wording.command;
-    fail(
-        summary,
-        format!("{}\n\nFor more help on using this command, run:\n  {program} {command} -help", detail.as_ref()),
-    )
-}
-
-/// The failure of a command because of one problem.
-fn fail(summary: &str, detail: impl Into<String>) -> Diagnostics {
-    Diagnostic::error(summary, detail).into()
 }

@@ -1,7 +1,7 @@
 //! What plan and apply have in common: the run of the engine, its progress, its state.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use groma_address::{ResourceInstance, Target};
 use groma_config::Configuration;
@@ -10,12 +10,14 @@ use groma_engine::{Hooks, Mode, PlanOptions, Refresh, Run, Session};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
+use super::context::Context;
+use super::outcome::fail;
+use super::packages::Packages;
 use super::provider_source::Included;
-use super::{Context, fail};
 use crate::arguments::{Flag, Planning};
 use crate::clock;
 use crate::settings::{Questions, TERRAFORM_VERSION};
-use crate::terminal::Palette;
+use crate::terminal::{Overlay, Palette};
 use crate::views::progress::{Counter, LineProgress, LiveProgress, MessageProgress, Progress};
 
 /// Progress of a run, and what it has counted.
@@ -32,7 +34,11 @@ pub(super) fn watch(context: &Context) -> Watched {
     let progress: Arc<dyn Progress> = match (context.messages(), palette) {
         (Some(stream), _) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
         (None, Palette::Ansi) => {
-            Arc::new(LiveProgress::new(palette, context.streams.output.columns(), out, Arc::clone(&counter)))
+            let live =
+                Arc::new(LiveProgress::new(palette, context.streams.output.columns(), out, Arc::clone(&counter)));
+            let overlay: Weak<dyn Overlay> = Arc::downgrade(&(Arc::clone(&live) as Arc<dyn Overlay>));
+            context.streams.print_above(overlay);
+            live
         }
         (None, Palette::Plain) => Arc::new(LineProgress::new(palette, out, Arc::clone(&counter))),
     };
@@ -50,10 +56,11 @@ pub(super) fn run(
         .enable_all()
         .build()
         .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
+    let packages = Packages::of(context, &configuration);
     let session = Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
-        providers: Arc::new(Included),
+        providers: Arc::new(Included::unless(packages)),
         hooks,
         cancellation: context.interrupts().cancellation().clone(),
         parallelism: usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(10),
@@ -124,7 +131,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
         (true, true) => {
             problems.append(fail(
                 "Incompatible plan mode options",
-                "The -destroy and -refresh-only options are mutually-exclusive.",
+                "A plan can either destroy or only refresh: give -destroy or -refresh-only, not both.",
             ));
             Mode::Normal
         }
@@ -134,7 +141,10 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     };
     let refresh = if unless_off(planning.refresh) { Refresh::Read } else { Refresh::Trust };
     if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
-        problems.append(fail("Incompatible refresh options", "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because there would be nothing to do."));
+        problems.append(fail(
+            "Incompatible refresh options",
+            "-refresh=false leaves nothing to do for a plan with -refresh-only. Give only one of the two.",
+        ));
     }
     let targets = parsed::<Target>(&planning.target, "target", &mut problems);
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", &mut problems);
@@ -146,7 +156,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     }
     if problems.has_errors() {
         let help =
-            format!("\n\nFor more help on using this command, run:\n  {} {command} -help", context.wording.command);
+            format!("\n\nThe options of this command are shown by:\n  {} {command} -help", context.wording.command);
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
@@ -187,10 +197,9 @@ pub(super) fn partial_plan_warning(context: &Context, options: &PlanOptions) -> 
     Diagnostic::warning(
         "Resource targeting is in effect",
         format!(
-            "You are creating a plan with the -target option, which means that the result of this plan may not represent all of the \
-             changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided only for \
-             exceptional situations such as recovering from errors or mistakes, or when {} specifically suggests to use it as part of an \
-             error message.",
+            "This plan covers only what -target names and what that depends on. Other changes that the \
+             configuration asks for may be missing from it.\n\nKeep -target for emergencies, such as getting past \
+             an error or a mistake, or for when a message of {} advises it.",
             context.wording.product
         ),
     )

@@ -8,8 +8,9 @@ use serde_json::{Map, Value as Json};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::operation::open_state;
-use super::{Context, Outcome, fail};
+use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Output};
 use crate::views::json::{pretty, type_json, value_json};
 
@@ -21,20 +22,17 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
         [] => None,
         [name] => Some(&**name),
         _ => {
-            return Err(fail(
-                "Unexpected argument",
-                "The output command expects exactly one argument with the name of an output variable or no arguments to show all outputs.",
-            ));
+            return Err(fail("Unexpected argument", "Give the name of one output, or none to see all outputs."));
         }
     };
     if is_raw && name.is_none() {
-        return Err(fail(
-            "Output name required",
-            "You must give the name of a single output value when using the -raw option.",
-        ));
+        return Err(fail("Output name required", "-raw prints the value of one output. Give its name."));
     }
     if is_raw && is_json {
-        return Err(fail("Invalid output format", "The -raw and -json options are mutually-exclusive."));
+        return Err(fail(
+            "Invalid output format",
+            "A value is printed either as bare text or as JSON: give -raw or -json, not both.",
+        ));
     }
     let state = read_state(context, arguments)?;
     let text = match name {
@@ -110,8 +108,8 @@ fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
         fail(
             "Unsupported value for raw output",
             format!(
-                "The -raw option only supports strings, numbers, and boolean values, but output value {name:?} is {}.\n\nUse the -json option \
-                 for machine-readable representations of output values that have complex types.",
+                "-raw prints the bare text of a string, a number or a bool, but the output {name:?} is {}.\n\nUse \
+                 -json, which prints values of every type.",
                 output.ty.friendly_name()
             ),
         )
@@ -120,7 +118,7 @@ fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
     text.as_str().map(str::to_owned).ok_or_else(|| {
         fail(
             "Unsupported value for raw output",
-            format!("The value for output value {name:?} is null, so -raw mode cannot print it."),
+            format!("The output {name:?} is null, which has no text that -raw could print. Use -json."),
         )
     })
 }
@@ -128,16 +126,16 @@ fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
 fn not_found(name: &str) -> Diagnostics {
     fail(
         &format!("Output {name:?} not found"),
-        "The output variable requested could not be found in the state file. If it was added to the configuration recently, run apply: new \
-         output variables appear in the state only then.",
+        "The state has no output of that name. If it is new in the configuration, run apply first, which gives it \
+         its value.",
     )
 }
 
 fn none_found() -> Diagnostics {
     Diagnostic::warning(
         "No outputs found",
-        "The state file either has no outputs defined, or all the defined outputs are empty. Declare an output in the configuration with the \
-         `output` keyword and apply it for it to become available.",
+        "The state has no outputs that hold a value. Declare some with output blocks in the root module, and run \
+         apply, which gives them their values.",
     )
     .into()
 }

@@ -6,9 +6,11 @@ use groma_engine::{Hooks, Mode};
 
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::operation::{open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::outcome::{Outcome, misuse};
+use super::planfile;
 use super::variables::{Missing, values};
-use super::{Context, Outcome, misuse, planfile};
 use crate::arguments::{Flag, Plan};
 use crate::views::progress::Ticker;
 
@@ -17,10 +19,11 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     prepare_context(context, planning);
     if !arguments.rest.is_empty() {
         return Err(misuse(
-            context,
+            &context.wording.command,
             "plan",
             "Too many command line arguments",
-            "To specify a working directory for the plan, use the global -chdir flag.",
+            "Plan works in the current directory. For another one, put the option -chdir=DIRECTORY before the \
+             command.",
         ));
     }
     let mut options = options(context, planning, "plan")?;

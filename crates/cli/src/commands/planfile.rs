@@ -7,7 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::{Plan, Run};
 use groma_state::{State, file, plan_file};
 
-use super::fail;
+use super::outcome::fail;
 use crate::settings::VERSION;
 
 const PLAN: &str = "plan";

@@ -9,9 +9,20 @@ use groma_diagnostics::Diagnostic;
 use groma_engine::ProviderSource;
 use groma_provider::Provider;
 
-/// Starts the providers that need no installation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Included;
+use super::packages::Packages;
+
+/// Starts the providers that need no installation, unless a package was chosen instead.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Included {
+    packages: Packages,
+}
+
+impl Included {
+    /// Those that give way to no package of `packages`.
+    pub fn unless(packages: Packages) -> Self {
+        Self { packages }
+    }
+}
 
 /// Whether `address` is the Cloud Control provider, which answers to the address of the existing one.
 pub(super) fn is_cloud_control(address: &ProviderAddress) -> bool {
@@ -29,6 +40,9 @@ impl ProviderSource for Included {
         if *address == ProviderAddress::builtin_terraform() {
             return Ok(Arc::new(Terraform));
         }
+        if let Some(reason) = self.packages.reason(address).filter(|_| is_cloud_control(address)) {
+            return Err(chosen_package(address, reason));
+        }
         if is_cloud_control(address) {
             return Ok(Arc::new(AwsCloudControl::default().served()));
         }
@@ -41,4 +55,14 @@ impl ProviderSource for Included {
             ),
         ))
     }
+}
+
+/// The built-in provider must not stand in for a package that somebody has asked for.
+pub(super) fn chosen_package(address: &ProviderAddress, reason: &str) -> Diagnostic {
+    let detail = format!(
+        "A package of the provider {address} was chosen by {reason}, so the one that is built in gives way to it. This version of Groma \
+         does not start provider packages yet: to use what is built in, remove the version constraint, the lock file's entry or the \
+         override."
+    );
+    Diagnostic::error("Provider not available", detail)
 }

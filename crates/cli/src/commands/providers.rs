@@ -7,8 +7,10 @@ use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::operation::open_state;
-use super::{Context, Outcome, schema};
+use super::outcome::Outcome;
+use super::schema;
 use crate::arguments::{Providers, ProvidersTask};
 
 pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {

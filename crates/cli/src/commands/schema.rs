@@ -3,10 +3,12 @@
 use std::sync::PoisonError;
 
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::lookup::Lookup;
-use super::{Context, Outcome, fail};
+use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Schema};
-use crate::views::json::{provider_json, write_compact};
+use crate::views::document::provider_json;
+use crate::views::json::write_compact;
 
 pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
     context.view(&arguments.view);

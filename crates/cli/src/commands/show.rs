@@ -10,12 +10,15 @@ use groma_state::{Locking, State, file, plan_file};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
+use super::context::Context;
 use super::lookup::Lookup;
 use super::operation::{open_state, run as new_run};
+use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
-use super::{Context, Outcome, fail, planfile};
+use super::planfile;
 use crate::arguments::{Flag, Show};
-use crate::views::json::{compact, plan_json};
+use crate::views::document::plan_json;
+use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
 pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
@@ -37,10 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
                 show_state_file(context, &path, is_json)
             }
         }
-        _ => Err(fail(
-            "Too many command line arguments",
-            "Expected at most one positional argument: a saved plan or a state file.",
-        )),
+        _ => Err(fail("Too many command line arguments", "Give one file at most: a saved plan or a state file.")),
     }
 }
 

@@ -8,9 +8,10 @@ use groma_state::{InstanceView, Locking, State as StoredState};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::lookup::Lookup;
 use super::operation::open_state;
-use super::{Context, Outcome, fail};
+use super::outcome::{Outcome, fail};
 use crate::arguments::{State, StateList, StateShow};
 use crate::views::state::write_object;
 
@@ -75,8 +76,8 @@ fn show(context: &mut Context, arguments: &StateShow) -> Outcome {
     let view = state.iter().find(|view| view.address() == address).ok_or_else(|| {
         fail(
             "No instance found for the given address!",
-            "This command requires that the address references one specific instance. To view the available instances, use \"state list\". \
-             Please modify the address to reference a specific instance.",
+            "Give the address of one instance that is in the state, with its key if it has one. \"state list\" \
+             prints them all.",
         )
     })?;
     let mut out = String::new();
@@ -98,8 +99,8 @@ fn read(context: &mut Context, file: Option<&Path>) -> Result<StoredState, Diagn
         return Err(fail(
             "No state file was found!",
             format!(
-                "State management commands require a state file; {} is not there. Run this command in a directory that was applied or use the \
-                 -state flag to point the command to a specific state location.",
+                "There is no state at {}. Run this command in a directory that was applied, or name the file of the \
+                 state with the -state option.",
                 paths.read.display()
             ),
         ));

@@ -8,8 +8,9 @@ use groma_engine::hooks::Silent;
 use serde_json::json;
 
 use super::configuration::{Empty, load_directory};
+use super::context::Context;
 use super::operation::run as new_run;
-use super::{Context, Outcome};
+use super::outcome::Outcome;
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
 use crate::views::diagnostic::diagnostic_json;

@@ -7,7 +7,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::Input;
 use indexmap::IndexMap;
 
-use super::Context;
+use super::context::Context;
+use super::outcome::fail;
 use crate::arguments::{Assignment, Variables};
 use crate::settings::Questions;
 use crate::terminal::Answer;
@@ -50,8 +51,8 @@ pub(super) fn values(
         for name in absent.iter().filter(|name| !values.contains_key(*name)) {
             if let Some(variable) = root.variables.get(name) {
                 let detail = format!(
-                    "The root module input variable \"{name}\" is not set, and has no default value. Use a -var or -var-file command \
-                     line argument to provide a value for this variable."
+                    "The root module declares the variable \"{name}\" without a default, and no value was given. \
+                     Give one with -var or -var-file, or in the environment variable TF_VAR_{name}."
                 );
                 diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
             }
@@ -88,7 +89,7 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
             // What is missing is reported for all variables together.
             Answer::End => break,
             Answer::Interrupted => {
-                return Err(super::fail(
+                return Err(fail(
                     "Interrupted",
                     "The question for an input variable was interrupted. Nothing was changed.",
                 ));

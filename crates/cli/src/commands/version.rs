@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Context, Outcome};
+use super::context::Context;
+use super::outcome::Outcome;
 use crate::arguments::{Flag, Version};
 use crate::settings::{TERRAFORM_VERSION, VERSION};
 use crate::views::json::pretty;

@@ -7,7 +7,7 @@ use groma_engine::{Cancellation, Stop};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::Streams;
+use super::streams::Streams;
 
 /// Listens for interrupts as long as the process lives.
 #[derive(Clone)]

@@ -9,8 +9,5 @@ mod wrap;
 pub use interrupt::Interrupts;
 pub use palette::{Palette, Tone};
 pub use prompt::{Answer, Prompter};
-pub use streams::{Colors, Device, Shared, Streams};
+pub use streams::{Colors, Device, Overlay, PIPE_COLUMNS, Shared, Streams};
 pub use wrap::{NARROWEST, word_wrap, wrap_line};
-
-/// Columns of an output that is no terminal.
-pub const PIPE_COLUMNS: usize = 78;

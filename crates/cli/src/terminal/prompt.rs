@@ -5,7 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Interrupts, Palette, Streams, Tone};
+use super::interrupt::Interrupts;
+use super::palette::{Palette, Tone};
+use super::streams::Streams;
 
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]

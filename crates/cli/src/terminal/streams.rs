@@ -1,9 +1,12 @@
 //! Standard output, error and input of the process.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::{PIPE_COLUMNS, Palette};
+use super::palette::Palette;
+
+/// Columns of an output that is no terminal.
+pub const PIPE_COLUMNS: usize = 78;
 
 /// An output that threads share.
 pub type Shared = Arc<Mutex<dyn Write + Send>>;
@@ -44,6 +47,12 @@ pub enum Colors {
     Forbidden,
 }
 
+/// Lines at the bottom of the terminal that are drawn again and again.
+pub trait Overlay: Send + Sync {
+    /// Takes the lines away, so that something else can be printed in their place.
+    fn lift(&self);
+}
+
 /// The streams of the process.
 #[derive(Clone)]
 pub struct Streams {
@@ -54,6 +63,7 @@ pub struct Streams {
     /// Whether somebody can be asked on standard input.
     pub input_is_terminal: bool,
     stdout: Shared,
+    overlay: Arc<Mutex<Option<Weak<dyn Overlay>>>>,
 }
 
 impl Streams {
@@ -66,6 +76,7 @@ impl Streams {
             error: device(io::stderr().is_terminal()),
             input_is_terminal: io::stdin().is_terminal(),
             stdout: Arc::new(Mutex::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
+            overlay: Arc::default(),
         }
     }
 
@@ -74,8 +85,21 @@ impl Streams {
         &self.stdout
     }
 
+    /// From now on `overlay` is lifted before anything is printed, as long as it lives.
+    pub fn print_above(&self, overlay: Weak<dyn Overlay>) {
+        *self.overlay.lock().unwrap_or_else(PoisonError::into_inner) = Some(overlay);
+    }
+
+    fn lift_overlay(&self) {
+        let overlay = self.overlay.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(Weak::upgrade);
+        if let Some(overlay) = overlay {
+            overlay.lift();
+        }
+    }
+
     /// Writes `text` to standard output. A reader that went away is no error.
     pub fn print(&self, text: &str) {
+        self.lift_overlay();
         let mut out = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = out.write_all(text.as_bytes());
         let _ = out.flush();
@@ -83,6 +107,7 @@ impl Streams {
 
     /// Writes `text` to standard error, after everything that was written to standard output.
     pub fn print_error(&self, text: &str) {
+        self.lift_overlay();
         let _ = self.stdout.lock().unwrap_or_else(PoisonError::into_inner).flush();
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }

@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod difference;
+pub mod document;
 pub mod json;
 pub mod plan;
 pub mod progress;

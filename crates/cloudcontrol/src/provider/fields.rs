@@ -1,6 +1,7 @@
 //! How a resource type schema looks as attributes: names, types, who gives the value, what a change means.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use groma_provider::{Attribute, AttributeType, Block, ObjectNesting, ObjectSchema, Use};
 use groma_value::Type;
@@ -94,7 +95,7 @@ impl Shape {
 
     fn attribute(&self, usage: Use) -> Attribute {
         match self.nested() {
-            Some((nesting, fields)) => Attribute::nested(ObjectSchema::new(nesting, fields.attributes()), usage),
+            Some((nesting, fields)) => Attribute::new(AttributeType::Nested(fields.schema(nesting)), usage),
             None => Attribute::new(AttributeType::Type(self.written_type()), usage),
         }
     }
@@ -162,6 +163,8 @@ pub struct Fields {
     pub node: NodeId,
     /// The position of the attribute that tells objects of a list apart, if one looks like it does.
     pub key: Option<usize>,
+    /// The schemas of attributes that are such objects, by nesting: many attributes share them.
+    schemas: [OnceLock<Arc<ObjectSchema>>; 4],
 }
 
 /// Properties that tell the elements of lists apart, the best first.
@@ -187,18 +190,26 @@ impl Fields {
         let key = KEYS.iter().find_map(|key| {
             list.iter().position(|field| field.property.as_deref() == Some(key) && matches!(field.shape, Shape::Text))
         });
-        Self { list, block: Arc::new(block), node, key }
+        Self { list, block: Arc::new(block), node, key, schemas: Default::default() }
     }
 
-    fn attributes(&self) -> impl Iterator<Item = (Name, Attribute)> {
-        self.list.iter().map(|field| (field.attribute.clone(), field.declared.clone()))
+    fn schema(&self, nesting: ObjectNesting) -> Arc<ObjectSchema> {
+        let [single, list, set, map] = &self.schemas;
+        let shared = match nesting {
+            ObjectNesting::Single => single,
+            ObjectNesting::List => list,
+            ObjectNesting::Set => set,
+            ObjectNesting::Map => map,
+        };
+        let attributes = || self.list.iter().map(|field| (field.attribute.clone(), field.declared.clone()));
+        shared.get_or_init(|| Arc::new(ObjectSchema::new(nesting, attributes()))).clone()
     }
 }
 
 /// Reads the attributes of a type's documents, `id` included.
 pub fn of_type(schema: &TypeSchema) -> Result<Fields, String> {
     let part = names::resource_part(&schema.type_name).ok_or("its name does not have three parts")?;
-    let mut reader = Reader { schema, path: Vec::new() };
+    let mut reader = Reader { schema, path: Vec::new(), repeats: 0, known: HashMap::new() };
     let mut list = Vec::new();
     let root = schema.root();
     let sets = Sets {
@@ -254,6 +265,10 @@ impl<'a> Sets<'a> {
         }
     }
 
+    fn are_empty(self) -> bool {
+        [self.read_only, self.write_only, self.create_only].into_iter().flatten().all(PointerSet::is_empty)
+    }
+
     fn property(self, name: &str) -> Self {
         self.step(|set| set.property(name))
     }
@@ -268,7 +283,7 @@ fn here(set: Option<&PointerSet>) -> bool {
 }
 
 /// What is around a property, as far as it decides who gives the value.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Around {
     /// The document itself, or objects that are required all the way up.
     Document,
@@ -282,6 +297,10 @@ struct Reader<'a> {
     schema: &'a TypeSchema,
     /// The nodes of the objects around the present place, to find recursion.
     path: Vec<NodeId>,
+    /// How often the shape of an object depended on what is around it.
+    repeats: usize,
+    /// Objects that look the same wherever they are.
+    known: HashMap<(NodeId, Around), Arc<Fields>>,
 }
 
 impl Reader<'_> {
@@ -363,9 +382,18 @@ impl Reader<'_> {
 
     fn object(&mut self, id: NodeId, sets: Sets<'_>, inside: Around) -> Shape {
         let schema = self.schema;
-        if self.path.len() >= DEEPEST || self.path.iter().filter(|above| **above == id).count() >= RECURSION {
+        if sets.are_empty()
+            && let Some(known) = self.known.get(&(id, inside))
+        {
+            return Shape::Object(known.clone());
+        }
+        let above = self.path.iter().filter(|above| **above == id).count();
+        let too_deep = self.path.len() >= DEEPEST;
+        self.repeats += usize::from(above > 0 || too_deep);
+        if too_deep || above >= RECURSION {
             return Shape::Json;
         }
+        let repeats = self.repeats;
         self.path.push(id);
         let node = schema.node(id);
         let mut list = Vec::new();
@@ -378,7 +406,11 @@ impl Reader<'_> {
             }
         }
         self.path.pop();
-        Shape::Object(Arc::new(Fields::new(list, id)))
+        let fields = Arc::new(Fields::new(list, id));
+        if self.repeats == repeats && above == 0 && sets.are_empty() {
+            self.known.insert((id, inside), fields.clone());
+        }
+        Shape::Object(fields)
     }
 
     /// The properties of a `oneOf` branch: of the object that could be any of the branches nothing is required.

@@ -1,6 +1,6 @@
 //! Primary files: everything is declared once.
 
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
 use groma_address::Mode;
 use groma_diagnostics::Span;
@@ -18,7 +18,12 @@ struct Clash {
 }
 
 /// Inserts what is new; what is there already stays, and the clash is given back.
-fn declare<K: Hash + Eq, V>(map: &mut IndexMap<K, V>, key: K, item: V, span: fn(&V) -> Span) -> Option<Clash> {
+fn declare<K: Hash + Eq, V, S: BuildHasher>(
+    map: &mut IndexMap<K, V, S>,
+    key: K,
+    item: V,
+    span: fn(&V) -> Span,
+) -> Option<Clash> {
     match map.entry(key) {
         Entry::Vacant(entry) => {
             entry.insert(item);

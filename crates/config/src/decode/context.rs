@@ -1,5 +1,8 @@
 //! What decoding a file needs to know, and where it reports.
 
+use std::collections::HashSet;
+
+use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use groma_hcl::{Block, Body, BodySchema, Content};
 
@@ -32,9 +35,20 @@ pub(crate) struct Decoding<'a> {
     pub(crate) diagnostics: Diagnostics,
     /// Whether something that the file declares is missing from the result, after an error.
     pub(crate) incomplete: bool,
+    /// Names that many blocks of the file have in common.
+    pub(crate) shared: HashSet<Name>,
 }
 
 impl Decoding<'_> {
+    /// `name` as it was met before. Names that are one in memory compare without a look elsewhere in it.
+    pub(crate) fn shared_name(&mut self, name: &Name) -> Name {
+        if let Some(known) = self.shared.get(name) {
+            return Name::clone(known);
+        }
+        self.shared.insert(Name::clone(name));
+        Name::clone(name)
+    }
+
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }

@@ -133,7 +133,8 @@ impl<'a> Common<'a> {
             meta::reserved_block(reserved, mode.block_keyword(), decoding);
         }
         let body = meta::with_escape_block(&content, rest, mode.block_keyword(), decoding);
-        let address = ResourceAddress { mode, type_name: type_label.value.clone(), name: name_label.value.clone() };
+        let type_name = decoding.shared_name(&type_label.value);
+        let address = ResourceAddress { mode, type_name, name: name_label.value.clone() };
         let take = |name: &str| content.get(name).cloned();
         let repetition = Repetition {
             count: take("count"),

@@ -1,6 +1,6 @@
 //! Reading and decoding the files of one folder.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -121,6 +121,7 @@ impl<'a> Reader<'a> {
             dialect,
             diagnostics: Diagnostics::new(),
             incomplete: false,
+            shared: HashSet::new(),
         };
         let content = decode::file(&parsed.body, &mut decoding);
         self.incomplete |= decoding.incomplete;

@@ -16,6 +16,9 @@ use super::refactoring::{Import, Moved, Removed};
 use super::resource::Resource;
 use super::settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
 
+/// Blocks by what names them, in the order of the source. Looked up several times for each instance, hence the hash.
+pub type Declared<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
+
 /// A module with all below it. Maps keep the order of the source: files by name, blocks as written.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -26,13 +29,13 @@ pub struct Module {
     /// Input variables.
     pub variables: IndexMap<Name, Variable>,
     /// Local values.
-    pub locals: IndexMap<Name, Local>,
+    pub locals: Declared<Name, Local>,
     /// Output values.
     pub outputs: IndexMap<Name, Output>,
     /// Calls of child modules.
     pub calls: IndexMap<Name, ModuleCall>,
     /// Managed, data and ephemeral resources, those inside check blocks included.
-    pub resources: IndexMap<ResourceAddress, Resource>,
+    pub resources: Declared<ResourceAddress, Resource>,
     /// Provider configurations.
     pub providers: IndexMap<LocalProvider, ProviderBlock>,
     /// Provider requirements by local name.

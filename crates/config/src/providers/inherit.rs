@@ -7,7 +7,7 @@
 use groma_address::{ModulePath, ProviderConfig};
 
 use crate::configuration::Configuration;
-use crate::model::{LocalProvider, Module, ProviderBlock, Resource};
+use crate::model::{LocalProvider, Module, Resource};
 
 /// A provider configuration that is referred to and not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +35,6 @@ impl Configuration {
         local: &LocalProvider,
     ) -> Result<ProviderConfig, MissingProvider> {
         resolve(&self.chain(path), local)
-    }
-
-    /// The block of a provider configuration; none for a configuration of the root module that is only implied.
-    pub fn provider_block(&self, config: &ProviderConfig) -> Option<&ProviderBlock> {
-        let module = self.module(&config.module)?;
-        module.providers.values().find(|block| {
-            block.provider.alias == config.alias && module.provider_address(&block.provider.name) == config.provider
-        })
     }
 
     /// The modules from the root down to the one at `path`.

@@ -17,10 +17,6 @@ pub enum Origin {
     NamedFile(String),
     /// `-var` on the command line.
     CommandLine,
-    /// Somebody was asked.
-    Prompt,
-    /// The program that uses this library.
-    Caller,
 }
 
 /// A value given for a variable, not yet converted to its type.
@@ -34,18 +30,6 @@ pub struct InputValue {
     pub span: Span,
 }
 
-impl InputValue {
-    /// What somebody answered to a prompt for a variable.
-    pub fn from_prompt(value: Value) -> Self {
-        Self { value, origin: Origin::Prompt, span: Span::NONE }
-    }
-
-    /// A value from the program that uses this library.
-    pub fn from_caller(value: Value) -> Self {
-        Self { value, origin: Origin::Caller, span: Span::NONE }
-    }
-}
-
 impl Origin {
     /// The source in the middle of a sentence: `was given NAME ... by`.
     pub(super) fn describe(&self, name: &Name) -> impl fmt::Display + '_ {
@@ -57,8 +41,6 @@ impl Origin {
                     Origin::Environment => write!(f, "the environment variable TF_VAR_{name}"),
                     Origin::AutoFile(path) | Origin::NamedFile(path) => write!(f, "the file {path:?}"),
                     Origin::CommandLine => write!(f, "-var=\"{name}=...\""),
-                    Origin::Prompt => f.write_str("the prompt"),
-                    Origin::Caller => f.write_str("the caller"),
                 }
             }
         }

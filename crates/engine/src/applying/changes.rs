@@ -6,18 +6,17 @@ use std::time::Instant;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_provider::Applied;
 use groma_state::{
-    CheckStatus, Dependencies, DeposedKey, ObjectRecord, ObjectStatus, Operation as Recorded,
-    Outcome as RecordedOutcome,
+    Dependencies, DeposedKey, ObjectRecord, ObjectStatus, Operation as Recorded, Outcome as RecordedOutcome,
 };
 use groma_value::Value;
 
 use super::applier::{Applier, ChangeEvent, Event};
 use super::talk::ApplyTalk;
-use crate::evaluation::repetition_of;
+use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::{Operation, Subject};
 use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
-use crate::planning::managed::{checked_instance, ignored, unrecordable};
+use crate::planning::managed::ignored;
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
 use crate::walk::Outcome;
@@ -147,23 +146,11 @@ impl Applier<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let lifecycle = &block.lifecycle;
-        if !lifecycle.preconditions.is_empty() {
-            let names = checked_instance(&address);
-            let status =
-                self.evaluation.conditions(&lifecycle.preconditions, "Resource precondition failed", &names, &scope);
-            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
-                return None;
-            }
-        }
-        let (value, mut problems) = template.body.evaluate(&scope);
-        for problem in problems.iter_mut() {
-            problem.address.get_or_insert_with(|| address.to_string());
-        }
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
+        let status = self.evaluation.preconditions(lifecycle, &address, &scope);
+        if outcome_of(status) == Outcome::Failed {
             return None;
         }
+        let value = self.evaluation.instance(&template.body, &address, &scope)?;
         if let Some(problem) = self.still_unknown(change, &template, &value) {
             self.evaluation.diagnostics.push(problem);
             return None;
@@ -315,7 +302,7 @@ impl Applier<'_> {
                 self.noted(noted)
             }
             Err(problem) => {
-                self.evaluation.diagnostics.push(unrecordable(&address, &problem.to_string()));
+                self.evaluation.diagnostics.push(record::unrecordable(&address, &problem));
                 false
             }
         }

@@ -8,9 +8,10 @@ use groma_provider::{Applied, ApplyInput, BodyDecoder, Checked, PlanInput, PlanP
 use groma_state::{Begin, Dependencies, DeposedKey, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
+use crate::client::{capabilities, no_meta};
 use crate::plan::Action;
-use crate::planning::{Ignore, capabilities, ignore_changes, no_meta, recall};
-use crate::record::Object;
+use crate::planning::{Ignore, ignore_changes};
+use crate::record::{Object, recall};
 use crate::recorder::Recorder;
 
 /// One change to carry out.

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name};
 use groma_provider::Checked;
-use groma_state::{CheckStatus, Outcome as Recorded};
-use groma_value::json;
+use groma_state::Outcome as Recorded;
 
 use super::applier::{Applier, Event};
-use crate::evaluation::repetition_of;
+use crate::evaluation::{outcome_of, repetition_of};
 use crate::plan::ResourceChange;
 use crate::planning::data::{DataRead, DataTalk};
-use crate::planning::managed::checked_instance;
 use crate::provider_setup::Configuring;
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
@@ -30,9 +28,9 @@ impl Applier<'_> {
             let index = self.world.module(module).of;
             let template = self.prepared.templates.resource(index, resource);
             if let (Some(record), Some(template)) = (&view.record.current, template)
-                && let Ok(value) = json::from_json(record.attributes.as_bytes(), template.schema.block.implied_type())
+                && let Some(value) = record::decode(&template.schema, record)
             {
-                found.push((module, resource, position, record::remember_marks(value, record)));
+                found.push((module, resource, position, value));
             }
         }
         for (module, resource, position, value) in found {
@@ -77,10 +75,10 @@ impl Applier<'_> {
         let used = self.prepared.templates.provider(index, at).cloned();
         let Some(block) = used.filter(|block| self.acts(&block.config)) else { return self.end(step, Outcome::Done) };
         let functions = Arc::clone(&self.evaluation.functions);
-        let (value, problems) = block.body.evaluate(&InstanceScope::new(&self.world, module, &functions));
-        if self.report(problems) == Outcome::Failed {
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let Some(value) = self.evaluation.provider(&block.body, &scope) else {
             return self.end(step, Outcome::Failed);
-        }
+        };
         if self.providers.is_configured_as(&block.config, &value) {
             return self.end(step, Outcome::Done);
         }
@@ -121,14 +119,10 @@ impl Applier<'_> {
         let Some((_, block)) = config.resources.get_index(resource as usize) else { return Outcome::Done };
         let repetition = repetition_of(&self.world, module, resource, position);
         let functions = Arc::clone(&self.evaluation.functions);
-        let names = checked_instance(&address);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
-        let rules = &block.lifecycle;
-        let before = self.evaluation.conditions(&rules.preconditions, "Resource precondition failed", &names, &scope);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&value);
-        let after = self.evaluation.conditions(&rules.postconditions, "Resource postcondition failed", &names, &scope);
-        let bad = |status| matches!(status, CheckStatus::Fail | CheckStatus::Error);
-        if bad(before) || bad(after) { Outcome::Failed } else { Outcome::Done }
+        let before = outcome_of(self.evaluation.preconditions(&block.lifecycle, &address, &scope));
+        let after = self.postconditions(change, &value);
+        if before == Outcome::Done { after } else { before }
     }
 
     pub(super) fn provider_of(&mut self, change: u32) -> Option<Arc<Checked>> {
@@ -162,16 +156,13 @@ impl Applier<'_> {
         let repetition = repetition_of(&self.world, module, resource, position);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
-        let names = checked_instance(&address);
-        let status =
-            self.evaluation.conditions(&block.lifecycle.preconditions, "Resource precondition failed", &names, &scope);
-        if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
+        let status = self.evaluation.preconditions(&block.lifecycle, &address, &scope);
+        if outcome_of(status) == Outcome::Failed {
             return self.end(step, Outcome::Failed);
         }
-        let (value, problems) = template.body.evaluate(&scope);
-        if self.report(problems) == Outcome::Failed {
+        let Some(value) = self.evaluation.instance(&template.body, &address, &scope) else {
             return self.end(step, Outcome::Failed);
-        }
+        };
         let subject = crate::hooks::Subject { address: address.clone(), deposed: None, identifier: None };
         self.session.hooks.apply_start(&subject, crate::hooks::Operation::Read);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
@@ -212,8 +203,7 @@ impl Applier<'_> {
                 }
             }
             Err(problem) => {
-                let problem = crate::planning::managed::unrecordable(&read.address, &problem.to_string());
-                self.evaluation.diagnostics.push(problem);
+                self.evaluation.diagnostics.push(record::unrecordable(&read.address, &problem));
                 return Outcome::Failed;
             }
         }
@@ -223,23 +213,8 @@ impl Applier<'_> {
     /// Postconditions of an instance with its new object.
     pub(super) fn postconditions(&mut self, change: u32, value: &groma_value::Value) -> Outcome {
         let address = self.changes[change as usize].address.clone();
-        let Some((module, resource, position)) = self.world.locate(&address) else { return Outcome::Done };
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let Some((_, block)) = config.resources.get_index(resource as usize) else { return Outcome::Done };
-        if block.lifecycle.postconditions.is_empty() {
-            return Outcome::Done;
-        }
-        let repetition = repetition_of(&self.world, module, resource, position);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(value);
-        let names = checked_instance(&address);
-        let status = self.evaluation.conditions(
-            &block.lifecycle.postconditions,
-            "Resource postcondition failed",
-            &names,
-            &scope,
-        );
-        if matches!(status, CheckStatus::Fail | CheckStatus::Error) { Outcome::Failed } else { Outcome::Done }
+        let Some(place) = self.world.locate(&address) else { return Outcome::Done };
+        outcome_of(self.evaluation.postconditions(&self.world, place, &address, value))
     }
 }
 

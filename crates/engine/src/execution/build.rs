@@ -8,8 +8,7 @@ use groma_state::Dependencies;
 use super::{ExecutionGraph, Step};
 use crate::config_graph::{Dependent, NodeIndex, NodeKind, Place, narrow};
 use crate::plan::{Action, Mode, ResourceChange};
-use crate::planning::plays_no_part_in_destroying;
-use crate::walk::Visit;
+use crate::walk::{Visit, plays_no_part_in_destroying};
 use crate::world::{Expansion, ModuleId, World};
 
 /// What the order is made from.

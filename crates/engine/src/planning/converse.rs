@@ -6,17 +6,15 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{
-    BodyDecoder, Checked, ClientCapabilities, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, StoredState,
-    Subject,
-};
+use groma_provider::{BodyDecoder, Checked, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject};
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
-use groma_value::{Path, Type, Value};
+use groma_value::{Path, Value};
 
 use super::ignore::{Ignore, ignore_changes};
+use crate::client::{capabilities, no_meta};
 use crate::hooks::{self, Hooks};
 use crate::plan::{Action, ActionReason};
-use crate::record::{Object, remember_marks};
+use crate::record::{Object, recall, remember_marks};
 
 /// What is to be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +103,7 @@ impl Conversation {
         let mut diagnostics = Diagnostics::new();
         let mut found = Conversed { previous: self.null(), prior: None, draft: None, diagnostics: Diagnostics::new() };
         if let Some(record) = self.record.clone() {
-            match self.recall(&record, &mut diagnostics).await {
+            match recall(&self.provider, &self.subject(), &record, &mut diagnostics).await {
                 Some(object) => {
                     found.previous = object.value.clone();
                     found.prior = self.refresh(object, &mut diagnostics).await;
@@ -121,11 +119,6 @@ impl Conversation {
             };
         }
         Conversed { diagnostics, ..found }
-    }
-
-    /// The recorded object in today's shape (LC-19).
-    async fn recall(&self, record: &ObjectRecord, diagnostics: &mut Diagnostics) -> Option<Object> {
-        recall(&self.provider, &self.subject(), record, diagnostics).await
     }
 
     /// The object as it is now (LC-21); none when it is gone.
@@ -289,37 +282,4 @@ impl Conversation {
         );
         Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.address.to_string())
     }
-}
-
-/// A recorded object in today's shape, with the marks that the record remembers (LC-19).
-pub async fn recall(
-    provider: &Checked,
-    subject: &Subject<'_>,
-    record: &ObjectRecord,
-    diagnostics: &mut Diagnostics,
-) -> Option<Object> {
-    let stored = StoredState { version: record.schema_version, json: record.attributes.as_str().into() };
-    let (value, problems) = provider.upgrade(subject, stored).await;
-    diagnostics.append(problems);
-    let value = remember_marks(value?, record);
-    let mut identity = None;
-    if let Some(stored) = &record.identity
-        && let Some(text) = &stored.json
-    {
-        let stored = StoredState { version: stored.schema_version, json: text.as_str().into() };
-        let (upgraded, problems) = provider.upgrade_identity(subject, stored).await;
-        diagnostics.append(problems);
-        identity = upgraded;
-    }
-    Some(Object { value, private: Arc::clone(&record.private), identity })
-}
-
-/// What this engine can handle of a provider's answers.
-pub fn capabilities() -> ClientCapabilities {
-    ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true }
-}
-
-/// No `provider_meta` values.
-pub fn no_meta() -> Value {
-    Value::null(Type::Dynamic)
 }

@@ -6,13 +6,12 @@ use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_lang::{Reference, parse_reference};
 use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject, planned_unknown};
-use groma_state::CheckStatus;
 use groma_value::{Marks, Value};
 
-use super::converse::{capabilities, no_meta};
-use super::managed::{checked_instance, ephemeral_misuse, unrecordable};
 use super::planner::{Event, Instance, Planner};
+use crate::client::{capabilities, no_meta};
 use crate::config_graph::body_references;
+use crate::evaluation::outcome_of;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
@@ -122,25 +121,13 @@ impl Planner<'_> {
         let repetition = self.repetition(instance);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        if !resource.lifecycle.preconditions.is_empty() {
-            let names = checked_instance(address);
-            let rules = &resource.lifecycle.preconditions;
-            let status = self.evaluation.conditions(rules, "Resource precondition failed", &names, &scope);
-            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
-                return None;
-            }
-        }
-        let (value, mut problems) = template.body.evaluate(&scope);
-        for problem in problems.iter_mut() {
-            problem.address.get_or_insert_with(|| address.to_string());
-        }
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
+        let status = self.evaluation.preconditions(&resource.lifecycle, address, &scope);
+        if outcome_of(status) == Outcome::Failed {
             return None;
         }
+        let value = self.evaluation.instance(&template.body, address, &scope)?;
         if address.resource.mode == ResourceMode::Data
-            && let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, address)
+            && let Some(problem) = template.ephemeral_misuse(&value, address)
         {
             self.evaluation.diagnostics.push(problem);
             return None;
@@ -241,15 +228,12 @@ impl Planner<'_> {
         self.evaluation.diagnostics.append(read.diagnostics);
         let Some(value) = read.value else { return self.end_instance(instance, Outcome::Failed) };
         self.settle(instance, value.clone());
-        let mut outcome = Outcome::Done;
         if read.address.resource.mode == ResourceMode::Data {
             self.session.hooks.read_complete(&read.address, &value);
             self.record_data(instance, &read.address, &value);
         }
-        if matches!(self.postconditions(instance, &read.address, &value), CheckStatus::Fail | CheckStatus::Error) {
-            outcome = Outcome::Failed;
-        }
-        self.end_instance(instance, outcome);
+        let status = self.postconditions(instance, &read.address, &value);
+        self.end_instance(instance, outcome_of(status));
     }
 
     fn record_data(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) {
@@ -259,16 +243,15 @@ impl Planner<'_> {
             Ok(record) => {
                 self.state.insert(address, None, &template.provider, Arc::new(record));
             }
-            Err(problem) => self.evaluation.diagnostics.push(unrecordable(address, &problem.to_string())),
+            Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(address, &problem)),
         }
     }
 
     /// While everything is destroyed, data resources are what the last run found.
     async fn settle_recorded(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) {
         if let Some(record) = self.state.object(address, None).cloned() {
-            let ty = template.schema.block.implied_type();
-            if let Ok(value) = groma_value::json::from_json(record.attributes.as_bytes(), ty) {
-                self.settle(instance, record::remember_marks(value, &record));
+            if let Some(value) = record::decode(&template.schema, &record) {
+                self.settle(instance, value);
             }
             self.state.remove(address, None);
         }

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use groma_address::InstanceKey;
+use groma_state::State;
+
 use super::planner::Planner;
 use crate::config_graph::narrow;
 use crate::plan::Mode;
 use crate::repetition::{Arguments, expand};
 use crate::walk::{Outcome, Visit};
-use crate::world::{Expansion, InstanceScope, ModuleId};
+use crate::world::{Expansion, InstanceScope, ModuleId, World};
 
 impl Planner<'_> {
     pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
         let config = Arc::clone(&self.world.static_module(visit.module).config);
         let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
-        let arguments =
-            Arguments { count: call.count.as_ref(), for_each: call.for_each.as_ref(), enabled: call.enabled.as_ref() };
+        let arguments = Arguments::of_call(call);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
@@ -33,17 +35,12 @@ impl Planner<'_> {
         if self.template(visit.module, at).is_none() {
             return self.end(visit, Outcome::Failed);
         }
-        let lifecycle = &resource.lifecycle;
-        let arguments = Arguments {
-            count: resource.count.as_ref(),
-            for_each: resource.for_each.as_ref(),
-            enabled: lifecycle.enabled.as_ref(),
-        };
+        let arguments = Arguments::of_resource(resource);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let expansion = match self.options.mode {
             // What is to be destroyed is what the state has, whatever the configuration says now.
-            Mode::Destroy => self.recorded_expansion(visit.module, at),
+            Mode::Destroy => recorded_expansion(&self.world, &self.state, visit.module, at),
             Mode::Normal | Mode::RefreshOnly => match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
                 Some(expansion) => expansion,
                 None => return self.end(visit, Outcome::Failed),
@@ -71,36 +68,6 @@ impl Planner<'_> {
         }
     }
 
-    /// The instances that the state has, in the shape of an expansion.
-    fn recorded_expansion(&self, module: ModuleId, at: u32) -> Expansion {
-        use groma_address::InstanceKey;
-        let data = self.world.module(module);
-        let config = &self.world.static_module(module).config;
-        let Some((address, resource)) = config.resources.get_index(at as usize) else { return Expansion::Absent };
-        let absolute = address.absolute(data.address.clone());
-        let Some(entry) = self.state.resource(&absolute) else {
-            return match (&resource.count, &resource.for_each) {
-                (Some(_), _) => Expansion::Count(0),
-                (None, Some(_)) => Expansion::ForEach(Arc::from([])),
-                // Not there, so nothing is known of it; what mentions it is not needed to destroy the rest.
-                (None, None) => Expansion::Single,
-            };
-        };
-        let mut elements = Vec::new();
-        let mut highest = None;
-        for (key, _) in entry.instances() {
-            match key {
-                InstanceKey::None => return Expansion::Single,
-                InstanceKey::Int(index) => highest = highest.max(Some(*index)),
-                InstanceKey::String(key) => elements.push((key.clone(), groma_value::Value::DYNAMIC)),
-            }
-        }
-        match highest {
-            Some(highest) => Expansion::Count(highest + 1),
-            None => Expansion::ForEach(elements.into()),
-        }
-    }
-
     /// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).
     pub(super) fn creates_before_destroy(&self, module: ModuleId, at: u32, own: Option<bool>) -> bool {
         let index = self.world.module(module).of;
@@ -112,5 +79,34 @@ impl Planner<'_> {
     /// The number of the resource at `address` in a module instance.
     pub(super) fn resource_number(&self, module: ModuleId, address: &groma_address::Resource) -> Option<u32> {
         self.world.static_module(module).config.resources.get_index_of(address).map(narrow)
+    }
+}
+
+/// The instances that the state has, in the shape of an expansion.
+pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId, at: u32) -> Expansion {
+    let data = world.module(module);
+    let config = &world.static_module(module).config;
+    let Some((address, resource)) = config.resources.get_index(at as usize) else { return Expansion::Absent };
+    let absolute = address.absolute(data.address.clone());
+    let Some(entry) = state.resource(&absolute) else {
+        return match (&resource.count, &resource.for_each) {
+            (Some(_), _) => Expansion::Count(0),
+            (None, Some(_)) => Expansion::ForEach(Arc::from([])),
+            // Not there, so nothing is known of it; what mentions it is not needed to destroy the rest.
+            (None, None) => Expansion::Single,
+        };
+    };
+    let mut elements = Vec::new();
+    let mut highest = None;
+    for (key, _) in entry.instances() {
+        match key {
+            InstanceKey::None => return Expansion::Single,
+            InstanceKey::Int(index) => highest = highest.max(Some(*index)),
+            InstanceKey::String(key) => elements.push((key.clone(), groma_value::Value::DYNAMIC)),
+        }
+    }
+    match highest {
+        Some(highest) => Expansion::Count(highest + 1),
+        None => Expansion::ForEach(elements.into()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use groma_address::{ConfigResource, Name};
+use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
@@ -189,13 +189,4 @@ fn compare(before: Option<&Value>, after: Option<&Value>) -> Action {
             if same && hidden { Action::NoOp } else { Action::Update }
         }
     }
-}
-
-/// The resources that some instance of a plan belongs to.
-pub(super) fn resources_of(changes: &[ResourceChange]) -> HashSet<ConfigResource> {
-    changes
-        .iter()
-        .filter(|change| change.action != Action::NoOp)
-        .map(|change| change.address.config_resource())
-        .collect()
 }

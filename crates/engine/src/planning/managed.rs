@@ -5,14 +5,13 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_config::IgnoreChanges;
 use groma_diagnostics::{Diagnostic, Span};
-use groma_provider::{BodyDecoder, Schema};
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
-use groma_value::{Kind, Path, Value};
+use groma_value::{Kind, Value};
 
 use super::converse::{Conversation, Conversed, Draft, Purpose};
 use super::ignore::{Ignore, relative_path};
 use super::planner::{Event, Instance, ManagedEvent, ManagedSubject, Planner};
-use crate::evaluation::{CheckedInstance, Evaluation, repetition_of};
+use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
@@ -179,26 +178,12 @@ impl Planner<'_> {
         let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let mut undecided = false;
-        if !lifecycle.preconditions.is_empty() {
-            let names = checked_instance(address);
-            let status =
-                self.evaluation.conditions(&lifecycle.preconditions, "Resource precondition failed", &names, &scope);
-            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
-                return None;
-            }
-            undecided = status == CheckStatus::Unknown;
-        }
-        let (value, mut problems) = template.body.evaluate(&scope);
-        for problem in problems.iter_mut() {
-            problem.address.get_or_insert_with(|| address.to_string());
-        }
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
+        let status = self.evaluation.preconditions(&lifecycle, address, &scope);
+        if outcome_of(status) == Outcome::Failed {
             return None;
         }
-        if let Some(problem) = ephemeral_misuse(&template.schema, &template.body, &value, address) {
+        let value = self.evaluation.instance(&template.body, address, &scope)?;
+        if let Some(problem) = template.ephemeral_misuse(&value, address) {
             self.evaluation.diagnostics.push(problem);
             return None;
         }
@@ -210,7 +195,7 @@ impl Planner<'_> {
             ignore,
             create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
             prevent_destroy: prevent.then_some(resource.header_span),
-            undecided,
+            undecided: status == CheckStatus::Unknown,
         })
     }
 
@@ -244,9 +229,7 @@ impl Planner<'_> {
             && self.options.mode == Mode::Normal
         {
             let status = self.postconditions(instance, &subject.address, value);
-            if matches!(status, CheckStatus::Fail | CheckStatus::Error) {
-                outcome = Outcome::Failed;
-            }
+            outcome = outcome_of(status);
             undecided |= status == CheckStatus::Unknown;
         }
         if let Some(draft) = draft {
@@ -336,7 +319,7 @@ impl Planner<'_> {
             Ok(record) => {
                 self.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));
             }
-            Err(problem) => self.evaluation.diagnostics.push(unrecordable(&subject.address, &problem.to_string())),
+            Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(&subject.address, &problem)),
         }
     }
 
@@ -346,18 +329,8 @@ impl Planner<'_> {
         address: &ResourceInstance,
         value: &Value,
     ) -> CheckStatus {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
-            return CheckStatus::Pass;
-        };
-        if resource.lifecycle.postconditions.is_empty() {
-            return CheckStatus::Pass;
-        }
-        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition).with_self(value);
-        let names = checked_instance(address);
-        self.evaluation.conditions(&resource.lifecycle.postconditions, "Resource postcondition failed", &names, &scope)
+        let place = (instance.module, instance.resource, instance.position);
+        self.evaluation.postconditions(&self.world, place, address, value)
     }
 
     /// What `count` and `each` mean for an instance.
@@ -384,29 +357,6 @@ pub(super) async fn hold(subject: ManagedSubject, talk: Conversation) -> Event {
     Event::Managed(Box::new(ManagedEvent { subject, conversed }))
 }
 
-/// The names of an instance in the results of conditions.
-pub(crate) fn checked_instance(address: &ResourceInstance) -> CheckedInstance {
-    CheckedInstance { config: address.config_resource().to_string(), instance: address.to_string() }
-}
-
-/// Ephemeral values may only go where nothing keeps them (LC-29).
-pub(crate) fn ephemeral_misuse(
-    schema: &Schema,
-    body: &BodyDecoder,
-    value: &Value,
-    address: &ResourceInstance,
-) -> Option<Diagnostic> {
-    if !value.has_marks() {
-        return None;
-    }
-    let (_, marks) = value.unmark_deep();
-    let kept = |path: &Path| !schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
-    let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-    let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be \
-                  kept in the plan and in the state.";
-    Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(body.span_of(path)).about(address.to_string()))
-}
-
 /// Paths that an expression names: strings such as `tags["x"]`, or `all`.
 fn named_paths(value: &Value) -> Ignore {
     let (value, _) = value.unmark_deep();
@@ -431,11 +381,4 @@ pub(super) fn not_present(provider: &str, span: Span) -> Diagnostic {
          with its objects. Put the provider block back; it can go once an apply has destroyed them."
     );
     Diagnostic::error("Provider configuration not present", detail).at(span)
-}
-
-pub(crate) fn unrecordable(address: &ResourceInstance, problem: &str) -> Diagnostic {
-    let detail = format!(
-        "The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it."
-    );
-    Diagnostic::error("Failed to record an object", detail).about(address.to_string())
 }

@@ -2,7 +2,7 @@
 
 mod converse;
 pub(crate) mod data;
-mod expand;
+pub(crate) mod expand;
 mod finish;
 mod ignore;
 pub(crate) mod managed;
@@ -17,9 +17,7 @@ use std::sync::Arc;
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
-pub(crate) use converse::{capabilities, no_meta, recall};
 pub(crate) use ignore::{Ignore, ignore_changes};
-pub(crate) use planner::plays_no_part_in_destroying;
 
 use crate::config_graph;
 use crate::moves;

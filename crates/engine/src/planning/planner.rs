@@ -25,7 +25,7 @@ use crate::providers::Providers;
 use crate::recovery::Recovered;
 use crate::session::Session;
 use crate::templates::{Template, Templates};
-use crate::walk::{Outcome, Visit, Walk};
+use crate::walk::{Outcome, Visit, Walk, plays_no_part_in_destroying};
 use crate::world::{ModuleId, World};
 
 /// An instance of a resource in the configuration.
@@ -291,12 +291,9 @@ impl<'a> Planner<'a> {
         }
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = crate::world::InstanceScope::new(&self.world, visit.module, &functions);
-        let (value, problems) = block.body.evaluate(&scope);
-        let failed = problems.has_errors();
-        self.evaluation.diagnostics.append(problems);
-        if failed {
+        let Some(value) = self.evaluation.provider(&block.body, &scope) else {
             return self.end(visit, Outcome::Failed);
-        }
+        };
         match self.providers.for_configuration(&block.config) {
             Ok(provider) => {
                 let version = self.session.terraform_version.clone();
@@ -328,14 +325,5 @@ impl<'a> Planner<'a> {
             self.providers.took(configuring.config, configuring.provider, configuring.value);
         }
         self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
-    }
-}
-
-/// What nothing that is destroyed can need: results for people, and checks of them.
-pub(crate) fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
-    match kind {
-        NodeKind::Check(_) | NodeKind::Validation(_) => true,
-        NodeKind::Output(_) => module == ModuleId::ROOT,
-        _ => false,
     }
 }

@@ -1,48 +1,89 @@
 //! What the changes of a plan were decided on: attributes of resources that the changing blocks mention, directly or
 //! through values.
 
-use std::collections::{BTreeSet, HashSet};
-
-use groma_address::ModulePath;
+use groma_address::AbsResource;
 use groma_hcl::{Ident, Step, Traversal};
 use groma_lang::{Reference, Referenced};
 use groma_value::Path;
 
-use super::finish::resources_of;
 use super::ignore::relative_path;
 use crate::config_graph::{
-    ConfigGraph, ModuleIndex, NodeIndex, NodeKind, body_references, expression_references, traversal_references,
+    ConfigGraph, ModuleIndex, NodeIndex, NodeKind, body_references, expression_references, narrow, traversal_references,
 };
-use crate::plan::{RelevantAttribute, ResourceChange};
+use crate::plan::{Action, RelevantAttribute, ResourceChange};
 use crate::world::World;
 
 /// Works them out; each is there once, sorted.
 pub(super) fn attributes(world: &World, changes: &[ResourceChange]) -> Vec<RelevantAttribute> {
     let graph = world.graph();
-    let mut search = Search { graph, seen: HashSet::new(), open: Vec::new(), found: BTreeSet::new() };
-    for resource in resources_of(changes) {
-        if let Some(place) = graph.find_resource(&resource) {
-            search.open.push(place);
+    let seen = graph.modules().map(|(_, module)| vec![false; module.nodes.len()]).collect();
+    let mut search = Search { graph, seen, open: Vec::new(), found: Vec::new() };
+    let mut last: Option<&ResourceChange> = None;
+    for change in changes.iter().filter(|change| change.action != Action::NoOp) {
+        let one = &change.address;
+        // Instances of one resource follow each other.
+        if last.is_some_and(|last| last.address.resource == one.resource && last.address.module == one.module) {
+            continue;
+        }
+        last = Some(change);
+        if let Some((module, node)) = place_of(world, change) {
+            search.visit(module, node);
         }
     }
     while let Some((module, node)) = search.open.pop() {
         search.node(module, node);
     }
-    search.found.into_iter().collect()
+    search.finish()
+}
+
+/// The block that an instance belongs to.
+fn place_of(world: &World, change: &ResourceChange) -> Option<(ModuleIndex, NodeIndex)> {
+    let address = &change.address;
+    match world.find(&address.module) {
+        Some(module) => {
+            let index = world.module(module).of;
+            let module = world.graph().module(index);
+            let position = module.config.resources.get_index_of(&address.resource)?;
+            Some((index, module.resource(position)))
+        }
+        // The module instance is gone; its block may still be there.
+        None => world.graph().find_resource(&address.config_resource()),
+    }
 }
 
 struct Search<'a> {
     graph: &'a ConfigGraph,
-    seen: HashSet<(ModuleIndex, NodeIndex)>,
+    /// By module and node.
+    seen: Vec<Vec<bool>>,
     open: Vec<(ModuleIndex, NodeIndex)>,
-    found: BTreeSet<RelevantAttribute>,
+    /// By module and position in it: numbers compare faster than addresses. One can be there many times.
+    found: Vec<(ModuleIndex, u32, Path)>,
 }
 
 impl Search<'_> {
-    fn node(&mut self, index: ModuleIndex, node: NodeIndex) {
-        if !self.seen.insert((index, node)) {
-            return;
+    /// To be looked at, if it has not been.
+    fn visit(&mut self, index: ModuleIndex, node: NodeIndex) {
+        if !std::mem::replace(&mut self.seen[index.at()][node.at()], true) {
+            self.open.push((index, node));
         }
+    }
+
+    /// What was found, each once, in the order of addresses.
+    fn finish(mut self) -> Vec<RelevantAttribute> {
+        self.found.sort_unstable();
+        self.found.dedup();
+        let addressed = self.found.into_iter().filter_map(|(index, position, path)| {
+            let config = &self.graph.module(index).config;
+            let (address, _) = config.resources.get_index(position as usize)?;
+            let resource: AbsResource = address.absolute(config.path.unkeyed());
+            Some(RelevantAttribute { resource, path })
+        });
+        let mut all: Vec<RelevantAttribute> = addressed.collect();
+        all.sort();
+        all
+    }
+
+    fn node(&mut self, index: ModuleIndex, node: NodeIndex) {
         let module = self.graph.module(index);
         let config = &module.config;
         let mentioned = match module.node(node).kind {
@@ -88,18 +129,19 @@ impl Search<'_> {
         let module = self.graph.module(index);
         let config = &module.config;
         match &found.target {
-            Reference::Resource(address) if config.resources.contains_key(address) => {
-                let resource = address.absolute(unkeyed(&config.path));
-                self.found.insert(RelevantAttribute { resource, path: path_of(&found.rest) });
+            Reference::Resource(address) => {
+                if let Some(at) = config.resources.get_index_of(address) {
+                    self.found.push((index, narrow(at), path_of(&found.rest)));
+                }
             }
             Reference::Local(name) => {
                 if let Some(at) = config.locals.get_index_of(name) {
-                    self.open.push((index, module.local(at)));
+                    self.visit(index, module.local(at));
                 }
             }
             Reference::Variable(name) => {
                 if let Some(at) = config.variables.get_index_of(name) {
-                    self.open.push((index, module.variable(at)));
+                    self.visit(index, module.variable(at));
                 }
             }
             Reference::Module(name) => self.call(index, name, &found.rest),
@@ -117,13 +159,9 @@ impl Search<'_> {
             _ => None,
         };
         for output in one.unwrap_or(0..called.config.outputs.len()) {
-            self.open.push((child, called.output(output)));
+            self.visit(child, called.output(output));
         }
     }
-}
-
-fn unkeyed(path: &ModulePath) -> groma_address::ModuleInstance {
-    path.unkeyed()
 }
 
 /// The steps after a resource; indexes of instances are left out by the reference already.

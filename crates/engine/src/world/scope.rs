@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use groma_address::{InstanceKey, Resource};
+use groma_address::{InstanceKey, Mode, Resource};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Step, Traversal};
 use groma_lang::{FunctionContext, Reference, Referenced, Resolved, Scope, parse_reference};
 use groma_value::{Marks, Type, Value};
+use indexmap::Equivalent;
 
 use super::{ModuleData, ModuleId, Repetition, World};
 
@@ -70,6 +71,17 @@ impl<'a> InstanceScope<'a> {
 
     fn config(&self) -> &'a groma_config::Module {
         &self.world.graph().module(self.data().of).config
+    }
+
+    /// `type.name` of a managed resource; none for any other form, and for names that are not declared.
+    fn plain_resource(&self, traversal: &Traversal) -> Option<Resolved> {
+        let [Step::Attribute { name, .. }, rest @ ..] = traversal.steps.as_slice() else { return None };
+        if matches!(rest.first(), Some(Step::Index { .. })) || is_reserved(&traversal.root.name) {
+            return None;
+        }
+        let key = Written { mode: Mode::Managed, type_name: &traversal.root.name, name };
+        let position = self.config().resources.get_index_of(&key)?;
+        Some(Resolved { value: self.data().resources[position].whole().clone(), consumed: 1 })
     }
 
     fn resource(&self, address: &Resource, found: &Referenced, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
@@ -184,7 +196,7 @@ impl<'a> InstanceScope<'a> {
 
 impl Scope for InstanceScope<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
-        // The two most frequent forms need no parsed reference.
+        // The most frequent forms need no parsed reference.
         if let (root @ ("var" | "local"), Some(Step::Attribute { name, .. })) =
             (&*traversal.root.name, traversal.steps.first())
         {
@@ -197,6 +209,9 @@ impl Scope for InstanceScope<'_> {
                 return Ok(Resolved { value: value.clone().unwrap_or(Value::DYNAMIC), consumed: 1 });
             }
         }
+        if let Some(resolved) = self.plain_resource(traversal) {
+            return Ok(resolved);
+        }
         let found = parse_reference(traversal)?;
         self.named(&found, traversal)
     }
@@ -204,6 +219,43 @@ impl Scope for InstanceScope<'_> {
     fn functions(&self) -> &FunctionContext {
         self.functions
     }
+}
+
+/// A resource's address made of the names where they are. Has the hash of a [`Resource`].
+#[derive(Hash)]
+struct Written<'a> {
+    mode: Mode,
+    type_name: &'a str,
+    name: &'a str,
+}
+
+impl Equivalent<Resource> for Written<'_> {
+    fn equivalent(&self, other: &Resource) -> bool {
+        // The own name first: it is the one that differs.
+        *self.name == *other.name && *self.type_name == *other.type_name && self.mode == other.mode
+    }
+}
+
+/// Whether references that begin with `root` mean something other than a managed resource.
+fn is_reserved(root: &str) -> bool {
+    matches!(
+        root,
+        "var"
+            | "local"
+            | "module"
+            | "data"
+            | "ephemeral"
+            | "resource"
+            | "count"
+            | "each"
+            | "self"
+            | "path"
+            | "terraform"
+            | "tofu"
+            | "template"
+            | "lazy"
+            | "arg"
+    )
 }
 
 fn display(path: &Path) -> String {
@@ -218,4 +270,21 @@ fn undeclared(what: &str, found: &Referenced) -> Diagnostic {
 fn invalid_self(span: Span) -> Diagnostic {
     let detail = "\"self\" means something only in postconditions, provisioners and connections of a resource.";
     Diagnostic::error("Invalid \"self\" reference", detail).at(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::BuildHasher;
+
+    use super::*;
+
+    #[test]
+    fn names_where_they_are_have_the_hash_of_an_address() {
+        let address = Resource::managed("type", "name");
+        let written = Written { mode: Mode::Managed, type_name: "type", name: "name" };
+        let hasher = std::hash::RandomState::new();
+        assert_eq!(hasher.hash_one(&written), hasher.hash_one(&address));
+        assert!(written.equivalent(&address));
+        assert!(!written.equivalent(&Resource::data("type", "name")));
+    }
 }

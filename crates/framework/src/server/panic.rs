@@ -62,8 +62,8 @@ fn diagnostic(method: &str, payload: &(dyn Any + Send)) -> ProviderDiagnostic {
     ProviderDiagnostic::error(
         "Provider code panicked",
         format!(
-            "The provider's {method} stopped with a panic: {message}. The provider goes on, but this operation failed. \
-             This is a bug in the provider, which should be reported where the provider is developed."
+            "The provider's {method} stopped with a panic: {message}. The provider goes on, but this operation \
+             failed. This is a bug in the provider; please report it to those who develop the provider."
         ),
     )
 }

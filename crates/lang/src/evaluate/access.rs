@@ -36,17 +36,15 @@ pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, 
             Some(attribute) => Ok(Value::unknown(attribute.clone()).with_marks(value.marks())),
             None => {
                 let meant = suggestion(name, ty.iter().map(|(name, _)| &**name));
-                unsupported(format!("This object does not have an attribute named \"{name}\".{meant}"))
+                unsupported(format!("The object has no attribute \"{name}\".{meant}"))
             }
         },
         Type::Map(element) => match value.kind() {
             Kind::Map(map) => match map.get(name) {
                 Some(found) => Ok(found.clone().with_marks(value.marks())),
-                None => Err(Diagnostic::error(
-                    "Missing map element",
-                    format!("This map does not have an element with the key \"{name}\"."),
-                )
-                .at(span)),
+                None => {
+                    Err(Diagnostic::error("Missing map element", format!("The map has no key \"{name}\".")).at(span))
+                }
             },
             _ => Ok(Value::unknown((*element).clone()).with_marks(value.marks())),
         },
@@ -60,13 +58,14 @@ pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, 
             ))
         }
         Type::Set(element) if element.as_object().is_some() => unsupported(
-            "A set of objects has no attributes itself. To access an attribute across all elements, use the splat operator: [*]."
+            "A set of objects has no attributes itself. With the splat operator, [*], an attribute of all its \
+             elements is taken."
                 .to_owned(),
         ),
         ty if ty.is_primitive() => {
-            unsupported(format!("Can't access attributes on a primitive-typed value ({}).", ty.friendly_name()))
+            unsupported(format!("Only objects and maps have attributes; this is a {}.", ty.friendly_name()))
         }
-        _ => unsupported("This value does not have any attributes.".to_owned()),
+        _ => unsupported("Only objects and maps have attributes, which this value is not.".to_owned()),
     }
 }
 
@@ -74,7 +73,7 @@ fn invalid_index(detail: impl Into<String>, span: Span) -> Diagnostic {
     Diagnostic::error("Invalid index", detail).at(span)
 }
 
-const NOT_AN_ELEMENT: &str = "The given key does not identify an element in this collection value";
+const NOT_AN_ELEMENT: &str = "There is no such element";
 
 /// The element of `collection` at `key`.
 pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value, Diagnostic> {
@@ -134,10 +133,10 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
     let known_index = key.as_number();
     if let Some(number) = known_index {
         if !number.is_integer() {
-            return problem("an index must be a whole number, but the given one has a fractional part");
+            return problem("elements have whole numbers, and this index has a fraction");
         }
         if number.is_negative() {
-            return problem("a negative number is not a valid index for a sequence");
+            return problem("elements are counted from 0, and this index is negative");
         }
     }
     let position = known_index.and_then(Number::to_usize);
@@ -145,15 +144,15 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
         (Kind::List(elements) | Kind::Tuple(elements), Some(position)) => match elements.get(position) {
             Some(found) => Ok(found.clone().with_marks(&marks)),
             None if elements.is_empty() => problem("the collection has no elements"),
-            None => problem("the given index is greater than or equal to the length of the collection"),
+            None => problem("the index lies behind the last element"),
         },
         (Kind::List(_) | Kind::Tuple(_), None) if known_index.is_some() => {
-            problem("the given index is greater than or equal to the length of the collection")
+            problem("the index lies behind the last element")
         }
         _ => match (ty, position) {
             (Type::Tuple(elements), Some(position)) => match elements.get(position) {
                 Some(element) => Ok(Value::unknown(element.clone()).with_marks(&marks)),
-                None => problem("the given index is greater than or equal to the length of the collection"),
+                None => problem("the index lies behind the last element"),
             },
             (Type::List(element), _) => Ok(Value::unknown((**element).clone()).with_marks(&marks)),
             _ => Ok(Value::DYNAMIC.with_marks(&marks)),

@@ -137,7 +137,7 @@ fn mismatch(yes: &Type, no: &Type) -> String {
         (Type::Tuple(yes), Type::Tuple(no)) => {
             if yes.len() != no.len() {
                 return format!(
-                    "The 'true' tuple has length {}, but the 'false' tuple has length {}",
+                    "The lengths of the tuples differ: {} for 'true' and {} for 'false'",
                     yes.len(),
                     no.len()
                 );
@@ -161,7 +161,7 @@ fn mismatch(yes: &Type, no: &Type) -> String {
     if yes == no {
         return "At least one nested attribute or element has a different type in the two results".to_owned();
     }
-    format!("The 'true' value is {yes}, but the 'false' value is {no}")
+    format!("For 'true' the result is {yes}, for 'false' it is {no}")
 }
 
 fn structural(yes: &Type, no: &Type) -> bool {

@@ -87,7 +87,7 @@ impl Nested<'_, '_> {
             return None;
         }
         let problem = if value.is_null() {
-            Diagnostic::error("Condition is null", "The value of the 'if' clause must not be null.")
+            Diagnostic::error("Condition is null", "The condition after 'if' is null; it must be true or false.")
         } else if let Err(problem) = convert::convert(&value, &Type::Bool) {
             wrong_condition(&problem.message)
         } else {
@@ -108,7 +108,7 @@ impl Nested<'_, '_> {
             return None;
         }
         let problem = if value.is_null() {
-            Diagnostic::error("Invalid 'for' condition", "The value of the 'if' clause must not be null.")
+            Diagnostic::error("Invalid 'for' condition", "The condition after 'if' is null; it must be true or false.")
         } else {
             match convert::convert(&value, &Type::Bool) {
                 Ok(value) => {
@@ -227,5 +227,5 @@ impl Nested<'_, '_> {
 }
 
 fn wrong_condition(message: &str) -> Diagnostic {
-    Diagnostic::error("Invalid 'for' condition", format!("The value of the 'if' clause is unsuitable: {message}."))
+    Diagnostic::error("Invalid 'for' condition", format!("The condition after 'if' must be true or false: {message}."))
 }

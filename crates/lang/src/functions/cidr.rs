@@ -121,7 +121,7 @@ impl Block {
     pub(super) fn host(self, number: Ordinal) -> Result<Address, String> {
         let most = self.host_mask();
         if number.magnitude > most {
-            return Err(format!("prefix of {} does not accommodate a host numbered {number}", self.length));
+            return Err(format!("a block with a prefix of {} bits has no host with the number {number}", self.length));
         }
         let offset = if number.from_end { most - number.magnitude } else { number.magnitude };
         Ok(Address { family: self.family, number: self.first | offset })
@@ -131,11 +131,14 @@ impl Block {
     pub(super) fn subnet(self, new_bits: u32, number: Ordinal) -> Result<Self, String> {
         let length = self.length + new_bits;
         if length > self.family.bits() {
-            return Err(format!("insufficient address space to extend prefix of {} by {new_bits}", self.length));
+            return Err(format!(
+                "a prefix of {} bits cannot be made {new_bits} bits longer: addresses have fewer bits",
+                self.length
+            ));
         }
         let most = low_bits(new_bits);
         if number.magnitude > most {
-            return Err(format!("prefix extension of {new_bits} does not accommodate a subnet numbered {number}"));
+            return Err(format!("{new_bits} more bits are too few for a subnet with the number {number}"));
         }
         let index = if number.from_end { most - number.magnitude } else { number.magnitude };
         let shift = self.family.bits() - length;

@@ -76,8 +76,8 @@ fn cannot(given: &Value, wanted: &Type) -> FunctionError {
     };
     let hint = match (given.ty(), wanted) {
         _ if !marks.is_empty() => "",
-        (Type::String, Type::Bool) => "; only the strings \"true\" or \"false\" are allowed",
-        (Type::String, Type::Number) => "; given string must be a decimal representation of a number",
+        (Type::String, Type::Bool) => "; it must be \"true\" or \"false\"",
+        (Type::String, Type::Number) => "; it must be a number in decimal notation",
         _ => "",
     };
     FunctionError::argument(0, format!("cannot convert {what} to {}{hint}", wanted.constraint_name()))

@@ -43,7 +43,7 @@ fn bcrypt(arguments: &Arguments<'_>) -> Outcome {
     let cost = match arguments.values.len() {
         0 | 1 => 10,
         2 => arguments.integer(1)?,
-        _ => return Err(FunctionError::new("bcrypt() takes no more than two arguments")),
+        _ => return Err(FunctionError::new("bcrypt() takes one argument or two: the text and the cost")),
     };
     // Smaller costs mean the default, as they always have.
     let cost = if cost < 4 { 10 } else { cost };
@@ -89,7 +89,7 @@ fn private_key(pem: &str) -> Option<RsaPrivateKey> {
 fn rsadecrypt(arguments: &Arguments<'_>) -> Outcome {
     let ciphertext = STANDARD
         .decode(arguments.text(0))
-        .map_err(|_| FunctionError::argument(0, "failed to decode input: cipher text must be base64-encoded"))?;
+        .map_err(|_| FunctionError::argument(0, "the encrypted text must be given in Base64"))?;
     let key = private_key(arguments.text(1)).ok_or_else(|| {
         FunctionError::argument(
             1,

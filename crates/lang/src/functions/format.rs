@@ -80,7 +80,8 @@ fn formatlist(arguments: &Arguments<'_>) -> Outcome {
         match (length, count) {
             (Some(length), Some((first, other))) if length != other => {
                 let problem = format!(
-                    "argument {} has length {length}, which is inconsistent with argument {} of length {other}",
+                    "argument {} has {length} elements, but argument {} has {other}; lists must be of the same \
+                     length",
                     index + 1,
                     first + 1
                 );
@@ -140,7 +141,7 @@ fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
         rest = from.get(verb.raw.len()..).unwrap_or_default();
         let Some(value) = verb.argument.checked_sub(1).and_then(|index| values.get(index)) else {
             return Err(FunctionError::new(format!(
-                "not enough arguments for {:?} at {offset}: need index {} but have {} total",
+                "{:?} at {offset} stands for argument {}, but only {} are given",
                 verb.raw,
                 verb.argument,
                 values.len()
@@ -151,8 +152,8 @@ fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
     out.push_str(rest);
     if highest < values.len() {
         let problem = match highest {
-            0 => "too many arguments; no verbs in format string".to_owned(),
-            _ => format!("too many arguments; only {highest} used by format string"),
+            0 => "there are more arguments than the format uses: it has no verb".to_owned(),
+            _ => format!("there are more arguments than the format uses: only {highest}"),
         };
         return Err(FunctionError::argument(highest + 1, problem));
     }
@@ -208,7 +209,7 @@ fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String>
             Ok(verb)
         }
         Some(other) => Err(format!("unrecognized format character {other:?} at offset {}", offset + at)),
-        None => Err(format!("invalid format string starting at offset {}", offset + at)),
+        None => Err(format!("the format ends within a verb, at offset {}", offset + at)),
     }
 }
 
@@ -254,7 +255,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
                 digits::real(number, verb, verb.mode, out);
             }
         }
-        other => return Err(format!("unsupported format verb {other:?} in {:?} at offset {}", verb.raw, verb.offset)),
+        other => return Err(format!("there is no verb {other:?}, as in {:?} at offset {}", verb.raw, verb.offset)),
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ fn values_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     match first(arguments).ty() {
         Type::Map(element) => Ok(Type::List(element)),
         Type::Object(object) => Ok(Type::tuple(object.types().to_vec())),
-        _ => Err(FunctionError::new("values() requires a map as the first argument")),
+        _ => Err(FunctionError::new("the argument of values() must be a map or an object")),
     }
 }
 
@@ -83,7 +83,10 @@ fn lookup_type(arguments: &[Value]) -> Result<Type, FunctionError> {
         [map, key] => (map, key, None),
         [map, key, default] => (map, key, Some(default)),
         _ => {
-            return Err(FunctionError::new(format!("lookup() takes two or three arguments, got {}", arguments.len())));
+            return Err(FunctionError::new(format!(
+                "lookup() takes a map, a key and perhaps a default, but there are {} arguments",
+                arguments.len()
+            )));
         }
     };
     match map.ty() {
@@ -101,12 +104,12 @@ fn lookup_type(arguments: &[Value]) -> Result<Type, FunctionError> {
             if default.is_some_and(|default| convert::convert(default, &element).is_err()) {
                 return Err(FunctionError::argument(
                     2,
-                    "the default value must have the same type as the map elements",
+                    "the default does not have the type of the elements of the map",
                 ));
             }
             Ok((*element).clone())
         }
-        _ => Err(FunctionError::argument(0, "lookup() requires a map as the first argument")),
+        _ => Err(FunctionError::argument(0, "the first argument of lookup() must be a map or an object")),
     }
 }
 
@@ -162,7 +165,7 @@ fn merge_type(arguments: &[Value]) -> Result<Type, FunctionError> {
             ty @ (Type::Object(_) | Type::Map(_)) => alike = alike && ty == first,
             ty => {
                 let name = ty.friendly_name();
-                return Err(FunctionError::new(format!("arguments must be maps or objects, got \"{name}\"")));
+                return Err(FunctionError::new(format!("only maps and objects can be merged, and this is {name}")));
             }
         }
     }
@@ -206,7 +209,7 @@ fn merge(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn mismatched(keys: usize, values: usize) -> FunctionError {
-    FunctionError::new(format!("number of keys ({keys}) does not match number of values ({values})"))
+    FunctionError::new(format!("there are {keys} keys for {values} values; the lists must be of the same length"))
 }
 
 fn zipmap_type(arguments: &[Value]) -> Result<Type, FunctionError> {
@@ -221,13 +224,13 @@ fn zipmap_type(arguments: &[Value]) -> Result<Type, FunctionError> {
             let mut attributes = BTreeMap::new();
             for (index, (key, ty)) in keys.iter().zip(types.iter()).enumerate() {
                 let Some(key) = key.as_name() else {
-                    return Err(FunctionError::new(format!("keys list has null value at index {index}")));
+                    return Err(FunctionError::new(format!("the key at index {index} is null")));
                 };
                 attributes.insert(key.clone(), ty.clone());
             }
             Ok(Type::object(attributes))
         }
-        _ => Err(FunctionError::new("values argument must be a list or tuple value")),
+        _ => Err(FunctionError::new("the values must be given as a list or a tuple")),
     }
 }
 
@@ -244,7 +247,7 @@ fn zipmap(arguments: &Arguments<'_>) -> Outcome {
     for (index, (key, value)) in names.iter().zip(elements).enumerate() {
         marks = marks.union(key.marks());
         let Some(name) = key.as_name() else {
-            return Err(FunctionError::new(format!("keys list has null value at index {index}")));
+            return Err(FunctionError::new(format!("the key at index {index} is null")));
         };
         entries.insert(name.clone(), value.clone());
     }

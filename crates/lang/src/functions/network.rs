@@ -78,14 +78,10 @@ fn cidrsubnets(arguments: &Arguments<'_>) -> Outcome {
         let length = block.length + extension;
         if length > bits {
             let family = block.family.name();
-            return Err(problem(format!(
-                "would extend prefix to {length} bits, which is too long for an {family} address"
-            )));
+            return Err(problem(format!("would make a prefix of {length} bits, more than an {family} address has")));
         }
         let subnet = block.allocate(next, length).ok_or_else(|| {
-            problem(format!(
-                "not enough remaining address space for a subnet with a prefix of {length} bits after {before}"
-            ))
+            problem(format!("there is no room left for a block with a prefix of {length} bits after {before}"))
         })?;
         next = subnet.last().checked_add(1);
         before = subnet.to_string();

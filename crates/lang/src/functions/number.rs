@@ -46,7 +46,7 @@ fn parseint_type(arguments: &[Value]) -> Result<Type, FunctionError> {
         Some(Type::String) | None => Ok(Type::Number),
         Some(ty) => {
             let got = ty.friendly_name();
-            Err(FunctionError::argument(0, format!("first argument must be a string, not {got}")))
+            Err(FunctionError::argument(0, format!("the number must be given as a string, not as {got}")))
         }
     }
 }
@@ -56,7 +56,7 @@ fn parseint(arguments: &Arguments<'_>) -> Outcome {
     let base = u32::try_from(base)
         .ok()
         .filter(|base| (2..=62).contains(base))
-        .ok_or_else(|| FunctionError::argument(1, "base must be a whole number between 2 and 62 inclusive"))?;
+        .ok_or_else(|| FunctionError::argument(1, "the base must be a whole number from 2 to 62"))?;
     let number = from_base(arguments.text(0), base).and_then(|decimal| Number::parse(&decimal).ok());
     let (given, given_base) = (arguments.value(0), arguments.value(1));
     match number {

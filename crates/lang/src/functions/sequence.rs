@@ -72,7 +72,7 @@ fn length(arguments: &Arguments<'_>) -> Outcome {
         Type::Dynamic => Ok(Value::unknown(Type::Number).with_marks(value.marks())),
         _ => value
             .len()
-            .ok_or_else(|| FunctionError::new("argument must be a string, a collection type, or a structural type")),
+            .ok_or_else(|| FunctionError::new("only strings, lists, sets, maps, tuples and objects have a length")),
     }
 }
 
@@ -83,7 +83,7 @@ fn position(number: &Value, length: usize) -> Result<usize, FunctionError> {
         .map_err(|problem| FunctionError::new(format!("invalid index: {problem}")))?;
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     if length == 0 {
-        return Err(FunctionError::new("cannot use element function with an empty list"));
+        return Err(FunctionError::new("element() finds nothing in an empty list"));
     }
     Ok(usize::try_from(index.rem_euclid(length)).unwrap_or(0))
 }
@@ -130,7 +130,7 @@ fn concat_type(arguments: &[Value]) -> Result<Type, FunctionError> {
                 let got = ty.friendly_name();
                 return Err(FunctionError::argument(
                     index,
-                    format!("all arguments must be lists or tuples; got {got}"),
+                    format!("only lists and tuples can be joined, and this is {got}"),
                 ));
             }
         }
@@ -171,13 +171,13 @@ fn slice_bounds(arguments: &[Value]) -> Result<Option<(usize, usize)>, FunctionE
             return problem(format!("{what} index must not be less than zero"));
         };
         if length.is_some_and(|length| index > length) {
-            return problem(format!("{what} index must not be greater than the length of the list"));
+            return problem(format!("the {what} index lies behind the end of the list"));
         }
         Ok(Some(index))
     };
     match (bound(start, 1, "start")?, bound(end, 2, "end")?) {
         (Some(start), Some(end)) if start > end => {
-            Err(FunctionError::argument(1, "start index must not be greater than end index"))
+            Err(FunctionError::argument(1, "the start index lies behind the end index"))
         }
         (Some(start), Some(end)) => Ok(Some((start, end))),
         _ => Ok(None),
@@ -188,7 +188,7 @@ fn slice_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     match first(arguments).ty() {
         Type::Set(_) => Err(FunctionError::argument(
             0,
-            "cannot slice a set, because its elements have no order; convert it to a list if any order will do",
+            "a set has no order from which to take a part; convert it to a list if any order will do",
         )),
         Type::List(element) => slice_bounds(arguments).map(|_| Type::List(element)),
         Type::Tuple(types) => Ok(match slice_bounds(arguments)? {
@@ -214,7 +214,7 @@ fn reverse_type(arguments: &[Value]) -> Result<Type, FunctionError> {
         Type::List(element) | Type::Set(element) => Ok(Type::List(element)),
         ty => {
             let got = ty.friendly_name();
-            Err(FunctionError::argument(0, format!("can only reverse list or tuple values, not {got}")))
+            Err(FunctionError::argument(0, format!("reverse() takes a list or a tuple, and this is {got}")))
         }
     }
 }
@@ -323,7 +323,9 @@ fn sort(arguments: &Arguments<'_>) -> Outcome {
     }
     let mut elements = slice_of(&list).to_vec();
     if let Some(null) = elements.iter().position(Value::is_null) {
-        return Err(FunctionError::new(format!("given list element {null} is null; a null string cannot be sorted")));
+        return Err(FunctionError::new(format!(
+            "the element at index {null} is null, which has no place in the order"
+        )));
     }
     elements.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
     Ok(sequence(arguments.result, elements))
@@ -344,18 +346,17 @@ fn range(arguments: &Arguments<'_>) -> Outcome {
         return Err(FunctionError::argument(2, "step must not be zero"));
     }
     if down && end > start {
-        return Err(FunctionError::argument(1, "end must be less than start when step is negative"));
+        return Err(FunctionError::argument(1, "with a negative step, the end must lie below the start"));
     }
     if !down && end < start {
-        return Err(FunctionError::argument(1, "end must be greater than start when step is positive"));
+        return Err(FunctionError::argument(1, "with a positive step, the end must lie above the start"));
     }
     let mut values = Vec::new();
     let mut number = start;
     while if down { number > end } else { number < end } {
         if values.len() >= MOST {
             return Err(FunctionError::new(format!(
-                "more than {MOST} values were generated; either decrease the difference between start and end or use a \
-                 smaller step"
+                "a range holds {MOST} numbers at most; take a larger step, or bring start and end closer together"
             )));
         }
         values.push(Value::number(number.clone()));
@@ -374,7 +375,7 @@ fn coalescelist_type(arguments: &[Value]) -> Result<Type, FunctionError> {
             return Ok(Type::Dynamic);
         }
         if !matches!(argument.ty(), Type::List(_) | Type::Tuple(_)) {
-            return Err(FunctionError::new("coalescelist arguments must be lists or tuples"));
+            return Err(FunctionError::new("coalescelist() chooses among lists and tuples only"));
         }
     }
     let ty = first(arguments).ty();
@@ -431,14 +432,14 @@ fn matchkeys_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     let [values, keys, searched] = arguments else { return Ok(Type::Dynamic) };
     match convert::unify(&[keys.ty(), searched.ty()]) {
         Some(_) => Ok(values.ty()),
-        None => Err(FunctionError::new("keys and searchset must be of the same type")),
+        None => Err(FunctionError::new("the keys and the keys to search for differ in type")),
     }
 }
 
 fn matchkeys(arguments: &Arguments<'_>) -> Outcome {
     let (values, keys, searched) = (arguments.value(0), arguments.value(1), arguments.value(2));
     if slice_of(&values).len() != slice_of(&keys).len() {
-        return Err(FunctionError::new("length of keys and values should be equal"));
+        return Err(FunctionError::new("there must be as many keys as values"));
     }
     if searched.is_empty() {
         return Ok(sequence(arguments.result, Vec::new()));
@@ -447,7 +448,7 @@ fn matchkeys(arguments: &Arguments<'_>) -> Outcome {
         return Ok(Value::unknown(arguments.result.clone()));
     }
     let Some(common) = convert::unify(&[keys.ty(), searched.ty()]) else {
-        return Err(FunctionError::new("keys and searchset must be of the same type"));
+        return Err(FunctionError::new("the keys and the keys to search for differ in type"));
     };
     let failed = |problem: convert::ConversionError| FunctionError::new(problem.to_string());
     let keys = convert::convert(&keys, &common).map_err(failed)?;
@@ -458,7 +459,7 @@ fn matchkeys(arguments: &Arguments<'_>) -> Outcome {
     Ok(sequence(arguments.result, found))
 }
 
-const ONE: &str = "must be a list, set, or tuple value with either zero or one elements";
+const ONE: &str = "one() takes a list, a set or a tuple of at most one element";
 
 fn one_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     match first(arguments).ty() {
@@ -515,7 +516,10 @@ fn sum(arguments: &Arguments<'_>) -> Outcome {
     match list.ty() {
         Type::List(_) | Type::Set(_) | Type::Tuple(_) => {}
         Type::Map(_) | Type::Object(_) => {
-            return wrong(format!("argument must be list, set, or tuple. Received {}", list.ty().friendly_name()));
+            return wrong(format!(
+                "only a list, a set or a tuple can be summed up, and this is {}",
+                list.ty().friendly_name()
+            ));
         }
         _ => return wrong("cannot sum noniterable".to_owned()),
     }
@@ -529,7 +533,7 @@ fn sum(arguments: &Arguments<'_>) -> Outcome {
     for element in slice_of(&list) {
         let number = convert::convert(element, &Type::Number).ok().filter(|number| !number.is_null());
         let Some(number) = number.as_ref().and_then(Value::as_number) else {
-            return wrong("argument must be list, set, or tuple of number values".to_owned());
+            return wrong("every element must be a number, and none null".to_owned());
         };
         total = Some(match total {
             None => number.clone(),

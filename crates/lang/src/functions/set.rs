@@ -35,7 +35,7 @@ fn common_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     }
     convert::unify(&types)
         .map(Type::set)
-        .ok_or_else(|| FunctionError::new("given sets must all have compatible element types"))
+        .ok_or_else(|| FunctionError::new("the sets have elements whose types do not go together"))
 }
 
 /// The arguments as sets of one type.

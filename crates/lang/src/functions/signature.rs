@@ -173,7 +173,7 @@ impl Arguments<'_> {
 pub(crate) fn whole(number: &Number) -> Result<i64, String> {
     number.to_i64().ok_or_else(|| {
         if number.is_integer() {
-            format!("value must be a whole number between {} and {} inclusive", i64::MIN, i64::MAX)
+            format!("the number must be whole, and from {} to {}", i64::MIN, i64::MAX)
         } else {
             "value must be a whole number".to_owned()
         }

@@ -115,10 +115,7 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
     if let Some((wrong, _)) = variables.iter().find(|(name, _)| !groma_address::is_identifier(name)) {
         return Err(FunctionError::argument(
             1,
-            format!(
-                "invalid template variable name {wrong:?}: must start with a letter, followed by zero or more letters, \
-                 digits, and underscores"
-            ),
+            format!("{wrong:?} cannot be the name of a template variable: only an identifier can, such as user_name"),
         ));
     }
     let template = context
@@ -140,7 +137,10 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
     });
     if let Some(missing) = missing {
         let place = place(missing.span, context).map_or_else(String::new, |place| format!(", referenced at {place}"));
-        return Err(FunctionError::argument(1, format!("vars map does not contain key \"{}\"{place}", missing.name)));
+        return Err(FunctionError::argument(
+            1,
+            format!("the template uses \"{}\", but no variable of that name is given to it{place}", missing.name),
+        ));
     }
     let mut problems = Diagnostics::new();
     let value = evaluate(expression, &scope, &mut problems);

@@ -81,14 +81,16 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn digits(&mut self, count: usize, what: &str) -> Result<i64, String> {
         if self.rest.is_empty() {
-            return Err(format!("not a valid RFC3339 timestamp: end of string before {what}"));
+            return Err(format!("this is no timestamp of RFC 3339: it ends where the {what} should stand"));
         }
         let found = self.rest.get(..count).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let Some(found) = found else {
-            return Err(format!("not a valid RFC3339 timestamp: cannot use {:?} as {what}", self.rest));
+            return Err(format!("this is no timestamp of RFC 3339: {:?} stands where the {what} should be", self.rest));
         };
         self.rest = self.rest.get(count..).unwrap_or_default();
-        found.parse().map_err(|_| format!("not a valid RFC3339 timestamp: cannot use {found:?} as {what}"))
+        found
+            .parse()
+            .map_err(|_| format!("this is no timestamp of RFC 3339: {found:?} stands where the {what} should be"))
     }
 
     fn literal(&mut self, wanted: char) -> Result<(), String> {
@@ -97,11 +99,11 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         Err(if wanted == 'T' {
-            "not a valid RFC3339 timestamp: missing required time introducer 'T'".to_owned()
+            "this is no timestamp of RFC 3339: there is no 'T' between the date and the time".to_owned()
         } else if self.rest.is_empty() {
-            format!("not a valid RFC3339 timestamp: end of string where {:?} is expected", wanted.to_string())
+            format!("this is no timestamp of RFC 3339: it ends where {:?} should stand", wanted.to_string())
         } else {
-            format!("not a valid RFC3339 timestamp: found {:?} where {:?} is expected", self.rest, wanted.to_string())
+            format!("this is no timestamp of RFC 3339: {:?} stands where {:?} should be", self.rest, wanted.to_string())
         })
     }
 
@@ -110,7 +112,7 @@ impl<'a> Reader<'a> {
         if range.contains(&number) {
             Ok(number)
         } else {
-            Err(format!("not a valid RFC3339 timestamp: {what} out of range"))
+            Err(format!("this is no timestamp of RFC 3339: the {what} is out of range"))
         }
     }
 
@@ -118,7 +120,10 @@ impl<'a> Reader<'a> {
         let Some(rest) = self.rest.strip_prefix('.') else { return Ok(0) };
         let length = rest.bytes().take_while(u8::is_ascii_digit).count();
         if length == 0 {
-            return Err(format!("not a valid RFC3339 timestamp: cannot use {:?} as UTC offset", self.rest));
+            return Err(format!(
+                "this is no timestamp of RFC 3339: {:?} stands where the UTC offset should be",
+                self.rest
+            ));
         }
         let (digits, rest) = rest.split_at(length);
         self.rest = rest;
@@ -134,8 +139,15 @@ impl<'a> Reader<'a> {
         let sign = match self.rest.chars().next() {
             Some('+') => 1,
             Some('-') => -1,
-            None => return Err("not a valid RFC3339 timestamp: end of string before UTC offset".to_owned()),
-            Some(_) => return Err(format!("not a valid RFC3339 timestamp: cannot use {:?} as UTC offset", self.rest)),
+            None => {
+                return Err("this is no timestamp of RFC 3339: it ends where the UTC offset should stand".to_owned());
+            }
+            Some(_) => {
+                return Err(format!(
+                    "this is no timestamp of RFC 3339: {:?} stands where the UTC offset should be",
+                    self.rest
+                ));
+            }
         };
         self.rest = self.rest.get(1..).unwrap_or_default();
         let hours = self.within(2, 0..=23, "UTC offset")?;
@@ -163,7 +175,7 @@ impl Timestamp {
         let nanoseconds = reader.fraction()?;
         let offset = reader.offset()?;
         if !reader.rest.is_empty() {
-            return Err(format!("not a valid RFC3339 timestamp: extra text {:?} at the end", reader.rest));
+            return Err(format!("this is no timestamp of RFC 3339: {:?} follows its end", reader.rest));
         }
         let local = days_of(year, month, day) * SECONDS_A_DAY + hour * 3_600 + minute * 60 + second;
         Ok(Self { seconds: local - offset, nanoseconds, offset })

@@ -77,4 +77,4 @@ impl Checked {
     }
 }
 
-const BUG: &str = "This is a bug in the provider, which should be reported where the provider is developed.";
+const BUG: &str = "This is a bug in the provider; please report it to those who develop the provider.";

@@ -163,9 +163,9 @@ fn unfit(collection: &Value, marks: &Marks) -> Option<String> {
     };
     if !iterable {
         let name = ty.friendly_name();
-        return Some(format!("Cannot use a {name} value in for_each. An iterable collection is required."));
+        return Some(format!("\"for_each\" needs a collection, one element for each block, but this is a {name}."));
     }
-    collection.is_null().then(|| "Cannot use a null value in for_each. Use an empty list for no blocks.".into())
+    collection.is_null().then(|| "\"for_each\" is null. For no blocks, give it an empty list.".into())
 }
 
 fn evaluate_label(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Name> {
@@ -175,13 +175,13 @@ fn evaluate_label(expression: &Expression, scope: &dyn Scope, diagnostics: &mut 
         return None;
     }
     let detail = match convert(&value, &Type::String) {
-        Err(problem) => format!("Cannot use this value as a dynamic block label: {}.", problem.message),
+        Err(problem) => format!("A label of a dynamic block must be a string: {}.", problem.message),
         Ok(text) if text.has_marks() => {
             "A label is shown and kept everywhere, so that it cannot come from a sensitive or ephemeral value.".into()
         }
         Ok(text) => match text.kind() {
             Kind::String(text) => return Some(text.clone()),
-            Kind::Null => "Cannot use a null value as a dynamic block label.".into(),
+            Kind::Null => "A label of a dynamic block must be a string, and this is null.".into(),
             _ => "The value is not yet known. Labels of dynamic blocks must be known at once.".to_owned(),
         },
     };

@@ -102,11 +102,8 @@ impl Reader {
             let (Some(nested), Some(position)) = (nested, block.shape().position(kind)) else {
                 let span = found.labels.first().map_or(found.header, |label| label.span);
                 self.diagnostics.push(
-                    Diagnostic::error(
-                        "Unsupported block type",
-                        format!("Blocks of type \"{kind}\" are not expected here."),
-                    )
-                    .at(span),
+                    Diagnostic::error("Unsupported block type", format!("No block of type \"{kind}\" can stand here."))
+                        .at(span),
                 );
                 continue;
             };
@@ -170,7 +167,7 @@ pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], 
             [] if nested.min() > 0 => Some(
                 Diagnostic::error(
                     format!("Missing {kind} block"),
-                    format!("A block of type \"{kind}\" is required here."),
+                    format!("Add a block of type \"{kind}\" here; it is required."),
                 )
                 .at(missing),
             ),

@@ -98,7 +98,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> StateError {
     } else if error.is_data() && !text.trim_start().starts_with('{') {
         format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
     } else {
-        format!("The state file could not be parsed as JSON: syntax error at {place}. {RESTORE}")
+        format!("The state file is not valid JSON: there is a syntax error at {place}. {RESTORE}")
     };
     StateError::malformed(UNSUPPORTED, detail)
 }

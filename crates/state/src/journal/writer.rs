@@ -41,9 +41,12 @@ struct Known {
     lists: u64,
     providers: HashMap<ProviderConfig, u64>,
     resources: HashMap<Arc<ConfigResource>, u64>,
+    /// The same by where they are in memory, which stays because the lists that they are in are kept below: most lists
+    /// are made of the same resources, and there are many more mentions than resources.
+    places: HashMap<usize, u64, foldhash::fast::RandomState>,
     /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
     /// memory gets two numbers, which only costs room.
-    dependencies: HashMap<usize, (u64, Dependencies)>,
+    dependencies: HashMap<usize, (u64, Dependencies), foldhash::fast::RandomState>,
 }
 
 impl Known {
@@ -70,11 +73,12 @@ impl Known {
         }
         let mut numbers = Vec::with_capacity(list.len());
         for resource in list {
-            let number = match self.resources.get(resource) {
+            let place = Arc::as_ptr(resource).addr();
+            let number = match self.places.get(&place) {
                 Some(number) => *number,
                 None => {
-                    let number = self.text(&resource.to_string(), out);
-                    self.resources.insert(resource.clone(), number);
+                    let number = self.resource(resource, out);
+                    self.places.insert(place, number);
                     number
                 }
             };
@@ -84,6 +88,15 @@ impl Known {
         self.lists += 1;
         self.dependencies.insert(place, (self.lists, list.clone()));
         self.lists
+    }
+
+    fn resource(&mut self, resource: &Arc<ConfigResource>, out: &mut Vec<u8>) -> u64 {
+        if let Some(number) = self.resources.get(resource) {
+            return *number;
+        }
+        let number = self.text(&resource.to_string(), out);
+        self.resources.insert(resource.clone(), number);
+        number
     }
 
     /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.

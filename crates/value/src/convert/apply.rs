@@ -131,10 +131,10 @@ fn simple(value: &Value, want: &Type, path: &Path) -> Result<Value, ConversionEr
             "true" | "1" => Ok(Value::TRUE),
             "false" | "0" => Ok(Value::FALSE),
             other if other.eq_ignore_ascii_case("true") => {
-                refuse("a bool is required; to convert from string, use lowercase \"true\"")
+                refuse("a bool is required; as a string it is written \"true\", in small letters")
             }
             other if other.eq_ignore_ascii_case("false") => {
-                refuse("a bool is required; to convert from string, use lowercase \"false\"")
+                refuse("a bool is required; as a string it is written \"false\", in small letters")
             }
             _ => refuse("a bool is required"),
         },
@@ -211,13 +211,13 @@ fn map_to_object(
             }
             (Some(value), Some(Element::Misfit)) => {
                 let reason = mismatch(&value.ty(), ty);
-                let message = format!("map element type is incompatible with attribute {name:?}: {reason}");
+                let message = format!("the elements of the map do not fit the attribute {name:?}: {reason}");
                 return Err(ConversionError::new(path.clone(), message));
             }
             (Some(value), _) => value.clone(),
             (None, _) if object.is_optional(name) => Value::null(ty.without_optional_attributes()),
             (None, _) => {
-                let message = format!("map has no element for required attribute {name:?}");
+                let message = format!("the map has no key {name:?}, which the object requires");
                 return Err(ConversionError::new(path.clone(), message));
             }
         });

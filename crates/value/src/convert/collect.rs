@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) fn list(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<Value, ConversionError> {
     match element_type(want, &values) {
         Some(element) => Ok(Value::list_of(element, values)),
-        None => Err(ConversionError::new(path.clone(), "element types must all match for conversion to list")),
+        None => Err(ConversionError::new(path.clone(), "the elements of a list must all be of one type")),
     }
 }
 
@@ -21,7 +21,7 @@ pub(super) fn list(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<
 pub(super) fn set(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<Value, ConversionError> {
     match element_type(want, &values) {
         Some(element) => Ok(Value::set_of(element, values)),
-        None => Err(ConversionError::new(path.clone(), "element types must all match for conversion to set")),
+        None => Err(ConversionError::new(path.clone(), "the elements of a set must all be of one type")),
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn map(
     }
     match element_type(want, &values) {
         Some(element) => Ok(Value::map_of(element, names.into_iter().zip(values))),
-        None => Err(ConversionError::new(path.clone(), "element types must all match for conversion to map")),
+        None => Err(ConversionError::new(path.clone(), "the elements of a map must all be of one type")),
     }
 }
 
@@ -71,7 +71,7 @@ fn unified(
     }
     let types: Vec<Type> = values.iter().map(Value::ty).collect();
     let Some(common) = unify_as(types.iter(), safety) else {
-        return Err(ConversionError::new(path.clone(), "cannot find a common base type for all elements"));
+        return Err(ConversionError::new(path.clone(), "there is no type that fits all elements"));
     };
     for (at, value) in values.iter_mut().enumerate() {
         if value.has_type(&common) {

@@ -4,18 +4,18 @@ use super::find::{Conversion, Safety};
 use crate::Name;
 use crate::types::{ObjectType, Type};
 
-/// Why values of `got` cannot be converted to `want`, in the words of Terraform. The answer makes no sense if they can.
+/// Why values of `got` cannot be converted to `want`. The answer makes no sense if they can.
 pub fn mismatch(got: &Type, want: &Type) -> String {
     match (got, want) {
         (Type::Object(got), Type::Object(want)) => objects(got, want),
         (Type::Tuple(_), Type::List(element)) if **element == Type::Dynamic => {
-            "all list elements must have the same type".into()
+            "the elements of a list must all be of one type".into()
         }
         (Type::Tuple(_), Type::Set(element)) if **element == Type::Dynamic => {
-            "all set elements must have the same type".into()
+            "the elements of a set must all be of one type".into()
         }
         (Type::Object(_), Type::Map(element)) if **element == Type::Dynamic => {
-            "all map elements must have the same type".into()
+            "the elements of a map must all be of one type".into()
         }
         (Type::Tuple(got), Type::List(element) | Type::Set(element)) => tuple_elements(got, element),
         (Type::Object(got), Type::Map(element)) => object_elements(got, element),

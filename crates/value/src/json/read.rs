@@ -159,7 +159,10 @@ fn dynamic(scanner: &mut Scanner<'_>) -> Outcome<Value> {
                 let text = scanner.raw()?;
                 let read = Type::from_json(text.as_bytes());
                 let read = read.map_err(|error| {
-                    Failure::at(scanner.offset(), format!("failed to decode type for dynamic value: {error}"))
+                    Failure::at(
+                        scanner.offset(),
+                        format!("the type beside a value of any type cannot be read: {error}"),
+                    )
                 })?;
                 ty = Some(read);
             }

@@ -51,7 +51,7 @@ pub fn encode_into(value: &Value, out: &mut String) -> Result<(), CodecError> {
 /// Writes a value; where the type says dynamic, with its own type.
 fn write(value: &Value, ty: Option<&Type>, out: &mut String) -> Outcome<()> {
     if value.is_marked() {
-        return Err(Failure::new("value has marks, so it cannot be serialized as JSON"));
+        return Err(Failure::new("the value is marked, and JSON has no place for marks"));
     }
     if let Some(Type::Dynamic) = ty
         && value.is_known()

@@ -27,7 +27,7 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
         (Item::Extension { kind, body }, _) => refinement::decode(scanner, kind, body, ty),
         (Item::Nil, _) => Ok(Value::null(ty.clone())),
         (Item::Array(2), Type::Dynamic) => dynamic(scanner, depth),
-        (_, Type::Dynamic) => scanner.fail("dynamic value array must have exactly two elements"),
+        (_, Type::Dynamic) => scanner.fail("a value of any type must be an array of its type and the value"),
         (Item::Array(length), Type::List(element)) => {
             Ok(Value::list_of(element.clone(), sequence(scanner, length, element, depth)?))
         }
@@ -42,7 +42,7 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
         (Item::Map(length), Type::Map(element)) => map(scanner, length, element, depth),
         (Item::Map(length), Type::Object(object)) if length == object.len() => attributes(scanner, object, depth),
         (Item::Map(length), Type::Object(object)) => {
-            scanner.fail(format!("an object with {} attributes is required ({length} given)", object.len()))
+            scanner.fail(format!("the object must have {} attributes, but {length} are given", object.len()))
         }
         (item, ty) => simple(&item, ty).or_else(|message| scanner.fail(message)),
     }

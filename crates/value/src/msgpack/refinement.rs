@@ -88,7 +88,7 @@ pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) ->
     }
     let mut inner = Scanner::new(body);
     let Item::Map(count) = inner.item()? else {
-        return scanner.fail("failed to decode msgpack extension body: not a map");
+        return scanner.fail("the refinement of an unknown value is no map");
     };
     if *ty == Type::Dynamic {
         return Ok(Value::unknown(Type::Dynamic));
@@ -102,7 +102,7 @@ pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) ->
         };
         value = match value.try_refine(&promise) {
             Ok(value) => value,
-            Err(error) => return scanner.fail(format!("failed to decode msgpack extension body: {error}")),
+            Err(error) => return scanner.fail(format!("the refinement of an unknown value cannot be read: {error}")),
         };
     }
     Ok(value)
@@ -144,7 +144,7 @@ fn promise(inner: &mut Scanner<'_>, ty: &Type) -> Outcome<Promise> {
 }
 
 fn inner_failure<T>(message: &str) -> Outcome<T> {
-    Err(crate::codec::Failure::new(format!("failed to decode msgpack extension body: {message}")))
+    Err(crate::codec::Failure::new(format!("the refinement of an unknown value cannot be read: {message}")))
 }
 
 fn bound(inner: &mut Scanner<'_>) -> Outcome<Bound> {
@@ -154,7 +154,7 @@ fn bound(inner: &mut Scanner<'_>) -> Outcome<Bound> {
     };
     match (value, inner.item()?) {
         (Some(value), Item::Bool(inclusive)) => Ok(Bound { value, inclusive }),
-        _ => inner_failure("number bound refinement must be [number, bool] array"),
+        _ => inner_failure("a bound must be an array of a number and a bool"),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
 
 fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) -> Outcome<()> {
     if value.is_marked() {
-        return Err(Failure::new("value has marks, so it cannot be serialized"));
+        return Err(Failure::new("the value is marked, and MessagePack has no place for marks"));
     }
     if *ty == Type::Dynamic && !value.has_type(&Type::Dynamic) {
         let own = value.ty();

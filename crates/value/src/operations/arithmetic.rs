@@ -37,7 +37,7 @@ pub fn multiply(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// # Errors
 /// If an operand is null or no number, or both are zero or both infinite.
 pub fn divide(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    const UNDEFINED: &str = "can't divide zero by zero or infinity by infinity";
+    const UNDEFINED: &str = "zero by zero and infinity by infinity have no quotient";
     binary(a, b, Number::divide, UNDEFINED, || Refinement::NOT_NULL)
 }
 

@@ -31,10 +31,10 @@ enum State {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// It is null.
-    #[error("the expression result is null; cannot include a null value in a string template")]
+    #[error("the expression is null, which has no text for a string template")]
     Null,
     /// It cannot be converted to a string.
-    #[error("cannot include the given value in a string template: {0}")]
+    #[error("the expression has no text for a string template: {0}")]
     NoString(ConversionError),
 }
 

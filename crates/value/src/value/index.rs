@@ -13,22 +13,22 @@ pub enum IndexError {
     #[error("this value does not have any indices")]
     NotIndexable,
     /// The value is null.
-    #[error("this value is null, so it does not have any indices")]
+    #[error("the value is null, so it has no elements")]
     NullCollection,
     /// The key is null.
-    #[error("can't use a null value as an indexing key")]
+    #[error("the key is null, so it names no element")]
     NullKey,
     /// The key has the wrong type.
     #[error("{} required", .0.friendly_name())]
     WrongKey(Type),
     /// The position is not a whole number.
-    #[error("indexing a sequence requires a whole number, but the given index has a fractional part")]
+    #[error("elements have whole numbers, and the index has a fraction")]
     Fractional,
     /// The position is below zero.
-    #[error("a negative number is not a valid index for a sequence")]
+    #[error("elements are counted from 0, and the index is negative")]
     Negative,
     /// There is no such element.
-    #[error("the given key does not identify an element in this collection value")]
+    #[error("there is no element with this key")]
     Missing,
 }
 

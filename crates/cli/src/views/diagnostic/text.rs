@@ -46,7 +46,7 @@ impl DiagnosticText {
                 let _ = writeln!(out, "  on {} line {}", place.file, place.start.line);
             }
         }
-        out.push_str("\nTo see the full warning notes, run without -compact-warnings.\n");
+        out.push_str("\nWithout -compact-warnings, each warning is shown in full.\n");
     }
 
     fn write_with_rule(&self, severity: Severity, body: &str, out: &mut String) {

@@ -4,7 +4,7 @@ use groma_value::{Kind, Name, ObjectType, Type, Value};
 
 use super::align::{align_sets, align_values};
 use super::pair::{Pair, Paths, Relevance};
-use super::{Change, Content, Difference, Secrecy, Style};
+use super::tree::{Change, Content, Difference, Secrecy, Style};
 
 /// Compares two values without a fixed type, such as those of an output; nothing where there is no value.
 pub fn compare_values(before: Option<&Value>, after: Option<&Value>) -> Difference {

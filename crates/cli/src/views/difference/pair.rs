@@ -2,8 +2,8 @@
 
 use groma_value::{Kind, PathStep, Value};
 
-use super::Change;
 use super::same::same;
+use super::tree::Change;
 
 /// Paths that lead further down from where one is.
 #[derive(Clone, Debug, Default)]

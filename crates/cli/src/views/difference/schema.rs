@@ -6,7 +6,7 @@ use groma_value::{Name, Value};
 
 use super::compare::{compare_type, entries, gather, secret_or, set_parts, unknown_or};
 use super::pair::{Pair, Paths, Relevance};
-use super::{Block, Change, Content, Difference, Group, Secrecy, Style};
+use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
 
 /// Compares two objects of a resource type or data source.
 pub fn compare_objects<'a>(

@@ -6,8 +6,8 @@ use super::align::align_lines;
 use super::compare::compare_dynamic;
 use super::json_text::parse_document;
 use super::pair::{Pair, Paths, Relevance};
+use super::tree::{Change, Content, Difference};
 use super::write::{Manner, Writer};
-use super::{Change, Content, Difference};
 
 /// How a string reads.
 enum Reading {

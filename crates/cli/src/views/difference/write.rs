@@ -7,7 +7,7 @@ use groma_value::{Kind, Name, Value};
 
 use super::quote::quoted;
 use super::text::write_text;
-use super::{Block, Change, Content, Difference, Group, Secrecy, Style};
+use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
 use crate::terminal::{Palette, Tone};
 
 /// What is shown beside the values themselves.

@@ -10,7 +10,6 @@ use groma_engine::plan::Counts;
 use groma_engine::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use serde_json::{Map, Value, json};
 
-use super::document::told_drift;
 use super::text::compact;
 use crate::views::diagnostic::diagnostic_json;
 
@@ -155,6 +154,12 @@ impl Stream {
         let text = format!("Outputs: {}", outputs.len());
         self.send(Message::new("outputs", text).with("outputs", Value::Object(outputs)));
     }
+}
+
+/// What changed outside; a move alone is no such change unless nothing else is planned.
+pub(crate) fn told_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
+    let all = plan.mode == Mode::RefreshOnly;
+    plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)
 }
 
 /// The fields that tell which instance is meant.

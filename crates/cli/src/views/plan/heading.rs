@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use groma_address::{InstanceKey, Mode};
 use groma_engine::{Action, ActionReason, ResourceChange};
 
-use super::is_moved;
 use crate::terminal::{Palette, Tone};
 
 /// Where a change comes from.
@@ -127,4 +126,17 @@ pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut 
     let keyword = if resource.mode == Mode::Managed { "resource" } else { "data" };
     let _ =
         write!(out, "{} {keyword} \"{}\" \"{}\" ", symbol(change.action, palette), resource.type_name, resource.name);
+}
+
+/// Whether the plan says anything about the object.
+pub(super) fn is_shown(change: &ResourceChange) -> bool {
+    match change.action {
+        Action::NoOp => is_moved(change),
+        Action::Delete => change.address.resource.mode == Mode::Managed,
+        _ => change.address.resource.mode != Mode::Ephemeral,
+    }
+}
+
+pub(super) fn is_moved(change: &ResourceChange) -> bool {
+    change.previous_address.as_ref().is_some_and(|previous| *previous != change.address)
 }

@@ -14,7 +14,7 @@ use groma_value::Value;
 use super::counter::Counter;
 use super::ticker::Progress;
 use super::words;
-use crate::terminal::{Palette, Tone};
+use crate::terminal::{Overlay, Palette, Tone};
 
 /// Live lines at most; of more operations only the number is shown.
 const MOST_LINES: usize = 12;
@@ -134,6 +134,16 @@ impl Hooks for LiveProgress {
     }
 }
 
+impl Overlay for LiveProgress {
+    fn lift(&self) {
+        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = erase(scene.drawn);
+        text.push_str(&std::mem::take(&mut scene.finished));
+        scene.drawn = 0;
+        self.put(&text);
+    }
+}
+
 impl Progress for LiveProgress {
     fn tick(&self) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,11 +158,7 @@ impl Progress for LiveProgress {
     }
 
     fn settle(&self) {
-        let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut text = erase(scene.drawn);
-        text.push_str(&std::mem::take(&mut scene.finished));
-        scene.drawn = 0;
-        self.put(&text);
+        self.lift();
     }
 }
 

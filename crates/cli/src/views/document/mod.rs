@@ -6,5 +6,4 @@ mod plan;
 mod provider;
 
 pub use plan::plan_json;
-pub(crate) use plan::told_drift;
 pub use provider::provider_json;

@@ -6,7 +6,7 @@ use groma_provider::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::super::type_json;
+use crate::views::json::type_json;
 
 /// All schemas of `provider`.
 ///

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use groma_address::{Mode, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
 use groma_engine::plan::RelevantAttribute;
-use groma_engine::{Action, Mode as PlanMode, OutputChange, Plan, ResourceChange};
+use groma_engine::{Action, OutputChange, Plan, ResourceChange};
 use groma_provider::Schema;
 use groma_value::{Kind, Path, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-use super::super::{sensitive_json, type_json, unknown_json, value_json};
 use super::configuration::configuration_json;
 use crate::settings::TERRAFORM_VERSION;
+use crate::views::json::{compact, sensitive_json, told_drift, type_json, unknown_json, value_json};
 use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
 
 /// The document; `prior` are the decoded objects of the plan's prior state.
@@ -93,12 +93,6 @@ fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Json {
         values.shift_insert(0, "outputs".into(), Json::Object(all.into_iter().collect()));
     }
     json
-}
-
-/// What changed outside; a move alone is no such change unless nothing else is planned.
-pub(crate) fn told_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
-    let all = plan.mode == PlanMode::RefreshOnly;
-    plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)
 }
 
 fn planned_values(plan: &Plan) -> Json {
@@ -194,7 +188,7 @@ fn output_json(output: &OutputChange) -> Json {
 fn relevant_json(relevant: &RelevantAttribute) -> Json {
     let steps = relevant.path.steps();
     let (key, rest) = match steps.split_first() {
-        Some((PathStep::Index(key), rest)) => (format!("[{}]", super::super::compact(&value_json(key))), rest),
+        Some((PathStep::Index(key), rest)) => (format!("[{}]", compact(&value_json(key))), rest),
         _ => (String::new(), steps),
     };
     json!({ "resource": format!("{}{key}", relevant.resource), "attribute": steps_json(rest) })

@@ -7,9 +7,9 @@ use groma_lang::parse_reference;
 use groma_provider::{Block, Item, Nesting};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::value_json;
 use super::expression::{expression_json, reference_names};
 use super::plan::Schemas;
+use crate::views::json::value_json;
 use crate::views::state::mode_word;
 
 /// The `configuration` part of a plan document.

@@ -5,7 +5,7 @@ use groma_hcl::{Expression, LiteralKey, Step};
 use groma_lang::{Reference, Referenced, evaluate_constant, references};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::{compact, value_json};
+use crate::views::json::{compact, value_json};
 
 /// The object that stands for an expression.
 pub(super) fn expression_json(expression: &Expression) -> Json {

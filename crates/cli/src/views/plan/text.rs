@@ -1,0 +1,210 @@
+//! The whole text of a plan.
+
+use std::io::{self, Write};
+
+use groma_engine::{Mode, Plan, ResourceChange};
+
+use super::drift::{Drifted, relevant};
+use super::heading::{Cause, is_shown};
+use super::outputs::render;
+use super::resource::{Look, write};
+use super::summary::Summary;
+use crate::terminal::{Palette, Tone, word_wrap};
+use crate::views::wording::Wording;
+
+/// How plans are shown.
+#[derive(Clone, Debug)]
+pub struct PlanText {
+    /// Colours or none.
+    pub palette: Palette,
+    /// Columns of the output.
+    pub columns: usize,
+    /// What the program calls itself.
+    pub wording: Wording,
+    /// Who reads.
+    pub reader: Reader,
+}
+
+/// Who reads the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// A person, who is told what to type next.
+    Person,
+    /// A script with its own ideas of what comes next: `TF_IN_AUTOMATION`.
+    Automation,
+}
+
+impl PlanText {
+    /// Writes the whole plan: what changed outside, the actions, the summary and the outputs.
+    ///
+    /// # Errors
+    ///
+    /// `out` cannot be written to.
+    pub fn write(&self, plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+        let shown: Vec<&ResourceChange> = plan.changes.iter().filter(|change| is_shown(change)).collect();
+        let outputs = render(plan, self.palette);
+        let nothing_planned = shown.is_empty() && outputs.is_empty();
+        let drift = relevant(plan, nothing_planned);
+        if !drift.is_empty() {
+            self.write_drift(plan.mode, &drift, out)?;
+        }
+        if nothing_planned {
+            return self.write_nothing(plan, !drift.is_empty(), out);
+        }
+        if !drift.is_empty() {
+            self.rule(out)?;
+        }
+        let summary = Summary::of(&shown);
+        if summary.has_actions() {
+            self.legend(&summary, out)?;
+        }
+        if !shown.is_empty() {
+            self.write_changes(plan, &shown, &summary, out)?;
+        }
+        if !outputs.is_empty() {
+            writeln!(out, "\nChanges to Outputs:\n{outputs}")?;
+            if !summary.has_actions() {
+                let text = format!(
+                    "\nYou can apply this plan to save these new output values to the {} state, without changing any real infrastructure.",
+                    self.wording.product
+                );
+                writeln!(out, "{}", word_wrap(&text, self.columns))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what to do with a plan that was only made: where it was saved, or that it was not.
+    ///
+    /// # Errors
+    ///
+    /// `out` cannot be written to.
+    pub fn write_next_step(&self, saved_as: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+        if self.reader == Reader::Automation {
+            return Ok(());
+        }
+        self.rule(out)?;
+        let Wording { product, command } = &self.wording;
+        let text = match saved_as {
+            Some(path) => format!(
+                "Saved the plan to: {path}\n\nTo perform exactly these actions, run the following command to apply:\n    {command} apply {path:?}"
+            ),
+            None => format!(
+                "Note: You didn't use the -out option to save this plan, so {product} can't guarantee to take exactly these actions if \
+                 you run \"{command} apply\" now."
+            ),
+        };
+        writeln!(out, "\n{}", word_wrap(&text, self.columns))
+    }
+
+    fn write_changes(
+        &self,
+        plan: &Plan,
+        shown: &[&ResourceChange],
+        summary: &Summary,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let product = &self.wording.product;
+        if plan.errored {
+            writeln!(out, "\n{product} planned the following actions, but then encountered a problem:")?;
+        } else {
+            writeln!(out, "\n{product} will perform the following actions:")?;
+        }
+        let mut text = String::new();
+        for change in shown {
+            text.clear();
+            write(change, Cause::Planned, None, self.look(), &mut text);
+            writeln!(out, "\n{text}")?;
+        }
+        summary.write_counts(self.palette, out)
+    }
+
+    fn write_drift(&self, mode: Mode, drift: &[Drifted<'_>], out: &mut dyn Write) -> io::Result<()> {
+        let Wording { product, command } = &self.wording;
+        let note = self.palette.paint(Tone::BoldCyan, "Note:");
+        let title = format!(" Objects have changed outside of {product}");
+        writeln!(out, "\n{note}{}\n", self.palette.paint(Tone::Bold, title))?;
+        let introduction = format!(
+            "{product} detected the following changes made outside of {product} since the last \"{command} apply\" which may have \
+             affected this plan:"
+        );
+        writeln!(out, "{}", word_wrap(&introduction, self.columns))?;
+        let mut text = String::new();
+        for drifted in drift {
+            text.clear();
+            write(drifted.change, Cause::Detected, Some(drifted.paths.clone()), self.look(), &mut text);
+            writeln!(out, "\n{text}")?;
+        }
+        let conclusion = match mode {
+            Mode::RefreshOnly => format!(
+                "\n\nThis is a refresh-only plan, so {product} will not take any actions to undo these. If you were expecting these \
+                 changes then you can apply this plan to record the updated values in the {product} state without changing any remote \
+                 objects."
+            ),
+            Mode::Normal | Mode::Destroy => "\n\nUnless you have made equivalent changes to your configuration, or ignored the relevant \
+                                             attributes using ignore_changes, the following plan may include actions to undo or respond \
+                                             to these changes."
+                .to_owned(),
+        };
+        writeln!(out, "{}", word_wrap(&conclusion, self.columns))
+    }
+
+    fn write_nothing(&self, plan: &Plan, has_drift: bool, out: &mut dyn Write) -> io::Result<()> {
+        let product = &self.wording.product;
+        if plan.errored {
+            if has_drift {
+                self.rule(out)?;
+            }
+            let failed = self.palette.paint(Tone::BoldRed, "Planning failed.");
+            let rest = format!(" {product} encountered an error while generating this plan.");
+            return writeln!(out, "\n{failed}{}\n", self.palette.paint(Tone::Bold, rest));
+        }
+        let (title, text) = match plan.mode {
+            // What was written about the drift says it all.
+            Mode::RefreshOnly if has_drift => return Ok(()),
+            Mode::RefreshOnly => (
+                "Your infrastructure still matches the configuration.",
+                format!(
+                    "{product} has checked that the real remote objects still match the result of your most recent changes, and found no \
+                     differences."
+                ),
+            ),
+            Mode::Destroy => (
+                "No objects need to be destroyed.",
+                format!(
+                    "Either you have not created any objects yet or the existing objects were already deleted outside of {product}."
+                ),
+            ),
+            Mode::Normal => (
+                "Your infrastructure matches the configuration.",
+                format!(
+                    "{product} has compared your real infrastructure against your configuration and found no differences, so no changes \
+                     are needed."
+                ),
+            ),
+        };
+        let no_changes = self.palette.paint(Tone::BoldGreen, "No changes.");
+        writeln!(out, "\n{no_changes} {}\n", self.palette.paint(Tone::Bold, title))?;
+        writeln!(out, "{}", word_wrap(&text, self.columns))
+    }
+
+    fn legend(&self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        let text = format!(
+            "\n{} used the selected providers to generate the following execution plan. Resource actions are indicated with the following \
+             symbols:",
+            self.wording.product
+        );
+        writeln!(out, "{}", word_wrap(&text, self.columns))?;
+        summary.write_legend(self.palette, out)
+    }
+
+    fn look(&self) -> Look<'_> {
+        Look { palette: self.palette, product: &self.wording.product }
+    }
+
+    /// A line across the terminal.
+    fn rule(&self, out: &mut dyn Write) -> io::Result<()> {
+        let width = if self.columns <= 1 { 79 } else { self.columns - 1 };
+        writeln!(out, "{}\n{}{}", self.palette.open(Tone::Gray), "─".repeat(width), self.palette.close())
+    }
+}

@@ -1,0 +1,109 @@
+//! Looking at values without a plan: what the console sees. Objects are what the state has; nothing is asked of providers.
+
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostics;
+use groma_lang::{FunctionContext, Scope};
+use groma_state::State;
+use indexmap::IndexMap;
+
+use crate::config_graph::NodeKind;
+use crate::evaluation::Evaluation;
+use crate::options::Input;
+use crate::planning::Prepared;
+use crate::planning::expand::recorded_expansion;
+use crate::record;
+use crate::repetition::{Arguments, expand};
+use crate::session::Session;
+use crate::walk::{Outcome, Visit, Walk};
+use crate::world::{InstanceScope, ModuleId, World};
+
+/// The values of a configuration over a state.
+pub struct Inspection {
+    world: World,
+    functions: FunctionContext,
+}
+
+impl Inspection {
+    /// Works out every value that can be worked out; what cannot is unknown, without a message.
+    pub(crate) fn new(
+        session: &Session,
+        prepared: &Prepared,
+        state: &State,
+        inputs: IndexMap<groma_address::Name, Input>,
+    ) -> Self {
+        let world = World::new(Arc::clone(&prepared.graph), session.surroundings());
+        let evaluation = session.applying_evaluation(inputs, &session.timestamp);
+        let functions = (*evaluation.functions).clone();
+        let mut inspector = Inspector { prepared, state, world, evaluation };
+        let mut walk = Walk::new(&inspector.world);
+        while let Some((visit, _)) = walk.next() {
+            inspector.visit(&mut walk, visit);
+            walk.end(&inspector.world, visit, Outcome::Done);
+        }
+        Self { world: inspector.world, functions }
+    }
+
+    /// What an expression in the root module sees.
+    pub fn scope(&self) -> impl Scope + '_ {
+        InstanceScope::new(&self.world, ModuleId::ROOT, &self.functions)
+    }
+}
+
+struct Inspector<'a> {
+    prepared: &'a Prepared,
+    state: &'a State,
+    world: World,
+    evaluation: Evaluation,
+}
+
+impl Inspector<'_> {
+    fn visit(&mut self, walk: &mut Walk, visit: Visit) {
+        let id = visit.module;
+        match self.world.static_module(id).node(visit.node).kind {
+            NodeKind::Variable(at) => {
+                self.evaluation.variable(&mut self.world, id, at);
+            }
+            NodeKind::Local(at) => {
+                self.evaluation.local(&mut self.world, id, at);
+            }
+            NodeKind::Output(at) => {
+                self.evaluation.output(&mut self.world, id, at);
+            }
+            NodeKind::Call(at) => self.expand_call(walk, id, at),
+            NodeKind::Resource(at) => self.resource(id, at),
+            NodeKind::Validation(_)
+            | NodeKind::Check(_)
+            | NodeKind::Provider(_)
+            | NodeKind::CallOutput { .. }
+            | NodeKind::CallEnd(_) => {}
+        }
+        self.evaluation.diagnostics = Diagnostics::new();
+    }
+
+    fn expand_call(&mut self, walk: &mut Walk, module: ModuleId, at: u32) {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, call)) = config.calls.get_index(at as usize) else { return };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let expansion = expand(Arguments::of_call(call), &scope, &mut Diagnostics::new()).unwrap_or_default();
+        let instances = self.world.expand_call(module, at, expansion);
+        walk.expanded(&self.world, module, at, &instances);
+    }
+
+    fn resource(&mut self, module: ModuleId, at: u32) {
+        let expansion = recorded_expansion(&self.world, self.state, module, at);
+        let count = expansion.len();
+        self.world.module_mut(module).resources[at as usize].expand(expansion);
+        let index = self.world.module(module).of;
+        let Some(template) = self.prepared.templates.resource(index, at) else { return };
+        for position in 0..count {
+            let address = self.world.instance_address(module, at, position);
+            let Some(record) = self.state.object(&address, None) else { continue };
+            if let Some(value) = record::decode(&template.schema, record) {
+                let data = &mut self.world.module_mut(module).resources[at as usize];
+                data.settle(position, value);
+            }
+        }
+    }
+}
