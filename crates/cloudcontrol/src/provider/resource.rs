@@ -157,10 +157,18 @@ async fn update(connection: &Connection, interpreted: &Interpreted, request: App
     let Some(identifier) = identifier_of(&prior) else { return unchanged(no_identifier(interpreted), prior) };
     let token = Private::read(&request.planned_private).token.unwrap_or_else(new_token);
     let operations = patch(fields, &prior, &planned);
+    let removed = removed_properties(&operations);
     if !operations.is_empty()
         && let Err(failure) = connection.update(schema, &identifier, Json::Array(operations).to_string(), &token).await
     {
-        let problem = diagnostic(interpreted, &failure);
+        let mut problem = diagnostic(interpreted, &failure);
+        if !removed.is_empty() {
+            problem.detail.push_str(&format!(
+                "\n\nThe change takes away {}, which the configuration no longer sets. If the service does not allow that, set \
+                 the wanted value instead.",
+                removed.join(", ")
+            ));
+        }
         // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
         return unchanged(problem, prior);
     }
@@ -178,6 +186,12 @@ async fn update(connection: &Connection, interpreted: &Interpreted, request: App
         Ok(None) => unfinished(fields, &planned, &identifier, kept.bytes(), lost(interpreted, &identifier)),
         Err(failure) => unfinished(fields, &planned, &identifier, kept.bytes(), diagnostic(interpreted, &failure)),
     }
+}
+
+/// The properties that a patch takes away (CC-35).
+fn removed_properties(operations: &[Json]) -> Vec<String> {
+    let removals = operations.iter().filter(|operation| operation["op"] == "remove");
+    removals.filter_map(|operation| Some(operation["path"].as_str()?.trim_start_matches('/').to_owned())).collect()
 }
 
 async fn delete(connection: &Connection, interpreted: &Interpreted, request: ApplyRequest) -> ApplyResponse {
