@@ -274,6 +274,9 @@ fn a_life_of_creation_change_and_end() {
     pair.same(&["plan", "-refresh-only"]);
     pair.same(&["apply", "-auto-approve", "-var", "x=three"]);
     pair.same_state();
+    pair.same(&["plan", "-destroy", "-var", "x=three"]);
+    pair.same(&["destroy", "-auto-approve", "-var", "x=three"]);
+    pair.same(&["show"]);
 }
 
 #[test]

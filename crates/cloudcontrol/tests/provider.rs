@@ -600,3 +600,22 @@ fn cc_62_an_object_that_can_be_read_only_later_is_waited_for() {
     let object = world.apply("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"}), None);
     assert!(text(&object, "default_security_group").starts_with("sg-"));
 }
+
+#[test]
+fn cc_35_a_service_that_refuses_the_removal_is_heard() {
+    let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), Settings::default()).unwrap());
+    let config = json!({"queue_name": "q", "visibility_timeout": 60});
+    let object = World::on(store.clone()).apply("awscc_sqs_queue", &config, None);
+    // Somebody has taken the property away already, so that the service refuses to do it again.
+    store.patch("AWS::SQS::Queue", &text(&object, "id"), r#"[{"op":"remove","path":"/VisibilityTimeout"}]"#).unwrap();
+    let world = World::on(store);
+    let config = json!({"queue_name": "q"});
+    let plan = world.plan("awscc_sqs_queue", &config, Some(&object));
+    let refused = world.try_apply("awscc_sqs_queue", &config, Some(&object), &plan);
+    assert_eq!(refused.new_state.unwrap(), object.state);
+    assert!(
+        refused.diagnostics.iter().any(|problem| problem.detail.contains("takes away VisibilityTimeout")),
+        "{:?}",
+        refused.diagnostics
+    );
+}

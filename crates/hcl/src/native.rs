@@ -156,7 +156,7 @@ fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Co
     let hint = match suggest(name, free) {
         Some(other) => format!(" Did you mean \"{other}\"?"),
         None if schema.blocks.iter().any(|spec| spec.kind == *name) => {
-            format!(" Did you mean to define a block of type \"{name}\"? Then leave out the equals sign.")
+            format!(" There can be blocks of type \"{name}\": is it one? Then leave out the equals sign.")
         }
         None => String::new(),
     };

@@ -15,6 +15,7 @@ use groma_engine::Stop;
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Emulator, EmulatorData, EmulatorServe};
+use crate::terminal::Interrupts;
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Emulator) -> Outcome {
@@ -78,7 +79,7 @@ fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
         )
     })?;
     let store = Arc::new(open(&arguments.data)?);
-    let interrupts = context.interrupts();
+    let interrupts = Interrupts::listen_silently();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

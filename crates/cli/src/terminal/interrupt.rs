@@ -19,13 +19,29 @@ pub struct Interrupts {
 impl Interrupts {
     /// Begins to listen; what the user is told goes to `streams`, in the name of `product`.
     pub fn listen(streams: Streams, product: String) -> Self {
+        Self::listen_and(move |stop| {
+            match stop {
+            Stop::Now => streams.print("\nTwo interrupts received. Stopping now; what is known is saved.\n"),
+            _ => streams.print(&format!(
+                "\nInterrupt received.\nPlease wait for {product} to exit or data loss may occur.\nGracefully shutting down...\n\n"
+            )),
+        }
+        })
+    }
+
+    /// Begins to listen; the user is told nothing.
+    pub fn listen_silently() -> Self {
+        Self::listen_and(|_| {})
+    }
+
+    fn listen_and(tell: impl Fn(Stop) + Send + 'static) -> Self {
         let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
         // Without signals an interrupt ends the process, and the journal keeps what was done.
         if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) {
             let own = interrupts.clone();
             std::thread::spawn(move || {
                 for _ in signals.forever() {
-                    own.interrupted(&streams, &product);
+                    own.interrupted(&tell);
                 }
             });
         }
@@ -47,13 +63,8 @@ impl Interrupts {
         receiver
     }
 
-    fn interrupted(&self, streams: &Streams, product: &str) {
-        match self.cancellation.request() {
-            Stop::Now => streams.print("\nTwo interrupts received. Stopping now; what is known is saved.\n"),
-            _ => streams.print(&format!(
-                "\nInterrupt received.\nPlease wait for {product} to exit or data loss may occur.\nGracefully shutting down...\n\n"
-            )),
-        }
+    fn interrupted(&self, tell: &dyn Fn(Stop)) {
+        tell(self.cancellation.request());
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|waiting| waiting.send(()).is_ok());
     }
 }

@@ -232,11 +232,20 @@ async fn update(connection: &Connection, interpreted: &Interpreted, request: Upd
     let kept = Kept { token: None, configured: planned_with.configured }.data();
     let token = planned_with.token.unwrap_or_else(new_token);
     let operations = patch(fields, &request.state, &planned);
+    let removed = removed_properties(&operations);
     if !operations.is_empty()
         && let Err(failure) = connection.update(schema, &identifier, Json::Array(operations).to_string(), &token).await
     {
+        let mut problem = diagnostic(interpreted, &failure);
+        if !removed.is_empty() {
+            problem.detail.push_str(&format!(
+                "\n\nThe change takes away {}, which the configuration no longer sets. If the service does not allow that, set \
+                 the wanted value instead.",
+                removed.join(", ")
+            ));
+        }
         // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
-        return ObjectResponse::failed(diagnostic(interpreted, &failure));
+        return ObjectResponse::failed(problem);
     }
     if planned.is_wholly_known() {
         return ObjectResponse::found(planned, kept);
@@ -252,6 +261,12 @@ async fn update(connection: &Connection, interpreted: &Interpreted, request: Upd
         Ok(None) => unfinished(fields, &planned, &identifier, kept, lost(interpreted, &identifier)),
         Err(failure) => unfinished(fields, &planned, &identifier, kept, diagnostic(interpreted, &failure)),
     }
+}
+
+/// The properties that a patch takes away (CC-35).
+fn removed_properties(operations: &[Json]) -> Vec<String> {
+    let removals = operations.iter().filter(|operation| operation["op"] == "remove");
+    removals.filter_map(|operation| Some(operation["path"].as_str()?.trim_start_matches('/').to_owned())).collect()
 }
 
 async fn delete(connection: &Connection, interpreted: &Interpreted, state: &Value) -> Result<(), ProviderDiagnostic> {

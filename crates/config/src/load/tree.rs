@@ -63,7 +63,7 @@ impl Builder<'_, '_> {
             Folder::Missing => {
                 self.diagnostics.push(Diagnostic::error(
                     "Failed to read module directory",
-                    format!("The module directory {} does not exist, or cannot be read.", display(directory)),
+                    format!("There is no directory {} that can be read.", display(directory)),
                 ));
                 None
             }
@@ -132,7 +132,7 @@ impl Builder<'_, '_> {
                     source_span(call),
                     "Unreadable module directory",
                     format!(
-                        "The directory {} does not exist, or cannot be read. Check the source of the module.",
+                        "There is no directory {} that can be read. Check the source of the module.",
                         display(&directory)
                     ),
                 );

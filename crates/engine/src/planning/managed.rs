@@ -247,10 +247,9 @@ impl Planner<'_> {
         if let Some(instance) = subject.instance {
             self.change_of.insert(instance, self.changes.len());
         }
-        let previous_address = match subject.deposed {
-            None => self.moves.previous.get(&subject.address).cloned(),
-            Some(_) => None,
-        };
+        // Where an object was before is of no interest once it goes with all others.
+        let moves_matter = subject.deposed.is_none() && self.options.mode != Mode::Destroy;
+        let previous_address = self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned();
         self.changes.push(ResourceChange {
             address: subject.address.clone(),
             previous_address,

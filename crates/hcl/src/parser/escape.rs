@@ -94,8 +94,8 @@ fn escape(text: &str) -> (Result<char, String>, usize) {
         't' => simple('\t'),
         '"' => simple('"'),
         '\\' => simple('\\'),
-        'u' => code_point(text, 4, "\\u must be followed by four hexadecimal digits."),
-        'U' => code_point(text, 8, "\\U must be followed by eight hexadecimal digits."),
+        'u' => code_point(text, 4, "Four hexadecimal digits belong after \\u."),
+        'U' => code_point(text, 8, "Eight hexadecimal digits belong after \\U."),
         _ => {
             let detail = format!("There is no escape \\{selector}. For a backslash itself, write two.");
             (Err(detail), 1 + selector.len_utf8())

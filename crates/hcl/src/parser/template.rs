@@ -196,8 +196,8 @@ impl Parser<'_> {
     fn unclosed_interpolation(&mut self, open: usize, closer: TokenKind) {
         let found = self.span(self.at);
         let begin = self.span(open);
-        let unclosed = "There is no closing brace for this interpolation. If \"${\" is meant as it is, for another \
-                        language, write \"$${\".";
+        let unclosed = "The interpolation that begins here has no closing brace. If \"${\" is meant as it is, for \
+                        another language, write \"$${\".";
         let diagnostic = match self.kind() {
             TokenKind::End => Diagnostic::error("Unclosed template interpolation sequence", unclosed).at(begin),
             TokenKind::OpenQuote | TokenKind::CloseQuote | TokenKind::BrokenQuote

@@ -83,8 +83,8 @@ fn what_the_schema_does_not_have_is_reported_with_a_guess() {
         "lifecycle = {}\n",
         &schema,
         &[
-            "Unsupported argument [lifecycle] There is no argument named \"lifecycle\" here. Did you mean to define a block of \
-         type \"lifecycle\"? Then leave out the equals sign.",
+            "Unsupported argument [lifecycle] There is no argument named \"lifecycle\" here. There can be blocks of type \
+         \"lifecycle\": is it one? Then leave out the equals sign.",
         ],
     );
     check(

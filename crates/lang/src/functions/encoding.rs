@@ -73,7 +73,7 @@ fn jsondecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
         Some('-' | '0'..='9' | '.') => Type::Number,
         None | Some('{' | '[' | 'n') => Type::Dynamic,
         Some(other) => {
-            let problem = format!("a JSON document cannot begin with the character {other:?}");
+            let problem = format!("no JSON document begins with {other:?}");
             return Err(FunctionError::argument(0, problem));
         }
     })
@@ -111,8 +111,7 @@ fn decoded_argument(value: &Value) -> Result<Vec<u8>, FunctionError> {
 }
 
 fn utf8(bytes: Vec<u8>) -> Result<String, FunctionError> {
-    String::from_utf8(bytes)
-        .map_err(|_| FunctionError::new("the result of decoding the provided string is not valid UTF-8"))
+    String::from_utf8(bytes).map_err(|_| FunctionError::new("the decoded bytes are no text in UTF-8"))
 }
 
 fn base64decode(arguments: &Arguments<'_>) -> Outcome {
@@ -263,7 +262,7 @@ fn character_set(name: &str) -> Result<CharacterSet, FunctionError> {
         other => match encoding_rs::Encoding::for_label(other.as_bytes()) {
             Some(encoding) => CharacterSet::Other(encoding),
             None => {
-                let problem = format!("{name:?} is not a supported IANA encoding name or alias");
+                let problem = format!("there is no encoding with the IANA name or alias {name:?} here");
                 return Err(FunctionError::argument(1, problem));
             }
         },
@@ -286,7 +285,7 @@ fn textencode(arguments: &Arguments<'_>) -> Outcome {
         }
     };
     let bytes: Vec<u8> = bytes.ok_or_else(|| {
-        FunctionError::argument(0, format!("the given string contains characters that cannot be represented in {name}"))
+        FunctionError::argument(0, format!("the string has characters for which {name} has no bytes"))
     })?;
     Ok(Value::string(STANDARD.encode(bytes)))
 }
@@ -308,7 +307,6 @@ fn textdecode(arguments: &Arguments<'_>) -> Outcome {
             encoding.decode_without_bom_handling_and_without_replacement(&bytes).map(std::borrow::Cow::into_owned)
         }
     };
-    text.map(Value::string).ok_or_else(|| {
-        FunctionError::argument(0, format!("the given string contains symbols that are not defined for {name}"))
-    })
+    text.map(Value::string)
+        .ok_or_else(|| FunctionError::argument(0, format!("the bytes stand for no characters in {name}")))
 }

@@ -72,8 +72,8 @@ pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, S
     let place = resolved(path.as_str().unwrap_or_default(), context)?;
     fs::read(&place).map_err(|problem| match problem.kind() {
         ErrorKind::NotFound => format!(
-            "no file exists at {}; this function reads only files that are part of the configuration. If a resource \
-             creates the file, take its content from an attribute of that resource instead",
+            "there is no file at {}. Only files that are part of the configuration can be read; if a resource \
+             creates this one, take its content from an attribute of that resource",
             shown(path)
         ),
         _ if path.has_marks() => format!("failed to read {}", shown(path)),
@@ -86,8 +86,8 @@ pub(super) fn read_text(path: &Value, context: &FunctionContext) -> Result<Strin
     let bytes = read(path, context).map_err(|problem| FunctionError::argument(0, problem))?;
     String::from_utf8(bytes).map_err(|_| {
         FunctionError::new(format!(
-            "contents of {} are not valid UTF-8; use filebase64 for the contents in Base64, or one of the functions that \
-             give a hash of a file",
+            "the bytes of {} are no text in UTF-8; use filebase64 for the contents in Base64, or one of the \
+             functions that give a hash of a file",
             shown(path)
         ))
     })

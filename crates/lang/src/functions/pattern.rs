@@ -41,9 +41,7 @@ fn match_type(expression: &Regex) -> Result<Type, FunctionError> {
         (groups, named_groups) if groups == named_groups => {
             Ok(Type::object(named.into_iter().map(|name| (name, Type::String))))
         }
-        _ => {
-            Err(FunctionError::argument(0, "invalid regexp pattern: cannot mix both named and unnamed capture groups"))
-        }
+        _ => Err(FunctionError::argument(0, "the capture groups of a pattern must all be named, or all be unnamed")),
     }
 }
 
@@ -75,7 +73,7 @@ fn regex(arguments: &Arguments<'_>) -> Outcome {
     let Some(expression) = pattern_of(arguments.values)? else { return Ok(Value::DYNAMIC) };
     match expression.captures(arguments.text(1)) {
         Some(captures) => Ok(matched(&expression, &captures)),
-        None => Err(FunctionError::new("pattern did not match any part of the given string")),
+        None => Err(FunctionError::new("the pattern is found nowhere in the string")),
     }
 }
 

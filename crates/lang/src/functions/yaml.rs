@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
             let (text, style, tag) = match event {
                 ParserEvent::MappingEnd => return Ok(Node { value: Value::object(entries), size }),
                 ParserEvent::Scalar(text, style, _, tag) => (text, style, tag),
-                _ => return Err(problem(span, "only strings are allowed as mapping keys")),
+                _ => return Err(problem(span, "the keys of a mapping must be strings")),
             };
             let tag = tag.map(|tag| tag_text(&tag));
             let plain = matches!(style, ScalarStyle::Plain);
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
                 Kind::Number(number) => Name::from(number.to_string()),
                 Kind::Bool(truth) => Name::from(if truth { "true" } else { "false" }),
                 Kind::Null => return Err(problem(span, "mapping key cannot be null")),
-                _ => return Err(problem(span, "only strings are allowed as mapping keys")),
+                _ => return Err(problem(span, "the keys of a mapping must be strings")),
             };
             entries.insert(name, node.value);
         }

@@ -78,7 +78,7 @@ impl Reader {
         match expression.as_traversal() {
             Some(traversal) if traversal.steps.is_empty() => Some(traversal.root.name.clone()),
             _ => {
-                let detail = "The iterator of a dynamic block must be a single variable name, such as \"item\".";
+                let detail = "The iterator of a dynamic block is a name of your choice, such as \"item\".";
                 let error = Diagnostic::error("Invalid dynamic iterator name", detail).at(expression.span);
                 self.diagnostics.push(error);
                 None
