@@ -121,7 +121,7 @@ impl Included {
 }
 
 /// Whether a target has to do with a resource as written.
-fn covers(target: &Target, address: &groma_address::ConfigResource) -> bool {
+fn covers(target: &Target, address: &ConfigResource) -> bool {
     match target {
         Target::Module(module) => module.path().contains(&address.module),
         Target::Resource(resource) => resource.config_resource() == *address,
