@@ -1,5 +1,7 @@
 //! Conditions: validation rules, preconditions, postconditions, check blocks (PL-27), and their results.
 
+use std::collections::HashSet;
+
 use groma_config::Condition;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::{Scope, evaluate};
@@ -95,12 +97,27 @@ fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -
 #[derive(Debug, Default)]
 pub struct Checks {
     results: IndexMap<(Checkable, String), IndexMap<String, CheckedObject>>,
+    /// Objects whose results are those of an earlier stage.
+    carried: HashSet<(Checkable, String)>,
 }
 
 impl Checks {
     /// No result yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The results of an earlier stage: they hold until they are evaluated again.
+    pub fn of(results: &[CheckResult]) -> Self {
+        let kinds = [Checkable::Resource, Checkable::Output, Checkable::Check, Checkable::Variable];
+        let mut checks = Self::new();
+        for result in results {
+            let Some(kind) = kinds.into_iter().find(|kind| kind.word() == result.object_kind) else { continue };
+            let objects = result.objects.iter().flatten().map(|object| (object.object_addr.clone(), object.clone()));
+            checks.carried.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
+            checks.results.insert((kind, result.config_addr.clone()), objects.collect());
+        }
+        checks
     }
 
     /// Notes that a block has conditions although no instance of it was met yet.
@@ -111,6 +128,9 @@ impl Checks {
     /// Notes the outcome of one condition of an instance.
     pub fn report(&mut self, kind: Checkable, config_address: String, object: String, verdict: &Verdict) {
         let objects = self.results.entry((kind, config_address)).or_default();
+        if self.carried.remove(&(kind, object.clone())) {
+            objects.shift_remove(&object);
+        }
         let fresh =
             CheckedObject { object_addr: object.clone(), status: CheckStatus::Pass, failure_messages: Vec::new() };
         let known = objects.entry(object).or_insert(fresh);

@@ -252,9 +252,16 @@ impl Evaluation {
                 problem.severity = Severity::Warning;
             }
             self.diagnostics.append(problems);
-            if let Verdict::Fail(message) = &verdict {
-                let problem =
-                    Diagnostic::warning("Check block assertion failed", message.clone()).at(rule.condition.span);
+            let problem = match &verdict {
+                Verdict::Fail(message) => Some(Diagnostic::warning("Check block assertion failed", message.clone())),
+                Verdict::Unknown => Some(Diagnostic::warning(
+                    "Check block assertion known after apply",
+                    "The assertion stands on values that only apply will know; it is checked then.",
+                )),
+                Verdict::Pass | Verdict::Error => None,
+            };
+            if let Some(problem) = problem {
+                let problem = problem.at(rule.condition.span);
                 self.diagnostics.push(observing(problem, &rule.condition, &scope));
             }
             self.checks.report(Checkable::Check, config_address.clone(), object.clone(), &verdict);

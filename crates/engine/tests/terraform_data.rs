@@ -373,3 +373,68 @@ fn destroying_nothing_needs_no_values() {
     project.options.mode = Mode::Destroy;
     assert!(project.apply().is_empty());
 }
+
+#[test]
+fn pl_64_destroying_a_target_takes_what_depends_on_it_and_not_what_it_needs() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "a" {}
+        resource "terraform_data" "b" { input = terraform_data.a.id }
+        resource "terraform_data" "c" {
+          count = 2
+          input = terraform_data.b.id
+        }
+        "#,
+    );
+    project.apply();
+    project.options.mode = Mode::Destroy;
+    project.options.targets = vec!["terraform_data.b".parse().unwrap()];
+    assert_eq!(
+        project.apply(),
+        ["terraform_data.b: delete", "terraform_data.c[0]: delete", "terraform_data.c[1]: delete"]
+    );
+    assert_eq!(project.recorded(), ["terraform_data.a"]);
+}
+
+#[test]
+fn pl_25_a_removed_block_can_leave_the_object_alone() {
+    let mut project = Project::new(r#"resource "terraform_data" "kept" {}"#);
+    project.apply();
+    project.rewrite(
+        r#"
+        removed {
+          from = terraform_data.kept
+          lifecycle { destroy = false }
+        }
+        "#,
+    );
+    assert_eq!(project.apply(), ["terraform_data.kept: forget"]);
+    assert!(project.recorded().is_empty());
+}
+
+#[test]
+fn results_of_conditions_stay_known_when_nothing_evaluates_them_again() {
+    let text = |input: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              input = 1
+              lifecycle {{
+                postcondition {{
+                  condition     = self.input == 1
+                  error_message = "Not one."
+                }}
+              }}
+            }}
+            resource "terraform_data" "b" {{ input = {input} }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    project.apply();
+    project.rewrite(&text(2));
+    project.apply();
+    let results = project.state.check_results.as_ref().unwrap();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0].status, groma_state::CheckStatus::Pass);
+}

@@ -28,7 +28,10 @@ const LIBRARIES: [(&str, &str); 2] = [("groma-hcl", "measure"), ("groma-lang", "
 pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     let options = Options::parse(arguments)?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| String::from("cargo"));
-    let groma = build(&cargo, workspace)?;
+    let groma = match &options.program {
+        Some(program) => std::path::absolute(program).map_err(|error| format!("{}: {error}", program.display()))?,
+        None => build(&cargo, workspace)?,
+    };
     let peer = peer();
     println!("{}", small::start(&groma)?);
     for line in small::quick_start(&groma, workspace, options.runs)? {

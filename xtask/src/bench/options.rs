@@ -1,5 +1,7 @@
 //! What the command line asks for.
 
+use std::path::PathBuf;
+
 use super::shapes::Shape;
 
 /// The options, for people.
@@ -9,6 +11,7 @@ options of bench:
   --sizes=N,M         numbers of instances (1000,10000,100000)
   --peer-sizes=N,M    sizes that Terraform is measured at, too (1000); it is GROMA_TERRAFORM, or terraform on PATH
   --runs=N            runs of everything, of which the least cost counts (3)
+  --program=PATH      measure this program, and build none
   --quick             sizes 100 and 1000, one run, no libraries
   --deep              apply also where the lists of dependencies make state files of gigabytes";
 
@@ -23,6 +26,8 @@ pub struct Options {
     pub peer_sizes: Vec<usize>,
     /// Runs of which the least cost counts.
     pub runs: usize,
+    /// The program to measure, where none is to be built.
+    pub program: Option<PathBuf>,
     /// What is left out.
     pub extent: Extent,
 }
@@ -50,6 +55,7 @@ impl Options {
             sizes: vec![1_000, 10_000, 100_000],
             peer_sizes: vec![1_000],
             runs: 3,
+            program: None,
             extent: Extent::Usual,
         };
         for argument in arguments {
@@ -62,6 +68,7 @@ impl Options {
                     let runs = value.parse().ok().filter(|runs| *runs > 0);
                     options.runs = runs.ok_or_else(|| format!("--runs wants a number, not {value:?}"))?;
                 }
+                "--program" if !value.is_empty() => options.program = Some(PathBuf::from(value)),
                 "--quick" => {
                     options.sizes = vec![100, 1_000];
                     options.runs = 1;
@@ -109,7 +116,7 @@ mod tests {
 
     #[test]
     fn slips_are_told() {
-        for slip in ["--shapes=ring", "--sizes=many", "--runs=0", "--sizes=0", "fast"] {
+        for slip in ["--shapes=ring", "--sizes=many", "--runs=0", "--program", "--sizes=0", "fast"] {
             assert!(parse(&[slip]).is_err(), "{slip}");
         }
     }

@@ -17,6 +17,7 @@ use indexmap::IndexMap;
 use super::talk::ApplyDone;
 use super::{AppliedRun, Done};
 use crate::cancel::Stop;
+use crate::checks::Checks;
 use crate::config_graph::Ancestors;
 use crate::evaluation::Evaluation;
 use crate::execution::{ExecutionGraph, Step};
@@ -96,13 +97,15 @@ impl<'a> Applier<'a> {
         };
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();
+        let mut evaluation = session.applying_evaluation(inputs, &plan.timestamp);
+        evaluation.checks = Checks::of(&plan.checks);
         let mut applier = Self {
             session,
             providers,
             prepared,
             world,
             state: plan.prior_state,
-            evaluation: session.applying_evaluation(inputs, &plan.timestamp),
+            evaluation,
             changes: plan.changes,
             recorder,
             done: Done::default(),

@@ -159,8 +159,8 @@ impl Conversation {
         // Nothing is left to delete when the object went by itself.
         let prior = prior?;
         if let Some(span) = self.prevent_destroy {
+            // The change is planned all the same, so that people see what was going to happen.
             diagnostics.push(self.forbidden(span));
-            return None;
         }
         let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, diagnostics).await?;
         Some(Draft {
@@ -234,8 +234,8 @@ impl Conversation {
         diagnostics: &mut Diagnostics,
     ) -> Option<Draft> {
         if let Some(span) = self.prevent_destroy {
+            // The change is planned all the same, so that people see what was going to happen.
             diagnostics.push(self.forbidden(span));
-            return None;
         }
         let nothing = Object { value: self.null(), private, identity: None };
         let planned =

@@ -48,7 +48,22 @@ impl Planner<'_> {
         };
         self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
         let positions = self.planned_positions(visit, at);
+        if self.options.mode == Mode::Destroy && self.included.is_some() {
+            self.settle_what_stays(visit.module, at);
+        }
         self.begin_instances(visit.module, at, positions);
+    }
+
+    /// Objects that are not destroyed have the values that the state has: providers may be configured with them.
+    fn settle_what_stays(&mut self, module: ModuleId, at: u32) {
+        let Some(template) = self.template(module, at) else { return };
+        for position in 0..self.world.module(module).resources[at as usize].expansion.len() {
+            let address = self.world.instance_address(module, at, position);
+            let record = self.state.object(&address, None);
+            if let Some(value) = record.and_then(|record| crate::record::decode(&template.schema, record)) {
+                self.world.module_mut(module).resources[at as usize].settle(position, value);
+            }
+        }
     }
 
     /// The instances to plan: all, unless targets were chosen.

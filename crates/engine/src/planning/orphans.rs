@@ -11,6 +11,7 @@ use super::converse::{Conversation, Purpose};
 use super::ignore::Ignore;
 use super::managed::{hold, not_present};
 use super::planner::{ManagedSubject, Planner, Task};
+use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::world::Expansion;
 
@@ -31,7 +32,11 @@ impl Planner<'_> {
         let mut forgotten_data = Vec::new();
         for view in self.state.iter() {
             let address = view.address();
-            let chosen = self.included.as_ref().is_none_or(|included| included.chosen(&address));
+            let chosen = self.included.as_ref().is_none_or(|included| {
+                let current = view.record.current.as_ref();
+                let taken = current.is_some_and(|object| included.takes_along(&object.dependencies));
+                included.chosen(&address) || (self.options.mode == Mode::Destroy && taken)
+            });
             if !chosen || !matches!(self.standing(&address), Standing::Gone(_)) {
                 continue;
             }
@@ -128,7 +133,8 @@ impl Planner<'_> {
             purpose,
             config: schema.block.null_value(),
             record: Some(record),
-            refresh: self.options.refresh,
+            // What is no longer managed is not looked at either.
+            refresh: if forget { Refresh::Trust } else { self.options.refresh },
             ignore: Ignore::Nothing,
             forced: None,
             create_before_destroy: false,

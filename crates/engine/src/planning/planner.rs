@@ -124,7 +124,7 @@ impl<'a> Planner<'a> {
         used.extend(recovery.map(|begin| begin.provider.clone()));
         Self {
             walk: Walk::new(&parts.world),
-            included: Included::new(&graph, &parts.options.targets),
+            included: Included::new(&graph, &parts.options.targets, parts.options.mode),
             forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
             graph,
             used,

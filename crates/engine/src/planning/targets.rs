@@ -1,27 +1,37 @@
 //! `-target`: the chosen addresses with what they depend on (PL-64).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use groma_address::{ResourceInstance, Target};
+use groma_address::{ConfigResource, ResourceInstance, Target};
+use groma_state::Dependencies;
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+use crate::plan::Mode;
 
 /// What a plan for chosen targets looks at.
 #[derive(Debug)]
 pub struct Included {
     targets: Vec<Target>,
     nodes: HashSet<(ModuleIndex, NodeIndex)>,
-    /// Resources that something chosen depends on: all their instances count.
+    /// Resources that something chosen depends on: all their instances count. When destroying, those that depend on
+    /// something chosen, because they cannot stay without it.
     required: HashSet<(ModuleIndex, NodeIndex)>,
+    /// The chosen resources and, when destroying, what depends on them.
+    resources: HashSet<ConfigResource>,
 }
 
 impl Included {
     /// Works it out; none when everything is looked at.
-    pub fn new(graph: &ConfigGraph, targets: &[Target]) -> Option<Self> {
+    pub fn new(graph: &ConfigGraph, targets: &[Target], mode: Mode) -> Option<Self> {
         if targets.is_empty() {
             return None;
         }
-        let mut included = Self { targets: targets.to_vec(), nodes: HashSet::new(), required: HashSet::new() };
+        let mut included = Self {
+            targets: targets.to_vec(),
+            nodes: HashSet::new(),
+            required: HashSet::new(),
+            resources: HashSet::new(),
+        };
         let mut open = Vec::new();
         for (index, module) in graph.modules() {
             for (at, node) in module.nodes.iter().enumerate() {
@@ -30,8 +40,20 @@ impl Included {
                     && targets.iter().any(|target| covers(target, &address))
                 {
                     open.push((index, NodeIndex(narrow(at))));
+                    included.resources.insert(address);
                 }
             }
+        }
+        if mode == Mode::Destroy {
+            let dependents = dependents(graph, &open);
+            included.resources.extend(dependents.iter().filter_map(|place| address_of(graph, *place)));
+            included.required.extend(dependents.iter().copied());
+            open.extend(dependents.iter().copied());
+            // What they stand on is looked at for its values only.
+            let required = std::mem::take(&mut included.required);
+            included.close(graph, open);
+            included.required = required;
+            return Some(included);
         }
         included.close(graph, open);
         included.add_outputs(graph);
@@ -87,6 +109,11 @@ impl Included {
         self.required.contains(&(module, node)) || self.chosen(address)
     }
 
+    /// Whether an object whose record names these dependencies goes with what is destroyed.
+    pub fn takes_along(&self, dependencies: &Dependencies) -> bool {
+        dependencies.iter().any(|found| self.resources.contains(&**found))
+    }
+
     /// Whether a target names an instance, itself or with what is around it.
     pub fn chosen(&self, address: &ResourceInstance) -> bool {
         self.targets.iter().any(|target| target.contains(address))
@@ -94,7 +121,7 @@ impl Included {
 }
 
 /// Whether a target has to do with a resource as written.
-fn covers(target: &Target, address: &groma_address::ConfigResource) -> bool {
+fn covers(target: &Target, address: &ConfigResource) -> bool {
     match target {
         Target::Module(module) => module.path().contains(&address.module),
         Target::Resource(resource) => resource.config_resource() == *address,
@@ -131,4 +158,34 @@ fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec
         _ => {}
     }
     found
+}
+
+/// The resources that stand on one of `chosen`, directly or through anything else.
+fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashSet<(ModuleIndex, NodeIndex)> {
+    let mut users: HashMap<(ModuleIndex, NodeIndex), Vec<(ModuleIndex, NodeIndex)>> = HashMap::new();
+    for (index, module) in graph.modules() {
+        for at in 0..narrow(module.nodes.len()) {
+            for required in requirements(graph, index, NodeIndex(at)) {
+                users.entry(required).or_default().push((index, NodeIndex(at)));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    let mut open = chosen.to_vec();
+    while let Some(place) = open.pop() {
+        for user in users.get(&place).into_iter().flatten() {
+            if seen.insert(*user) {
+                open.push(*user);
+            }
+        }
+    }
+    seen.retain(|(index, node)| matches!(graph.module(*index).node(*node).kind, NodeKind::Resource(_)));
+    seen
+}
+
+fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Option<ConfigResource> {
+    match graph.module(index).node(node).kind {
+        NodeKind::Resource(at) => graph.resource_address(index, at),
+        _ => None,
+    }
 }

@@ -1,5 +1,5 @@
 //! A project in memory: configuration text, a state, and steps of plan and apply as a user takes them.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part of it; a test that fails may panic")]
 
 use std::sync::Arc;
 
