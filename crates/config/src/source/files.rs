@@ -14,7 +14,7 @@ pub struct Entry {
 
 /// What the loader needs of a file system.
 ///
-/// Paths are relative to the root module's directory (`modules/network/main.tf`, `../shared/main.tf`); an absolute path
+/// Paths are relative to the root module's directory (`modules/network/main.tf`, `../common/main.tf`); an absolute path
 /// is what it is.
 pub trait Files: Send + Sync {
     /// The entries of a folder, in any order.
