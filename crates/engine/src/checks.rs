@@ -173,7 +173,8 @@ impl Checks {
     }
 }
 
-fn worse(one: CheckStatus, other: CheckStatus) -> CheckStatus {
+/// The one of two results that counts for both together.
+pub(crate) fn worse(one: CheckStatus, other: CheckStatus) -> CheckStatus {
     let rank = |status| match status {
         CheckStatus::Pass => 0,
         CheckStatus::Unknown => 1,

@@ -13,7 +13,7 @@ use groma_state::CheckStatus;
 use groma_value::{Kind, Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
-use crate::checks::{Checkable, Checks, Verdict, judge};
+use crate::checks::{Checkable, Checks, Verdict, judge, worse};
 use crate::config_graph::mentions_others;
 use crate::options::Input;
 use crate::walk::Outcome;
@@ -92,7 +92,15 @@ impl Evaluation {
 
     /// A given value as the variable takes it; none where it does not, which is noted.
     fn accept(&mut self, variable: &Variable, given: Option<Value>, span: Span) -> Option<Value> {
-        let Some(given) = given else { return variable.default_value() };
+        let Some(given) = given else {
+            let default = variable.default_value();
+            if default.is_none() {
+                let detail =
+                    format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
+                self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
+            }
+            return default;
+        };
         let problem = match variable.accept(&given) {
             Ok(value) => return Some(value),
             Err(problem) => problem,
@@ -336,11 +344,11 @@ impl Evaluation {
                 Verdict::Fail(message) => {
                     let problem = Diagnostic::error(summary, message).at(rule.condition.span);
                     self.diagnostics.push(observing(problem, &rule.condition, scope).about(instance.clone()));
-                    worst = CheckStatus::Fail;
+                    worst = worse(worst, CheckStatus::Fail);
                 }
-                Verdict::Error => worst = CheckStatus::Error,
-                Verdict::Unknown if worst == CheckStatus::Pass => worst = CheckStatus::Unknown,
-                Verdict::Unknown | Verdict::Pass => {}
+                Verdict::Error => worst = worse(worst, CheckStatus::Error),
+                Verdict::Unknown => worst = worse(worst, CheckStatus::Unknown),
+                Verdict::Pass => {}
             }
         }
         worst

@@ -167,7 +167,7 @@ impl Validator<'_> {
         if failed {
             return Outcome::Failed;
         }
-        if address.mode == ResourceMode::Managed
+        if address.mode != ResourceMode::Ephemeral
             && let Some(problem) = template.ephemeral_misuse(&value, &instance)
         {
             self.evaluation.diagnostics.push(problem);

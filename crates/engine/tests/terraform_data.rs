@@ -438,3 +438,15 @@ fn results_of_conditions_stay_known_when_nothing_evaluates_them_again() {
     assert_eq!(results.len(), 1);
     assert_eq!(results[0].status, groma_state::CheckStatus::Pass);
 }
+
+#[test]
+fn a_variable_without_a_value_is_told_also_by_the_engine_alone() {
+    let mut project = Project::new("variable \"name\" {}\nresource \"terraform_data\" \"a\" { input = var.name }");
+    assert_eq!(project.plan().errors(), ["No value for required variable"]);
+}
+
+#[test]
+fn lc_29_objects_keep_no_ephemeral_values() {
+    let project = Project::new("resource \"terraform_data\" \"a\" { input = terraform.applying }");
+    assert_eq!(errors(&project.validate()), ["Invalid use of ephemeral value"]);
+}

@@ -172,7 +172,7 @@ impl Applier<'_> {
 
     pub(super) fn data_read(&mut self, change: u32, read: DataRead) -> Outcome {
         let subject = crate::hooks::Subject { address: read.address.clone(), deposed: None, identifier: None };
-        let elapsed = std::time::Duration::ZERO;
+        let elapsed = read.elapsed;
         let hooks = Arc::clone(&self.session.hooks);
         let Some(value) = read.value else {
             hooks.apply_errored(&subject, crate::hooks::Operation::Read, &read.diagnostics, elapsed);
@@ -189,11 +189,12 @@ impl Applier<'_> {
             Ok(record) => {
                 let provider = self.changes[change as usize].provider.clone();
                 let record = Arc::new(record);
+                let before = self.state.object(&read.address, None).cloned();
                 let noted = self.recorder.finished(
                     &read.address,
                     None,
                     &provider,
-                    None,
+                    before.as_deref(),
                     Recorded::Present(Arc::clone(&record)),
                 );
                 self.state.insert(&read.address, None, &provider, record);

@@ -1,6 +1,7 @@
 //! Data resources are read while planning where that is possible (PL-06), and ephemeral ones are opened.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
@@ -33,11 +34,13 @@ pub(crate) struct DataRead {
     pub(crate) address: ResourceInstance,
     pub(crate) value: Option<Value>,
     pub(crate) diagnostics: Diagnostics,
+    pub(crate) elapsed: Duration,
 }
 
 impl DataTalk {
     /// Checks the configuration, then reads or opens.
     pub(crate) async fn hold(self) -> DataRead {
+        let started = Instant::now();
         let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
         let mut diagnostics = self.provider.validate(&subject, &self.config).await;
         let mut value = None;
@@ -56,7 +59,7 @@ impl DataTalk {
                 }
             };
         }
-        DataRead { address: self.address, value, diagnostics }
+        DataRead { address: self.address, value, diagnostics, elapsed: started.elapsed() }
     }
 }
 
