@@ -1,0 +1,90 @@
+//! Programs that keep credentials: they are asked on their standard streams.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use serde_json::{Map, Value};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use super::Token;
+
+/// A program that keeps credentials: `credentials_helper` of the CLI configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Helper {
+    /// The name in the configuration.
+    pub name: String,
+    /// The program: `terraform-credentials-NAME`.
+    pub program: PathBuf,
+    /// What it is given before its command.
+    pub arguments: Vec<String>,
+}
+
+/// Why a helper gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the credentials helper {name:?} failed: {reason}")]
+pub struct HelperError {
+    /// The name in the configuration.
+    pub name: String,
+    /// What happened; its own last words where it had some.
+    pub reason: String,
+}
+
+impl Helper {
+    /// Asks for the token of `host`.
+    ///
+    /// # Errors
+    /// The program does not start, fails, or answers nonsense.
+    pub async fn get(&self, host: &str) -> Result<Option<Token>, HelperError> {
+        let output = self.run("get", host, None).await?;
+        let answer: Map<String, Value> = serde_json::from_slice(&output)
+            .map_err(|_| self.error("its answer to \"get\" is no JSON object".to_owned()))?;
+        Ok(answer.get("token").and_then(Value::as_str).map(Token::new))
+    }
+
+    /// Has the token of `host` kept.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn store(&self, host: &str, token: &Token) -> Result<(), HelperError> {
+        let mut object = Map::new();
+        object.insert("token".to_owned(), Value::from(token.secret()));
+        self.run("store", host, Some(Value::Object(object).to_string())).await.map(drop)
+    }
+
+    /// Has the token of `host` forgotten.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn forget(&self, host: &str) -> Result<(), HelperError> {
+        self.run("forget", host, None).await.map(drop)
+    }
+
+    async fn run(&self, command: &str, host: &str, input: Option<String>) -> Result<Vec<u8>, HelperError> {
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .args([command, host])
+            .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| self.error(format!("{} does not start: {error}", self.program.display())))?;
+        if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
+            // A program that does not read its input says why with its exit code.
+            let _ = stdin.write_all(input.as_bytes()).await;
+        }
+        let output = child.wait_with_output().await.map_err(|error| self.error(error.to_string()))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let words = String::from_utf8_lossy(&output.stderr);
+        let words = words.trim();
+        let reason = if words.is_empty() { format!("\"{command}\" ended with {}", output.status) } else { words.to_owned() };
+        Err(self.error(reason))
+    }
+
+    fn error(&self, reason: String) -> HelperError {
+        HelperError { name: self.name.clone(), reason }
+    }
+}

@@ -1,0 +1,96 @@
+//! The credentials of hosts: tokens of the settings, and programs that keep them.
+
+mod helper;
+mod token;
+
+use std::collections::HashMap;
+
+use tokio::sync::Mutex;
+
+pub use helper::{Helper, HelperError};
+pub use token::Token;
+
+/// Which token to send to which host.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    tokens: HashMap<String, Token>,
+    helper: Option<Helper>,
+    asked: Mutex<HashMap<String, Option<Token>>>,
+}
+
+impl Credentials {
+    /// The tokens by host, in the order of their rank: the first for a host counts. The helper is asked for the others.
+    pub fn new(tokens: impl IntoIterator<Item = (String, Token)>, helper: Option<Helper>) -> Self {
+        let mut ranked = HashMap::new();
+        for (host, token) in tokens {
+            ranked.entry(normal_host(&host)).or_insert(token);
+        }
+        Self { tokens: ranked, helper, asked: Mutex::default() }
+    }
+
+    /// The token for `host` (`name` or `name:port`), if there is one. A helper is asked once a host.
+    ///
+    /// # Errors
+    /// The helper failed.
+    pub async fn token(&self, host: &str) -> Result<Option<Token>, HelperError> {
+        let host = normal_host(host);
+        if let Some(token) = self.tokens.get(&host) {
+            return Ok(Some(token.clone()));
+        }
+        let Some(helper) = &self.helper else { return Ok(None) };
+        let mut asked = self.asked.lock().await;
+        if let Some(answer) = asked.get(&host) {
+            return Ok(answer.clone());
+        }
+        let answer = helper.get(&host).await?;
+        asked.insert(host, answer.clone());
+        Ok(answer)
+    }
+
+    /// The program that keeps further credentials.
+    pub fn helper(&self) -> Option<&Helper> {
+        self.helper.as_ref()
+    }
+}
+
+/// A host as credentials are kept for it: lower case, international names in their ASCII form, without the port that https means anyway.
+pub fn normal_host(host: &str) -> String {
+    let parsed = reqwest::Url::parse(&format!("https://{host}"));
+    let Ok(url) = parsed else { return host.to_lowercase() };
+    match (url.host_str(), url.port()) {
+        (Some(name), Some(port)) => format!("{name}:{port}"),
+        (Some(name), None) => name.to_owned(),
+        _ => host.to_lowercase(),
+    }
+}
+
+/// The tokens of variables such as `TF_TOKEN_app_example_com`: an underscore stands for a dot and two for a dash.
+pub fn tokens_of_environment(environment: &[(String, String)]) -> Vec<(String, Token)> {
+    let tokens = environment.iter().filter_map(|(name, value)| {
+        let host = name.strip_prefix("TF_TOKEN_").filter(|_| !value.is_empty())?;
+        Some((host.replace("__", "-").replace('_', "."), Token::new(value.as_str())))
+    });
+    tokens.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_name_hosts_with_underscores() {
+        let environment = [("TF_TOKEN_my__app_example_com", "s3cret"), ("TF_TOKEN_empty_com", ""), ("TF_LOG", "x")];
+        let environment: Vec<_> = environment.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let tokens = tokens_of_environment(&environment);
+        assert_eq!(tokens.len(), 1);
+        assert_eq!(tokens[0].0, "my-app.example.com");
+        assert_eq!(tokens[0].1.secret(), "s3cret");
+    }
+
+    #[test]
+    fn hosts_are_compared_in_their_normal_form() {
+        assert_eq!(normal_host("Example.COM:443"), "example.com");
+        assert_eq!(normal_host("Испытание.com"), "xn--80akhbyknj4f.com");
+        assert_eq!(normal_host("localhost:8443"), "localhost:8443");
+    }
+}

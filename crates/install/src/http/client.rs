@@ -1,0 +1,301 @@
+//! The client: attempts, limits, downloads.
+
+use std::io::Write;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Method, StatusCode, Url};
+
+use super::error::{HttpError, innermost, without_secrets};
+use super::retry::{may_pass, pause};
+use crate::credentials::Token;
+
+/// How to treat servers.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// What the program calls itself.
+    pub user_agent: String,
+    /// How often a failed request is made again: `TF_REGISTRY_DISCOVERY_RETRY`.
+    pub retries: u32,
+    /// How long an answer may take to begin, and a download to go on: `TF_REGISTRY_CLIENT_TIMEOUT`.
+    pub timeout: Duration,
+    /// The pause before the second attempt; later ones are longer.
+    pub first_pause: Duration,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("Groma/", env!("CARGO_PKG_VERSION")).to_owned(),
+            retries: 1,
+            timeout: Duration::from_secs(10),
+            first_pause: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A client; clones share its connections.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: Client,
+    options: HttpOptions,
+}
+
+/// An answer, whole.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; at most as long as was accepted.
+    pub body: Vec<u8>,
+    /// Where it came from in the end: redirects have been followed.
+    pub url: Url,
+}
+
+impl Response {
+    /// A header's value, where it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+impl Http {
+    /// Makes a client; proxies (`HTTPS_PROXY`, `NO_PROXY`, …) and certificate authorities (`SSL_CERT_FILE`, …) are those of the process.
+    ///
+    /// # Errors
+    /// When the certificates of the system cannot be used.
+    pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
+        let client = Client::builder()
+            .user_agent(&options.user_agent)
+            .connect_timeout(options.timeout)
+            .read_timeout(options.timeout)
+            .redirect(reqwest::redirect::Policy::limited(10))
+            .build()
+            .map_err(|error| HttpError::Setup(innermost(&error)))?;
+        Ok(Self { client, options })
+    }
+
+    /// Gets what is at `url`, up to `limit` bytes. Every status that asking again would not change is an answer.
+    ///
+    /// # Errors
+    /// No answer, after the retries; or it is too large.
+    pub async fn get(&self, url: &Url, token: Option<&Token>, limit: u64) -> Result<Response, HttpError> {
+        self.get_with(url, token, &[], limit).await
+    }
+
+    /// As [`Self::get`], with further headers.
+    ///
+    /// # Errors
+    /// As [`Self::get`]; a header that cannot be sent.
+    pub async fn get_with(
+        &self,
+        url: &Url,
+        token: Option<&Token>,
+        headers: &[(&str, &str)],
+        limit: u64,
+    ) -> Result<Response, HttpError> {
+        let headers = header_map(token, headers)?;
+        self.repeat(url, || self.once(Method::GET, url, headers.clone(), None, limit)).await
+    }
+
+    /// Posts a form to `url`; it is sent once.
+    ///
+    /// # Errors
+    /// No answer, or it is too large.
+    pub async fn post_form(&self, url: &Url, fields: &[(&str, &str)], limit: u64) -> Result<Response, HttpError> {
+        let mut form = url.clone();
+        form.query_pairs_mut().clear().extend_pairs(fields);
+        let body = form.query().unwrap_or_default().to_owned();
+        let headers = header_map(
+            None,
+            &[("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")],
+        )?;
+        self.once(Method::POST, url, headers, Some(body), limit).await
+    }
+
+    /// Writes what is at `url` to `target`, up to `limit` bytes. The answer's body is empty; where its status is no success nothing was
+    /// written.
+    ///
+    /// # Errors
+    /// No answer, after the retries; it is too large, breaks off or cannot be written: then a part of it is in `target`.
+    pub async fn download(
+        &self,
+        url: &Url,
+        token: Option<&Token>,
+        headers: &[(&str, &str)],
+        target: &mut (dyn Write + Send),
+        limit: u64,
+    ) -> Result<Response, HttpError> {
+        let headers = header_map(token, headers)?;
+        let begin = || self.begin(Method::GET, url, headers.clone(), None);
+        let answer = self.repeat_begin(url, begin).await?;
+        let (mut response, stream) = head(answer);
+        if response.status.is_success() {
+            self.pour(stream, url, limit, &mut |bytes| target.write_all(bytes)).await?;
+        }
+        response.body = Vec::new();
+        Ok(response)
+    }
+
+    /// Makes a request until it is answered.
+    async fn repeat<F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<Response, HttpError>
+    where
+        F: Future<Output = Result<Response, HttpError>>,
+    {
+        let mut attempt = 0;
+        loop {
+            let answer = request().await;
+            let wait = match &answer {
+                Ok(response) if may_pass(response.status) => self.wait(attempt, response.header(RETRY_AFTER.as_str())),
+                Err(HttpError::Connection { .. } | HttpError::Timeout { .. } | HttpError::Truncated { .. }) => {
+                    self.wait(attempt, None)
+                }
+                _ => return answer,
+            };
+            let Some(wait) = wait else { return self.given_up(url, answer, attempt) };
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    async fn repeat_begin<F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<reqwest::Response, HttpError>
+    where
+        F: Future<Output = Result<reqwest::Response, HttpError>>,
+    {
+        let mut attempt = 0;
+        loop {
+            let answer = request().await;
+            let wait = match &answer {
+                Ok(answer) if may_pass(answer.status()) => {
+                    self.wait(attempt, answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()))
+                }
+                Err(HttpError::Connection { .. } | HttpError::Timeout { .. }) => self.wait(attempt, None),
+                _ => return answer,
+            };
+            match (wait, answer) {
+                (Some(wait), _) => tokio::time::sleep(wait).await,
+                (None, Ok(answer)) => return Err(self.server_failure(url, answer.status(), attempt)),
+                (None, Err(error)) => return Err(error),
+            }
+            attempt += 1;
+        }
+    }
+
+    /// How long to wait before the next attempt, if there is one.
+    fn wait(&self, attempt: u32, retry_after: Option<&str>) -> Option<Duration> {
+        (attempt < self.options.retries).then(|| pause(attempt, self.options.first_pause, retry_after))
+    }
+
+    fn given_up(
+        &self,
+        url: &Url,
+        answer: Result<Response, HttpError>,
+        attempt: u32,
+    ) -> Result<Response, HttpError> {
+        Err(match answer {
+            Ok(response) => self.server_failure(url, response.status, attempt),
+            Err(error) => error,
+        })
+    }
+
+    fn server_failure(&self, url: &Url, status: StatusCode, attempt: u32) -> HttpError {
+        HttpError::ServerFailure { url: without_secrets(url), status, attempts: attempt + 1 }
+    }
+
+    async fn once(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Option<String>,
+        limit: u64,
+    ) -> Result<Response, HttpError> {
+        let answer = self.begin(method, url, headers, body).await?;
+        let (mut response, stream) = head(answer);
+        let mut whole = Vec::new();
+        self.pour(stream, url, limit, &mut |bytes| {
+            whole.extend_from_slice(bytes);
+            Ok(())
+        })
+        .await?;
+        response.body = whole;
+        Ok(response)
+    }
+
+    async fn begin(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Option<String>,
+    ) -> Result<reqwest::Response, HttpError> {
+        let name = if method == Method::POST { "Post" } else { "Get" };
+        let mut request = self.client.request(method, url.clone()).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        request.send().await.map_err(|error| HttpError::connection(name, url, self.options.timeout, &error))
+    }
+
+    async fn pour(
+        &self,
+        mut answer: reqwest::Response,
+        url: &Url,
+        limit: u64,
+        sink: &mut (dyn FnMut(&[u8]) -> std::io::Result<()> + Send),
+    ) -> Result<(), HttpError> {
+        let too_large = || HttpError::TooLarge { url: without_secrets(url), limit };
+        if answer.content_length().is_some_and(|length| length > limit) {
+            return Err(too_large());
+        }
+        let mut received = 0_u64;
+        loop {
+            match answer.chunk().await {
+                Ok(Some(bytes)) => {
+                    received += bytes.len() as u64;
+                    if received > limit {
+                        return Err(too_large());
+                    }
+                    sink(&bytes).map_err(|source| HttpError::Store { url: without_secrets(url), source })?;
+                }
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    return Err(HttpError::Truncated {
+                        url: without_secrets(url),
+                        received,
+                        reason: if error.is_timeout() { "the server is too slow".to_owned() } else { innermost(&error) },
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The answer without its body, and the body to come.
+fn head(answer: reqwest::Response) -> (Response, reqwest::Response) {
+    let response = Response {
+        status: answer.status(),
+        headers: answer.headers().clone(),
+        body: Vec::new(),
+        url: answer.url().clone(),
+    };
+    (response, answer)
+}
+
+fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap, HttpError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in more {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| HttpError::Setup(error.to_string()))?;
+        let value = HeaderValue::from_str(value).map_err(|_| HttpError::Setup(format!("the header {name} has characters that cannot be sent")))?;
+        headers.insert(name, value);
+    }
+    if let Some(token) = token {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.secret()))
+            .map_err(|_| HttpError::Setup("a token has characters that cannot be sent".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,98 @@
+//! What can go wrong with a request.
+
+use std::time::Duration;
+
+use reqwest::{StatusCode, Url};
+
+/// Why a request has no usable answer. The texts name the request, and hold no credentials.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The client cannot be made: the certificates of the system cannot be read, or a proxy setting is wrong.
+    #[error("the HTTP client cannot be set up: {0}")]
+    Setup(String),
+    /// No connection, or it broke.
+    #[error("{method} {url:?}: {reason}")]
+    Connection {
+        /// `Get` or `Post`.
+        method: &'static str,
+        /// What was asked for.
+        url: String,
+        /// The innermost cause.
+        reason: String,
+    },
+    /// The server did not answer in time.
+    #[error("{method} {url:?}: no answer within {} seconds", .limit.as_secs())]
+    Timeout {
+        /// `Get` or `Post`.
+        method: &'static str,
+        /// What was asked for.
+        url: String,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// The server kept failing.
+    #[error("the request failed after {attempts} attempts, please try again later: {status} for {url}")]
+    ServerFailure {
+        /// What was asked for.
+        url: String,
+        /// The last answer.
+        status: StatusCode,
+        /// How often it was asked.
+        attempts: u32,
+    },
+    /// The answer is larger than anything expected here.
+    #[error("{url:?} has more than {limit} bytes, which is more than is accepted here")]
+    TooLarge {
+        /// What was asked for.
+        url: String,
+        /// The most that is accepted.
+        limit: u64,
+    },
+    /// The connection ended before all that was announced had come.
+    #[error("the download of {url:?} broke off after {received} bytes: {reason}")]
+    Truncated {
+        /// What was asked for.
+        url: String,
+        /// How much came.
+        received: u64,
+        /// What the connection said.
+        reason: String,
+    },
+    /// The download cannot be written.
+    #[error("the download of {url:?} cannot be stored: {source}")]
+    Store {
+        /// What was asked for.
+        url: String,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+}
+
+impl HttpError {
+    pub(super) fn connection(method: &'static str, url: &Url, limit: Duration, error: &reqwest::Error) -> Self {
+        let url = without_secrets(url);
+        if error.is_timeout() {
+            return Self::Timeout { method, url, limit };
+        }
+        Self::Connection { method, url, reason: innermost(error) }
+    }
+}
+
+/// The address for texts: passwords and the query, which may hold a signature, are left out.
+pub(super) fn without_secrets(url: &Url) -> String {
+    let mut url = url.clone();
+    let _ = url.set_password(None);
+    if url.query().is_some() {
+        url.set_query(Some("..."));
+    }
+    url.to_string()
+}
+
+/// The cause at the end of the chain says what happened; those before it say only that something did.
+pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}

@@ -1,0 +1,9 @@
+//! One HTTP client for all that is asked of registries, mirrors and download servers.
+
+mod client;
+mod error;
+mod retry;
+
+pub use client::{Http, HttpOptions, Response};
+pub use error::HttpError;
+pub use reqwest::{StatusCode, Url};
