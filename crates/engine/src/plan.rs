@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::{AbsResource, Name, ProviderConfig, ResourceInstance, Target};
 use groma_provider::Schema;
 use groma_state::{CheckResult, DeposedKey, State};
-use groma_value::{Path, Type, Value};
+use groma_value::{Path, Value};
 
 use crate::execution::ExecutionGraph;
 use crate::world::Expansions;
@@ -185,10 +185,8 @@ pub struct OutputChange {
 pub struct PlannedVariable {
     /// Its name.
     pub name: Name,
-    /// Its value, after conversion. Ephemeral ones are kept out of the plan.
+    /// What was given, before conversion, or the default. Ephemeral ones are kept out of the plan.
     pub value: Value,
-    /// The type it conforms to, for reading it back.
-    pub ty: Type,
 }
 
 /// An attribute of a resource that took part in the decision for some change.

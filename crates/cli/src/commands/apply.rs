@@ -82,7 +82,6 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
             return Ok(1);
         }
     }
-    let mode = ready.plan.mode;
     let is_partial = !ready.plan.targets.is_empty();
     let recorder: Arc<dyn Recorder> = ready
         .store
@@ -102,7 +101,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     if failed {
         return Ok(1);
     }
-    finish(context, mode, watched.counter.counts(), &applied.state);
+    finish(context, kind, watched.counter.counts(), &applied.state);
     Ok(0)
 }
 
@@ -261,25 +260,27 @@ fn incomplete_warning(context: &Context) -> Diagnostic {
     )
 }
 
-fn finish(context: &Context, mode: Mode, counts: Counts, state: &State) {
+fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
     if let Some(stream) = context.messages() {
-        stream.counts(counts, if mode == Mode::Destroy { Counted::Destroy } else { Counted::Apply });
-        let outputs = output::stream_json(state);
-        if !outputs.is_empty() {
-            stream.outputs(outputs);
+        match kind {
+            Kind::Destroy => stream.counts(counts, Counted::Destroy),
+            Kind::Apply => {
+                stream.counts(counts, Counted::Apply);
+                stream.outputs(output::stream_json(state));
+            }
         }
         return;
     }
     let palette = context.palette();
-    let text = match mode {
-        Mode::Destroy => format!("Destroy complete! Resources: {} destroyed.", counts.destroy),
-        Mode::Normal | Mode::RefreshOnly => format!(
+    let text = match kind {
+        Kind::Destroy => format!("Destroy complete! Resources: {} destroyed.", counts.destroy),
+        Kind::Apply => format!(
             "Apply complete! Resources: {} added, {} changed, {} destroyed.",
             counts.add, counts.change, counts.destroy
         ),
     };
     context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
-    if mode != Mode::Destroy && !state.outputs.is_empty() {
+    if kind != Kind::Destroy && !state.outputs.is_empty() {
         let title = palette.paint(Tone::BoldGreen, "Outputs:");
         context.streams.print(&format!("\n{title}\n\n{}", output::list(state)));
     }

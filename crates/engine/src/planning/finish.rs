@@ -158,17 +158,16 @@ impl Planner<'_> {
         Some(known.value.clone().with_marks(&marks))
     }
 
+    /// What was given is kept as it was given; apply converts it again.
     fn planned_variables(&self) -> Vec<PlannedVariable> {
         let root = self.world.module(crate::world::ModuleId::ROOT);
         let config = &self.graph.module(root.of).config;
-        let known = config.variables.values().zip(&root.variables);
-        known
-            .filter(|(variable, _)| !variable.ephemeral)
-            .filter_map(|(variable, value)| {
-                let value = value.clone()?;
-                Some(PlannedVariable { name: variable.name.clone(), ty: variable.constraint.ty.clone(), value })
-            })
-            .collect()
+        let known = config.variables.iter().zip(&root.variables);
+        let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, _), used)| {
+            let given = self.evaluation.inputs.get(name).map(|input| &input.value);
+            Some(PlannedVariable { name: name.clone(), value: given.or(used.as_ref())?.clone() })
+        });
+        planned.collect()
     }
 }
 

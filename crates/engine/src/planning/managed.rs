@@ -25,6 +25,21 @@ struct Evaluated {
     create_before_destroy: bool,
     prevent_destroy: Option<Span>,
     undecided: bool,
+    outcome: Outcome,
+}
+
+impl Evaluated {
+    /// Of a block that could not be evaluated, or plays no part.
+    fn nothing(template: &Template, outcome: Outcome) -> Self {
+        Self {
+            config: template.schema.block.null_value(),
+            ignore: Ignore::Nothing,
+            create_before_destroy: false,
+            prevent_destroy: None,
+            undecided: false,
+            outcome,
+        }
+    }
 }
 
 impl Planner<'_> {
@@ -46,7 +61,8 @@ impl Planner<'_> {
         let (purpose, evaluated) = match self.options.mode {
             Mode::Normal => match self.evaluate_instance(instance, &address, &template) {
                 Some(evaluated) => (Purpose::Change, evaluated),
-                None => return self.end_instance(instance, Outcome::Failed),
+                // The object is read all the same, so that people see what changed outside.
+                None => (Purpose::Look, Evaluated::nothing(&template, Outcome::Failed)),
             },
             Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
             Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
@@ -65,6 +81,7 @@ impl Planner<'_> {
                 schema: Arc::clone(&template.schema),
                 create_before_destroy: false,
                 undecided: false,
+                outcome: Outcome::Done,
             };
             let talk = Conversation {
                 address: address.clone(),
@@ -86,7 +103,7 @@ impl Planner<'_> {
             self.talk(hold(subject, talk)).await;
         }
         if record.is_none() && purpose != Purpose::Change {
-            return self.end_instance(instance, Outcome::Done);
+            return self.end_instance(instance, evaluated.outcome);
         }
         let forced = if self.options.replace.contains(&address) {
             Some(ActionReason::ReplaceByRequest)
@@ -101,6 +118,7 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             create_before_destroy: evaluated.create_before_destroy,
             undecided: evaluated.undecided,
+            outcome: evaluated.outcome,
         };
         let talk = Conversation {
             address,
@@ -157,13 +175,8 @@ impl Planner<'_> {
             config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
         let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
         let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
-        Evaluated {
-            config: template.schema.block.null_value(),
-            ignore: Ignore::Nothing,
-            create_before_destroy: false,
-            prevent_destroy: prevented.then(|| self.header(instance)),
-            undecided: false,
-        }
+        let prevent_destroy = prevented.then(|| self.header(instance));
+        Evaluated { prevent_destroy, ..Evaluated::nothing(template, Outcome::Done) }
     }
 
     fn evaluate_instance(
@@ -196,6 +209,7 @@ impl Planner<'_> {
             create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
             prevent_destroy: prevent.then_some(resource.header_span),
             undecided: status == CheckStatus::Unknown,
+            outcome: Outcome::Done,
         })
     }
 
@@ -209,7 +223,7 @@ impl Planner<'_> {
             self.note_drift(&subject, &previous, prior.as_ref());
             self.note_prior(&subject, &previous, prior.as_ref());
         }
-        let mut outcome = if failed { Outcome::Failed } else { Outcome::Done };
+        let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
         let value = match (&draft, &prior) {
             (Some(draft), _) if subject.instance.is_some() && draft.action != Action::Delete => {
                 Some(draft.after.clone())

@@ -13,6 +13,7 @@ use super::managed::{hold, not_present};
 use super::planner::{ManagedSubject, Planner, Task};
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::walk::Outcome;
 use crate::world::Expansion;
 
 /// Where an address of the state stands in the configuration.
@@ -122,6 +123,7 @@ impl Planner<'_> {
             schema: Arc::clone(&schema),
             create_before_destroy: record.create_before_destroy,
             undecided: false,
+            outcome: Outcome::Done,
         };
         let talk = Conversation {
             address: address.clone(),

@@ -66,6 +66,8 @@ pub(super) struct ManagedSubject {
     pub(super) schema: Arc<groma_provider::Schema>,
     pub(super) create_before_destroy: bool,
     pub(super) undecided: bool,
+    /// How its instance ends, unless the conversation fails: one that could not be evaluated fails in any case.
+    pub(super) outcome: Outcome,
 }
 
 type Conversation = Pin<Box<dyn Future<Output = Event> + Send>>;

@@ -142,7 +142,7 @@ fn from_form(form: Form, prior_state: State, providers: &mut Providers) -> Resul
     });
     let variables = form.variables.into_iter().map(|variable| {
         let value = variable.value.dynamic_value()?;
-        Some(PlannedVariable { name: variable.name.into(), ty: value.ty(), value })
+        Some(PlannedVariable { name: variable.name.into(), value })
     });
     let relevant = form.relevant.into_iter().map(|relevant| {
         Some(RelevantAttribute { resource: relevant.resource.parse().ok()?, path: relevant.path.path()? })

@@ -41,7 +41,7 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
         let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
         document.insert("output_changes".into(), Json::Object(outputs.collect()));
     }
-    document.insert("prior_state".into(), prior_state_json(plan, prior));
+    document.extend(prior_state_json(plan, prior).map(|state| ("prior_state".into(), state)));
     document.insert("configuration".into(), configuration_json(configuration, &schemas(plan, prior)));
     if !plan.relevant_attributes.is_empty() {
         document.insert("relevant_attributes".into(), plan.relevant_attributes.iter().map(relevant_json).collect());
@@ -69,21 +69,24 @@ fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
     schemas
 }
 
-/// The prior state; outputs whose new value is known already have it, as after a refresh.
-fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Json {
+/// The prior state, unless it is empty; outputs whose new value is known already have it, as after a refresh.
+fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Option<Json> {
     let mut json = state_json(&plan.prior_state, prior);
-    let Some(document) = json.as_object_mut() else { return json };
+    let document = json.as_object_mut()?;
     document.remove("checks");
     let known = plan.outputs.iter().filter(|output| output.action != Action::Delete && output.after.is_wholly_known());
-    let values = document.entry("values").or_insert_with(|| Json::Object(Map::new()));
     let known: Vec<(String, Json)> = known
         .map(|output| {
             let value = json!({
-                "sensitive": output.sensitive, "value": value_json(&output.after), "type": type_json(&output.after.ty()),
+                "sensitive": output.after.marks().is_sensitive(), "value": value_json(&output.after), "type": type_json(&output.after.ty()),
             });
             (output.name.to_string(), value)
         })
         .collect();
+    if prior.is_empty() && known.is_empty() && plan.prior_state.outputs.is_empty() {
+        return None;
+    }
+    let values = document.entry("values").or_insert_with(|| Json::Object(Map::new()));
     if let Some(values) = values.as_object_mut().filter(|_| !known.is_empty()) {
         let mut all: std::collections::BTreeMap<String, Json> = match values.remove("outputs") {
             Some(Json::Object(outputs)) => outputs.into_iter().collect(),
@@ -92,7 +95,7 @@ fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Json {
         all.extend(known);
         values.shift_insert(0, "outputs".into(), Json::Object(all.into_iter().collect()));
     }
-    json
+    Some(json)
 }
 
 fn planned_values(plan: &Plan) -> Json {
