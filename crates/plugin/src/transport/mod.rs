@@ -1,0 +1,21 @@
+//! Connections to plugin processes: launching, attaching, the handshake, TLS, what a plugin writes, and its end.
+
+mod attach;
+mod connection;
+mod endpoint;
+mod error;
+mod guard;
+pub(crate) mod handshake;
+mod launch;
+mod log;
+mod process;
+pub(crate) mod tls;
+
+pub use attach::{Reattach, ReattachError, attach, parse_reattach};
+pub use connection::Connection;
+pub use endpoint::Endpoint;
+pub(crate) use endpoint::Stream;
+pub use error::{LaunchError, LaunchProblem};
+pub use launch::{Launch, Tls, launch};
+pub use log::{LogLevel, LogSink, NoLog};
+pub use process::LastWords;
