@@ -7,7 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::DeposedKey;
 use groma_value::Value;
 
-use crate::plan::Action;
+use crate::plan::{Action, Importing};
 
 /// An object that something happens to.
 #[derive(Clone, Debug)]
@@ -47,6 +47,10 @@ impl Operation {
 
 /// Called on the thread that walks; must be quick, because nothing else goes on meanwhile.
 pub trait Hooks: Send + Sync {
+    /// While planning, a provider is about to be asked for an object to take over.
+    fn import_planned(&self, _address: &ResourceInstance, _importing: &Importing) {}
+    /// While applying, an object that was taken over goes into the state.
+    fn imported(&self, _address: &ResourceInstance, _importing: &Importing) {}
     /// The object is about to be read.
     fn refresh_start(&self, _subject: &Subject) {}
     /// The object was read.

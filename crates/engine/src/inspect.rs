@@ -74,6 +74,7 @@ impl Inspector<'_> {
             NodeKind::Resource(at) => self.resource(id, at),
             NodeKind::Validation(_)
             | NodeKind::Check(_)
+            | NodeKind::Import(_)
             | NodeKind::Provider(_)
             | NodeKind::CallOutput { .. }
             | NodeKind::CallEnd(_) => {}

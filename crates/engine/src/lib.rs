@@ -36,7 +36,7 @@ pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use inspect::Inspection;
 pub use options::{Input, PlanOptions, Refresh};
-pub use plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+pub use plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;

@@ -163,6 +163,27 @@ pub struct ResourceChange {
     pub planned_private: Arc<[u8]>,
     /// Whether a replacement creates first; goes into the state for the destroy to come (PL-11).
     pub create_before_destroy: bool,
+    /// Set when the object is taken over from outside (PL-26).
+    pub importing: Option<Importing>,
+}
+
+/// How an object that is taken over was named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Importing {
+    /// By an id, or by an identity.
+    pub target: groma_provider::ImportTarget,
+    /// The text of the block that was written for it, where it had none.
+    pub generated: Option<String>,
+}
+
+impl Importing {
+    /// The id, if it was named by one.
+    pub fn id(&self) -> Option<&str> {
+        match &self.target {
+            groma_provider::ImportTarget::Id(id) => Some(id),
+            groma_provider::ImportTarget::Identity(_) => None,
+        }
+    }
 }
 
 /// The change of one output value of the root module.
@@ -237,7 +258,9 @@ impl Plan {
         if self.errored {
             return false;
         }
-        let acts = self.changes.iter().any(|change| change.action != Action::NoOp || change.previous_address.is_some());
+        let acts = self.changes.iter().any(|change| {
+            change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
+        });
         let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
         acts || tells || (self.mode == Mode::RefreshOnly && !self.drift.is_empty())
     }
@@ -251,6 +274,7 @@ impl Plan {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for change in &self.changes {
+            counts.import += usize::from(change.importing.is_some());
             match change.action {
                 Action::Create => counts.add += 1,
                 Action::Update => counts.change += 1,
@@ -278,4 +302,6 @@ pub struct Counts {
     pub destroy: usize,
     /// Objects that are no longer managed.
     pub forget: usize,
+    /// Objects that are taken over.
+    pub import: usize,
 }

@@ -66,6 +66,7 @@ impl Validator<'_> {
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
             NodeKind::Check(at) => self.check(id, at),
+            NodeKind::Import(at) => self.import(id, at),
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
             NodeKind::Call(at) => self.call(id, at),
             NodeKind::Provider(at) => self.provider(id, at).await,
@@ -83,6 +84,25 @@ impl Validator<'_> {
             self.evaluation.value(&rule.condition, &scope);
         }
         Outcome::Done
+    }
+
+    /// What an import names is looked at for mistakes only.
+    fn import(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let outer = InstanceScope::new(&self.world, module, &functions);
+        let mut sound = true;
+        let mut repetition = Repetition::None;
+        if let Some(for_each) = &import.for_each {
+            sound &= self.evaluation.value(for_each, &outer).is_some();
+            repetition = Repetition::Unknown;
+        }
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let (groma_config::ImportIdentity::Id(identity) | groma_config::ImportIdentity::Identity(identity)) =
+            &import.identity;
+        sound &= self.evaluation.value(identity, &scope).is_some();
+        if sound { Outcome::Done } else { Outcome::Failed }
     }
 
     fn call(&mut self, module: ModuleId, at: u32) -> Outcome {

@@ -195,7 +195,7 @@ impl Walk {
 /// What nothing that is destroyed can need: results for people, and checks of them.
 pub fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
     match kind {
-        NodeKind::Check(_) | NodeKind::Validation(_) => true,
+        NodeKind::Check(_) | NodeKind::Validation(_) | NodeKind::Import(_) => true,
         NodeKind::Output(_) => module == ModuleId::ROOT,
         _ => false,
     }

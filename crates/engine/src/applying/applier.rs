@@ -148,6 +148,9 @@ impl<'a> Applier<'a> {
         if self.evaluation.diagnostics.has_errors() {
             return;
         }
+        if !self.take_over() {
+            return;
+        }
         let cancellation = self.session.cancellation.clone();
         loop {
             while self.talks.len() < self.session.parallelism && !self.stopped() {
@@ -168,6 +171,22 @@ impl<'a> Applier<'a> {
                           known is in the state. Plan again to see what is left to do.";
             self.evaluation.diagnostics.push(Diagnostic::error("Execution halted", detail));
         }
+    }
+
+    /// What was imported while planning goes into the journal before anything else is done to it.
+    fn take_over(&mut self) -> bool {
+        for change in &self.changes {
+            let Some(importing) = &change.importing else { continue };
+            let Some(record) = self.state.object(&change.address, None) else { continue };
+            let outcome = groma_state::Outcome::Present(Arc::clone(record));
+            if let Err(problem) = self.recorder.finished(&change.address, None, &change.provider, None, outcome) {
+                self.evaluation.diagnostics.push(problem);
+                return false;
+            }
+            self.session.hooks.imported(&change.address, importing);
+            self.done.imported += 1;
+        }
+        true
     }
 
     fn stopped(&self) -> bool {

@@ -31,6 +31,8 @@ pub struct AppliedRun {
 /// Numbers of operations that ended well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
+    /// Objects taken over.
+    pub imported: usize,
     /// Created objects.
     pub added: usize,
     /// Objects changed in place.

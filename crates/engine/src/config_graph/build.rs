@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::InstanceKey;
-use groma_config::{Condition, Configuration, Module, Resource};
+use groma_address::{ConfigResource, InstanceKey};
+use groma_config::{Condition, Configuration, ImportIdentity, Module, Resource};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::{Step, Traversal};
 use groma_lang::{Reference, Referenced};
@@ -12,7 +12,7 @@ use groma_lang::{Reference, Referenced};
 use super::references::traversal_references;
 use super::{
     Caller, ConfigGraph, Dependent, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule,
-    StaticNode, body_references, cycle, expression_references, narrow,
+    StaticNode, body_references, cycle, expression_references, key_references, narrow,
 };
 
 /// Builds the graph of a configuration.
@@ -22,17 +22,29 @@ use super::{
 pub fn build(configuration: &Configuration) -> (ConfigGraph, Diagnostics) {
     let mut graph = ConfigGraph { modules: Vec::new(), by_path: HashMap::new() };
     place_module(&mut graph, &configuration.root, None);
+    let imports = imports(&configuration.root);
     for at in 0..graph.modules.len() {
         let index = ModuleIndex(narrow(at));
         for node in 0..graph.modules[at].nodes.len() {
             let node = NodeIndex(narrow(node));
-            let requires = Requirements::of(configuration, &graph, index, node);
+            let requires = Requirements::of(configuration, &graph, &imports, index, node);
             graph.modules[at].nodes[node.at()].requires = requires;
         }
     }
     link_dependents(&mut graph);
     let diagnostics = cycle::check(&graph);
     (graph, diagnostics)
+}
+
+/// The import blocks of the root module by the resource that they are into.
+type Imports = HashMap<ConfigResource, Vec<usize>>;
+
+fn imports(root: &Module) -> Imports {
+    let mut imports = Imports::new();
+    for (at, import) in root.imports.iter().enumerate() {
+        imports.entry(import.to.clone()).or_default().push(at);
+    }
+    imports
 }
 
 fn place_module(graph: &mut ConfigGraph, config: &Arc<Module>, caller: Option<Caller>) -> ModuleIndex {
@@ -89,7 +101,11 @@ fn lay_out(config: &Module) -> (Vec<StaticNode>, Layout) {
     }
     layout.resources = end;
     for at in 0..config.resources.len() {
-        add(NodeKind::Resource(narrow(at)));
+        end = add(NodeKind::Resource(narrow(at)));
+    }
+    layout.imports = end;
+    for at in 0..config.imports.len() {
+        add(NodeKind::Import(narrow(at)));
     }
     for at in 0..config.checks.len() {
         add(NodeKind::Check(narrow(at)));
@@ -124,6 +140,7 @@ impl<'a> Requirements<'a> {
     fn of(
         configuration: &Configuration,
         graph: &'a ConfigGraph,
+        imports: &Imports,
         index: ModuleIndex,
         node: NodeIndex,
     ) -> Vec<Requirement> {
@@ -170,6 +187,17 @@ impl<'a> Requirements<'a> {
                 if let Some((_, resource)) = config.resources.get_index(at as usize) {
                     all.resource(module, resource);
                     all.provider(configuration, index, resource);
+                    all.imported(imports, index, resource);
+                }
+            }
+            NodeKind::Import(at) => {
+                if let Some(import) = config.imports.get(at as usize) {
+                    let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
+                    all.references(module, key_references(&import.to_expression));
+                    all.references(module, expression_references(identity));
+                    if let Some(for_each) = &import.for_each {
+                        all.references(module, expression_references(for_each));
+                    }
                 }
             }
             NodeKind::Check(at) => {
@@ -311,6 +339,21 @@ impl<'a> Requirements<'a> {
         }
         if let Some(connection) = &resource.connection {
             self.references(module, body_references(&connection.body));
+        }
+    }
+
+    /// A resource waits for the import blocks that are about it.
+    fn imported(&mut self, imports: &Imports, index: ModuleIndex, resource: &Resource) {
+        if imports.is_empty() {
+            return;
+        }
+        let address = resource.address.in_module(self.graph.module(index).path().clone());
+        let root = self.graph.module(ConfigGraph::ROOT);
+        for at in imports.get(&address).into_iter().flatten() {
+            let node = root.import(*at);
+            let here = index == ConfigGraph::ROOT;
+            let place = if here { Place::Here(node) } else { Place::Above(ConfigGraph::ROOT, node) };
+            self.add(place, None, resource.header_span);
         }
     }
 

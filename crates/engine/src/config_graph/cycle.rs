@@ -161,6 +161,7 @@ fn describe(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Opt
         NodeKind::CallOutput { .. } => return None,
         NodeKind::Provider(at) => format!("provider.{}", config.providers.get_index(at as usize)?.0),
         NodeKind::Resource(at) => config.resources.get_index(at as usize)?.0.to_string(),
+        NodeKind::Import(at) => format!("import {}", config.imports.get(at as usize)?.to),
         NodeKind::Check(at) => format!("check.{}", config.checks.get_index(at as usize)?.0),
     };
     Some(if module.path().is_root() { name } else { format!("{}.{name}", module.path()) })

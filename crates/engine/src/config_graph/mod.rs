@@ -18,7 +18,7 @@ use groma_diagnostics::Span;
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use build::build;
 pub(crate) use build::mentions_others;
-pub use references::{body_references, expression_references, traversal_references};
+pub use references::{body_references, expression_references, key_references, traversal_references};
 
 /// A module of the configuration, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +70,8 @@ pub enum NodeKind {
     Resource(u32),
     /// The assertions of a check block.
     Check(u32),
+    /// An import block of the root module.
+    Import(u32),
 }
 
 /// Where a requirement is.
@@ -153,6 +155,7 @@ struct Layout {
     ends: u32,
     providers: u32,
     resources: u32,
+    imports: u32,
     call_outputs: Vec<u32>,
 }
 
@@ -205,6 +208,11 @@ impl StaticModule {
     /// The node of a resource.
     pub fn resource(&self, position: usize) -> NodeIndex {
         NodeIndex(self.layout.resources + narrow(position))
+    }
+
+    /// The node of an import block.
+    pub fn import(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.imports + narrow(position))
     }
 }
 

@@ -4,12 +4,26 @@
 
 use std::sync::Arc;
 
-use groma_hcl::{Body, Expression, Traversal};
+use groma_hcl::{Body, Expression, ExpressionKind, Traversal};
 use groma_lang::{Referenced, parse_reference, references};
 
 /// Everything that `expression` mentions.
 pub fn expression_references(expression: &Expression) -> Vec<Referenced> {
     references(expression).0
+}
+
+/// What the keys of an address mention: `each.key` in `aws_vpc.main[each.key]`.
+pub fn key_references(address: &Expression) -> Vec<Referenced> {
+    match &address.kind {
+        ExpressionKind::Index(index) => {
+            let mut found = key_references(&index.source);
+            found.extend(expression_references(&index.key));
+            found
+        }
+        ExpressionKind::Relative(relative) => key_references(&relative.source),
+        ExpressionKind::Parentheses(inner) => key_references(inner),
+        _ => Vec::new(),
+    }
 }
 
 /// Everything that the arguments of `body` and of the blocks in it mention, whatever they mean.

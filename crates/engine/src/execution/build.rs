@@ -128,6 +128,8 @@ impl<'a> Builder<'a> {
                 }
                 self.join(&requires)
             }
+            // What an import named is in the plan.
+            NodeKind::Import(_) => self.join(&requires),
             NodeKind::Provider(at) => self.step(Step::Provider(id, at), &requires),
             NodeKind::Resource(at) => self.resource(visit.module, at, &requires),
         };

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{BodyDecoder, Checked, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject};
+use groma_provider::{BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject};
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::{Path, Value};
 
 use super::ignore::{Ignore, ignore_changes};
 use crate::client::{capabilities, no_meta};
 use crate::hooks::{self, Hooks};
-use crate::plan::{Action, ActionReason};
+use crate::plan::{Action, ActionReason, Importing};
 use crate::record::{Object, recall, remember_marks};
 
 /// What is to be found out.
@@ -57,6 +57,8 @@ pub struct Conversation {
     pub create_before_destroy: bool,
     /// Where destroying it is forbidden (PL-24).
     pub prevent_destroy: Option<Span>,
+    /// The object to take over, where there is none yet.
+    pub importing: Option<Importing>,
     /// Who is told about progress.
     pub hooks: Arc<dyn Hooks>,
 }
@@ -110,6 +112,8 @@ impl Conversation {
                 }
                 None => return Conversed { diagnostics, ..found },
             }
+        } else if let Some(importing) = &self.importing {
+            found.prior = self.import(importing, &mut diagnostics).await;
         }
         if !diagnostics.has_errors() {
             found.draft = match self.purpose {
@@ -121,11 +125,31 @@ impl Conversation {
         Conversed { diagnostics, ..found }
     }
 
+    /// An object that exists already: a stub of it, then what reading says (LC-23).
+    async fn import(&self, importing: &Importing, diagnostics: &mut Diagnostics) -> Option<Object> {
+        self.hooks.import_planned(&self.address, importing);
+        let input = ImportInput { target: importing.target.clone(), capabilities: capabilities() };
+        let (imported, problems) = self.provider.import(&self.subject(), input).await;
+        diagnostics.append(problems);
+        let imported = imported?;
+        let stub = Object { value: imported.state, private: imported.private, identity: imported.identity };
+        let before = diagnostics.has_errors();
+        let object = self.read(stub, diagnostics).await;
+        if object.is_none() && diagnostics.has_errors() == before {
+            diagnostics.push(self.provider.import_not_found(&self.subject(), &importing.target));
+        }
+        object
+    }
+
     /// The object as it is now (LC-21); none when it is gone.
     async fn refresh(&self, object: Object, diagnostics: &mut Diagnostics) -> Option<Object> {
         if self.refresh == crate::options::Refresh::Trust {
             return Some(object);
         }
+        self.read(object, diagnostics).await
+    }
+
+    async fn read(&self, object: Object, diagnostics: &mut Diagnostics) -> Option<Object> {
         let subject = hooks::Subject::of(&self.address, self.deposed.clone(), &object.value);
         self.hooks.refresh_start(&subject);
         let input = ReadInput {

@@ -223,6 +223,7 @@ impl Planner<'_> {
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
             create_before_destroy: false,
+            importing: None,
         });
         self.end_instance(instance, Outcome::Done);
     }

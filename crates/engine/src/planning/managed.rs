@@ -57,6 +57,7 @@ impl Planner<'_> {
 
     async fn start_managed(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
         let record = self.state.object(&address, None).cloned();
+        let importing = self.importing(&address);
         let Some(provider) = self.configured(&template, instance) else { return };
         let (purpose, evaluated) = match self.options.mode {
             Mode::Normal => match self.evaluate_instance(instance, &address, &template) {
@@ -82,6 +83,7 @@ impl Planner<'_> {
                 create_before_destroy: false,
                 undecided: false,
                 outcome: Outcome::Done,
+                importing: None,
             };
             let talk = Conversation {
                 address: address.clone(),
@@ -98,6 +100,7 @@ impl Planner<'_> {
                 forced: None,
                 create_before_destroy: false,
                 prevent_destroy: None,
+                importing: None,
                 hooks: Arc::clone(&self.session.hooks),
             };
             self.talk(hold(subject, talk)).await;
@@ -119,6 +122,7 @@ impl Planner<'_> {
             create_before_destroy: evaluated.create_before_destroy,
             undecided: evaluated.undecided,
             outcome: evaluated.outcome,
+            importing: importing.clone(),
         };
         let talk = Conversation {
             address,
@@ -135,6 +139,7 @@ impl Planner<'_> {
             forced,
             create_before_destroy: evaluated.create_before_destroy,
             prevent_destroy: evaluated.prevent_destroy,
+            importing,
             hooks: Arc::clone(&self.session.hooks),
         };
         self.talk(hold(subject, talk)).await;
@@ -277,6 +282,7 @@ impl Planner<'_> {
             replace_paths: draft.replace_paths,
             planned_private: draft.private,
             create_before_destroy: subject.create_before_destroy,
+            importing: subject.importing.clone(),
         });
     }
 
@@ -306,12 +312,18 @@ impl Planner<'_> {
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
             create_before_destroy: false,
+            importing: None,
         });
     }
 
     /// The state is brought to what was read, so that apply starts from there.
     fn note_prior(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
-        let Some(record) = self.state.object(&subject.address, subject.deposed.as_ref()).cloned() else { return };
+        let Some(record) = self.state.object(&subject.address, subject.deposed.as_ref()).cloned() else {
+            if let (Some(_), Some(prior)) = (&subject.importing, prior) {
+                self.keep_prior(subject, prior, Circumstances::default());
+            }
+            return;
+        };
         let Some(prior) = prior else {
             self.state.remove(&subject.address, subject.deposed.as_ref());
             return;
@@ -328,6 +340,10 @@ impl Planner<'_> {
             dependencies: record.dependencies.clone(),
             create_before_destroy: record.create_before_destroy,
         };
+        self.keep_prior(subject, prior, circumstances);
+    }
+
+    fn keep_prior(&mut self, subject: &ManagedSubject, prior: &Object, circumstances: Circumstances) {
         match record::encode(&subject.schema, prior, circumstances) {
             Ok(record) => {
                 self.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));

@@ -5,6 +5,7 @@ pub(crate) mod data;
 pub(crate) mod expand;
 mod finish;
 mod ignore;
+mod import;
 pub(crate) mod managed;
 mod orphans;
 mod planner;

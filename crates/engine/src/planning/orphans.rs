@@ -124,6 +124,7 @@ impl Planner<'_> {
             create_before_destroy: record.create_before_destroy,
             undecided: false,
             outcome: Outcome::Done,
+            importing: None,
         };
         let talk = Conversation {
             address: address.clone(),
@@ -141,6 +142,7 @@ impl Planner<'_> {
             forced: None,
             create_before_destroy: false,
             prevent_destroy: None,
+            importing: None,
             hooks: Arc::clone(&self.session.hooks),
         };
         if forget && self.options.mode == Mode::Normal {
@@ -188,6 +190,7 @@ impl Planner<'_> {
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
             create_before_destroy: false,
+            importing: None,
         });
     }
 }

@@ -13,13 +13,14 @@ use groma_state::{DeposedKey, State};
 
 use super::converse::Conversed;
 use super::data::DataRead;
+use super::import::Wanted;
 use super::targets::Included;
 use crate::cancel::Stop;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
 use crate::evaluation::Evaluation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
-use crate::plan::{Mode, ResourceChange};
+use crate::plan::{Importing, Mode, ResourceChange};
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::recovery::Recovered;
@@ -68,6 +69,8 @@ pub(super) struct ManagedSubject {
     pub(super) undecided: bool,
     /// How its instance ends, unless the conversation fails: one that could not be evaluated fails in any case.
     pub(super) outcome: Outcome,
+    /// Set when it is taken over from outside.
+    pub(super) importing: Option<Importing>,
 }
 
 type Conversation = Pin<Box<dyn Future<Output = Event> + Send>>;
@@ -97,6 +100,8 @@ pub(super) struct Planner<'a> {
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
     pub(super) drift: Vec<ResourceChange>,
+    /// What import blocks name.
+    pub(super) imports: HashMap<ResourceInstance, Wanted>,
     /// Instances that nothing changes but whose conditions could not be told.
     pub(super) undecided: Vec<ResourceInstance>,
     tasks: VecDeque<Task>,
@@ -141,6 +146,7 @@ impl<'a> Planner<'a> {
             changes: Vec::new(),
             change_of: HashMap::new(),
             drift: Vec::new(),
+            imports: HashMap::new(),
             undecided: Vec::new(),
             tasks: VecDeque::new(),
             open: HashMap::new(),
@@ -157,6 +163,7 @@ impl<'a> Planner<'a> {
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
+            self.report_unmet_imports();
             self.collect_orphans();
             self.drain().await;
         }
@@ -239,6 +246,7 @@ impl<'a> Planner<'a> {
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
             NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
+            NodeKind::Import(at) => self.import(id, at),
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
             NodeKind::Call(at) => return self.expand_call(visit, at),
             NodeKind::Provider(at) => return self.configure_block(visit, at).await,

@@ -45,6 +45,14 @@ pub(super) struct Change {
     pub(super) replace: Vec<StoredPath>,
     pub(super) private: String,
     pub(super) create_before_destroy: bool,
+    pub(super) importing: Option<Import>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Import {
+    pub(super) id: Option<String>,
+    pub(super) identity: Option<StoredValue>,
+    pub(super) generated: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]

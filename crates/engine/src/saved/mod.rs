@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::Schema;
+use groma_provider::{ImportTarget, Schema};
 use groma_state::{DeposedKey, State};
 
-use crate::plan::{Action, ActionReason, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange};
+use crate::plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange};
 use crate::providers::Providers;
-use form::{Change, Form, Output, Relevant, Variable};
+use form::{Change, Form, Import, Output, Relevant, Variable};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The bytes of a plan, without its state.
 ///
@@ -118,7 +118,25 @@ fn change_to_form(change: &ResourceChange) -> Result<Change, groma_value::CodecE
         replace: change.replace_paths.iter().map(StoredPath::of).collect::<Result<_, groma_value::CodecError>>()?,
         private: value::to_base64(&change.planned_private),
         create_before_destroy: change.create_before_destroy,
+        importing: change.importing.as_ref().map(import_to_form).transpose()?,
     })
+}
+
+fn import_to_form(importing: &Importing) -> Result<Import, groma_value::CodecError> {
+    let (id, identity) = match &importing.target {
+        ImportTarget::Id(id) => (Some(id.clone()), None),
+        ImportTarget::Identity(identity) => (None, Some(StoredValue::dynamic(identity)?)),
+    };
+    Ok(Import { id, identity, generated: importing.generated.clone() })
+}
+
+fn import_from_form(import: Import) -> Option<Importing> {
+    let target = match (import.id, import.identity) {
+        (Some(id), None) => ImportTarget::Id(id),
+        (None, Some(identity)) => ImportTarget::Identity(identity.dynamic_value()?),
+        _ => return None,
+    };
+    Some(Importing { target, generated: import.generated })
 }
 
 fn from_form(form: Form, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
@@ -184,6 +202,7 @@ fn change_from_form(change: Change, providers: &mut Providers) -> Result<Resourc
         replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>().ok_or_else(damaged)?,
         planned_private: value::from_base64(&change.private).ok_or_else(damaged)?.into(),
         create_before_destroy: change.create_before_destroy,
+        importing: change.importing.map(|import| import_from_form(import).ok_or_else(damaged)).transpose()?,
         address,
         provider,
         schema,

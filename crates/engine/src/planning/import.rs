@@ -1,0 +1,306 @@
+//! `import` blocks: objects that exist already are taken over (PL-26).
+
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
+use groma_config::{Import, ImportIdentity};
+use groma_diagnostics::{Diagnostic, Span};
+use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
+use groma_lang::observing;
+use groma_provider::{IdentitySchema, ImportTarget};
+use groma_value::{Kind, Type, Value, convert};
+
+use super::planner::Planner;
+use crate::plan::Importing;
+use crate::repetition::{Arguments, expand};
+use crate::walk::Outcome;
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
+
+/// What import blocks say of one instance.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) importing: Importing,
+    /// Where the address is written.
+    pub(super) span: Span,
+    /// Whether the walk has come by the instance.
+    pub(super) met: bool,
+}
+
+impl Planner<'_> {
+    /// Evaluates an import block: which instances it is into, and what their objects are called outside.
+    pub(super) fn import(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let arguments = Arguments { for_each: import.for_each.as_ref(), ..Arguments::default() };
+        let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
+            return Outcome::Failed;
+        };
+        let elements = match &expansion {
+            Expansion::ForEach(_) => (0..expansion.len()).map(|position| expansion.repetition(position)).collect(),
+            _ => vec![Repetition::None],
+        };
+        let mut outcome = Outcome::Done;
+        for repetition in elements {
+            if self.import_one(module, import, &repetition).is_none() {
+                outcome = Outcome::Failed;
+            }
+        }
+        outcome
+    }
+
+    fn import_one(&mut self, module: ModuleId, import: &Import, repetition: &Repetition) -> Option<()> {
+        let address = self.import_address(module, &import.to_expression, repetition)?;
+        let target = match &import.identity {
+            ImportIdentity::Id(id) => ImportTarget::Id(self.import_id(module, id, repetition)?),
+            ImportIdentity::Identity(identity) => {
+                ImportTarget::Identity(self.import_identity(module, import, identity, repetition)?)
+            }
+        };
+        let span = import.to_expression.span;
+        let wanted = Wanted { importing: Importing { target, generated: None }, span, met: false };
+        if let Some(other) = self.imports.insert(address.clone(), wanted)
+            && other.importing != self.imports[&address].importing
+        {
+            let detail = format!(
+                "{address} is imported twice, as two different objects. An instance stands for one object: remove one of the two."
+            );
+            let summary = format!("Duplicate import configuration for \"{address}\"");
+            self.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));
+            return None;
+        }
+        Some(())
+    }
+
+    fn import_id(&mut self, module: ModuleId, expression: &Expression, repetition: &Repetition) -> Option<String> {
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
+        let value = self.evaluation.value(expression, &scope)?;
+        let problem = match read_id(&value) {
+            Ok(id) => return Some(id),
+            Err(problem) => problem,
+        };
+        let problem = Diagnostic::error("Invalid import id argument", problem).at(expression.span);
+        let problem = observing(problem, expression, &scope);
+        self.evaluation.diagnostics.push(problem);
+        None
+    }
+
+    fn import_identity(
+        &mut self,
+        module: ModuleId,
+        import: &Import,
+        expression: &Expression,
+        repetition: &Repetition,
+    ) -> Option<Value> {
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
+        let value = self.evaluation.value(expression, &scope)?;
+        let found =
+            self.graph.find_resource(&import.to).map(|(index, node)| (index, self.graph.module(index).node(node).kind));
+        let template = match found {
+            Some((index, crate::config_graph::NodeKind::Resource(at))) => self.templates.resource(index, at).cloned(),
+            _ => None,
+        };
+        let identity = template.as_ref().and_then(|template| template.schema.identity.as_ref());
+        let problem = match identity {
+            Some(schema) => match read_identity(&value, schema) {
+                Ok(identity) => return Some(identity),
+                Err(problem) => problem,
+            },
+            None => format!("{} has no identity that it could be imported by. Use the argument \"id\".", import.to),
+        };
+        let problem = Diagnostic::error("Invalid import identity argument", problem).at(expression.span);
+        self.evaluation.diagnostics.push(problem);
+        None
+    }
+
+    /// The instance that an address with keys to be evaluated names.
+    fn import_address(
+        &mut self,
+        module: ModuleId,
+        expression: &Expression,
+        repetition: &Repetition,
+    ) -> Option<ResourceInstance> {
+        let mut parts = Vec::new();
+        self.address_parts(module, expression, repetition, &mut parts)?;
+        let address = assemble(&parts);
+        if address.is_none() {
+            let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
+            self.evaluation
+                .diagnostics
+                .push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
+        }
+        address
+    }
+
+    fn address_parts(
+        &mut self,
+        module: ModuleId,
+        expression: &Expression,
+        repetition: &Repetition,
+        parts: &mut Vec<Part>,
+    ) -> Option<()> {
+        match &expression.kind {
+            ExpressionKind::Traversal(traversal) => {
+                parts.push(Part::Name(traversal.root.name.clone()));
+                push_steps(&traversal.steps, parts)
+            }
+            ExpressionKind::Index(index) => {
+                self.address_parts(module, &index.source, repetition, parts)?;
+                let key = self.import_key(module, &index.key, repetition)?;
+                parts.push(Part::Key(key));
+                Some(())
+            }
+            ExpressionKind::Relative(relative) => {
+                self.address_parts(module, &relative.source, repetition, parts)?;
+                push_steps(&relative.steps, parts)
+            }
+            ExpressionKind::Parentheses(inner) => self.address_parts(module, inner, repetition, parts),
+            _ => None,
+        }
+    }
+
+    fn import_key(&mut self, module: ModuleId, key: &Expression, repetition: &Repetition) -> Option<InstanceKey> {
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
+        let value = self.evaluation.value(key, &scope)?;
+        let found = match value.unmark().0.kind() {
+            Kind::Number(number) => number.to_u64().map(InstanceKey::Int),
+            Kind::String(text) => Some(InstanceKey::String(text.clone())),
+            _ => None,
+        };
+        if found.is_none() {
+            let detail = "An instance key must be a whole number or a string, and known when planning.";
+            let problem = Diagnostic::error("Invalid import 'to' expression", detail).at(key.span);
+            self.evaluation.diagnostics.push(observing(problem, key, &scope));
+        }
+        found
+    }
+
+    /// What an instance without an object is to take over.
+    pub(super) fn importing(&mut self, address: &ResourceInstance) -> Option<Importing> {
+        let wanted = self.imports.get_mut(address)?;
+        wanted.met = true;
+        let is_managed = self.state.object(address, None).is_some();
+        (!is_managed).then(|| wanted.importing.clone())
+    }
+
+    /// Imports into instances that the configuration does not have.
+    pub(super) fn report_unmet_imports(&mut self) {
+        let mut missing: Vec<(&ResourceInstance, &Wanted)> = self
+            .imports
+            .iter()
+            .filter(|(address, wanted)| {
+                !wanted.met && self.included.as_ref().is_none_or(|included| included.chosen(address))
+            })
+            .collect();
+        missing.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let problems: Vec<Diagnostic> =
+            missing.into_iter().map(|(address, wanted)| not_configured(address, wanted.span)).collect();
+        problems.into_iter().for_each(|problem| self.evaluation.diagnostics.push(problem));
+    }
+}
+
+/// That there is no instance to import into.
+fn not_configured(address: &ResourceInstance, span: Span) -> Diagnostic {
+    let detail = format!(
+        "The configuration has no {address}, so nothing can be imported there. Write a resource block for it first, with count or \
+         for_each such that it has this instance."
+    );
+    Diagnostic::error("Configuration for import target does not exist", detail).at(span)
+}
+
+/// A piece of an address.
+enum Part {
+    Name(Name),
+    Key(InstanceKey),
+}
+
+fn push_steps(steps: &[Step], parts: &mut Vec<Part>) -> Option<()> {
+    for step in steps {
+        parts.push(match step {
+            Step::Attribute { name, .. } => Part::Name(name.clone()),
+            Step::Index { key: LiteralKey::String(key), .. } => Part::Key(InstanceKey::String(key.as_ref().into())),
+            Step::Index { key: LiteralKey::Number(digits), .. } => Part::Key(InstanceKey::Int(digits.parse().ok()?)),
+        });
+    }
+    Some(())
+}
+
+fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
+    let mut rest = parts;
+    let mut module = ModuleInstance::root();
+    while let [Part::Name(word), Part::Name(name), more @ ..] = rest {
+        if &**word != "module" {
+            break;
+        }
+        let (key, more) = match more {
+            [Part::Key(key), more @ ..] => (key.clone(), more),
+            more => (InstanceKey::None, more),
+        };
+        module = module.child(name.clone(), key);
+        rest = more;
+    }
+    if let [Part::Name(word), more @ ..] = rest
+        && &**word == "resource"
+    {
+        rest = more;
+    }
+    let (type_name, name, key) = match rest {
+        [Part::Name(type_name), Part::Name(name)] => (type_name, name, InstanceKey::None),
+        [Part::Name(type_name), Part::Name(name), Part::Key(key)] => (type_name, name, key.clone()),
+        _ => return None,
+    };
+    let resource = groma_address::Resource::managed(type_name.clone(), name.clone());
+    Some(resource.absolute(module).instance(key))
+}
+
+fn read_id(value: &Value) -> Result<String, String> {
+    if value.deep_marks().is_ephemeral() {
+        return Err("The import id must not be ephemeral: it is kept in the plan.".to_owned());
+    }
+    let (value, _) = value.unmark_deep();
+    if value.is_null() {
+        return Err("The import ID cannot be null. Give the id of an object that exists.".to_owned());
+    }
+    let text = convert::convert(&value, &Type::String)
+        .map_err(|problem| format!("The import ID must be a string: {}.", problem.message))?;
+    if !text.is_known() {
+        return Err("The import id depends on values that only apply will know, so it cannot be told now which object is meant. \
+                    Use values that are known when planning."
+            .to_owned());
+    }
+    match text.as_str() {
+        Some("") | None => Err("The import ID is an empty string. Give the id of an object that exists.".to_owned()),
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+/// The identity in the shape of its schema; attributes that are left out are null.
+fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
+    let (value, _) = value.unmark_deep();
+    let Some(object) = value.as_object() else {
+        return Err(
+            "The import identity must be an object with the attributes of the identity, and known when planning."
+                .to_owned(),
+        );
+    };
+    let Type::Object(ty) = schema.implied_type() else { return Err("The identity has no attributes.".to_owned()) };
+    if let Some((name, _)) = object.iter().find(|(name, _)| ty.attribute(name).is_none()) {
+        return Err(format!("The identity has no attribute \"{name}\"."));
+    }
+    let mut attributes = Vec::new();
+    for (name, ty) in ty.iter() {
+        let given = object.get(name).cloned().unwrap_or_else(|| Value::null(ty.clone()));
+        let converted = convert::convert(&given, ty).map_err(|problem| {
+            format!("The attribute \"{name}\" of the identity does not fit: {}.", problem.message)
+        })?;
+        if !converted.is_wholly_known() {
+            return Err(format!("The attribute \"{name}\" of the identity is known only after apply."));
+        }
+        attributes.push((name.clone(), converted));
+    }
+    Ok(Value::object(attributes))
+}
