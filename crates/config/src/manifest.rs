@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use groma_address::ModulePath;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::source::{Files, normalize};
+use crate::source::{Files, display, normalize};
 use crate::version::Version;
 
 /// Where installed modules are.
@@ -26,21 +26,32 @@ pub struct InstalledModule {
     pub directory: PathBuf,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct Document {
     #[serde(rename = "Modules", default)]
     modules: Vec<Record>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Record {
     key: String,
     #[serde(default)]
     source: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     version: String,
     dir: String,
+}
+
+impl Record {
+    fn of(key: &str, module: &InstalledModule) -> Self {
+        Self {
+            key: key.to_owned(),
+            source: module.source.clone(),
+            version: module.version.as_ref().map(ToString::to_string).unwrap_or_default(),
+            dir: display(&module.directory),
+        }
+    }
 }
 
 impl ModuleManifest {
@@ -65,6 +76,20 @@ impl ModuleManifest {
             (record.key, InstalledModule { source: record.source, version, directory })
         });
         Ok(Self { modules: modules.collect() })
+    }
+
+    /// Notes that the module for the call that `path` leads through is installed.
+    pub fn insert(&mut self, path: &ModulePath, module: InstalledModule) {
+        self.modules.insert(path.steps().join("."), module);
+    }
+
+    /// The text of the manifest: one line, sorted by key.
+    pub fn text(&self) -> String {
+        let mut records: Vec<Record> = self.modules.iter().map(|(key, module)| Record::of(key, module)).collect();
+        records.sort_by(|a, b| a.key.cmp(&b.key));
+        let text = serde_json::to_string(&Document { modules: records }).unwrap_or_default();
+        // Terraform writes these so; none of them stands outside of a string.
+        text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
     }
 
     /// The module installed for the call that `path` leads through.

@@ -30,7 +30,6 @@ pub(crate) use content::FileContent;
 pub(crate) use context::{Decoding, Dialect, Role, place};
 pub(crate) use file::file;
 pub(crate) use literal::{constant, constant_template, without_templates};
-pub(crate) use module_call::parse_source as module_source;
 pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;
 pub(crate) use variable::VariableDraft;

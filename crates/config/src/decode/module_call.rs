@@ -1,6 +1,5 @@
 //! `module` blocks.
 
-use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use groma_diagnostics::Diagnostic;
@@ -9,7 +8,8 @@ use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKin
 use super::context::Decoding;
 use super::meta::{duplicate_lifecycle, expression_of};
 use super::{depends_on, literal, meta, name, provider, version};
-use crate::model::{LocalProvider, ModuleCall, ModuleSource, PassedProvider};
+use crate::model::{LocalProvider, ModuleCall, PassedProvider};
+use crate::module_source::ModuleSource;
 
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -79,8 +79,8 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
 fn refuse_version(source: &ModuleSource, argument: &Attribute, decoding: &mut Decoding<'_>) {
     let what = match source {
         ModuleSource::Local(_) => "a folder",
-        ModuleSource::Remote(address) if !is_registry_address(address) => "no registry address",
-        ModuleSource::Remote(_) => return,
+        ModuleSource::Package(_) => "no registry address",
+        ModuleSource::Registry(_) => return,
     };
     decoding.error(
         argument.expression.span,
@@ -89,22 +89,6 @@ fn refuse_version(source: &ModuleSource, argument: &Attribute, decoding: &mut De
             "Only modules of a registry have versions, and this source is {what}. Remove the \"version\" argument."
         ),
     );
-}
-
-/// `[HOST/]NAMESPACE/NAME/SYSTEM`, perhaps with `//FOLDER`.
-fn is_registry_address(address: &str) -> bool {
-    let package = address.split_once("//").map_or(address, |(package, _)| package);
-    let parts: Vec<&str> = package.split('/').collect();
-    let names = match parts.as_slice() {
-        [host, names @ ..] if names.len() == 3 && (host.contains('.') || host.contains(':')) => names,
-        names if names.len() == 3 => names,
-        _ => return false,
-    };
-    let is_name = |name: &&str| {
-        name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-    };
-    names.iter().all(is_name)
 }
 
 fn is_constant(expression: &Expression) -> bool {
@@ -117,32 +101,13 @@ fn constant_source(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option
         return None;
     }
     let text = literal::string(attribute, decoding)?;
-    match parse_source(&text) {
+    match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {
             decoding.error(attribute.expression.span, "Invalid module source address", detail);
             None
         }
     }
-}
-
-/// Tells folders from everything that has to be installed.
-///
-/// # Errors
-/// The text is no source; says why.
-pub(crate) fn parse_source(text: &str) -> Result<ModuleSource, String> {
-    let looks_local =
-        ["./", "../", ".\\", "..\\"].iter().any(|prefix| text.starts_with(prefix)) || text == "." || text == "..";
-    if looks_local {
-        return Ok(ModuleSource::Local(PathBuf::from(text.replace('\\', "/"))));
-    }
-    if text.trim().is_empty() {
-        return Err(
-            "The source is empty. Write a folder that begins with ./ or ../, or the address of a module to install."
-                .to_owned(),
-        );
-    }
-    Ok(ModuleSource::Remote(text.into()))
 }
 
 /// Reads `lifecycle { enabled }`, and reports blocks kept for later use.

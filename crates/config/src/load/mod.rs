@@ -2,6 +2,7 @@
 
 mod early;
 mod folder;
+mod locate;
 mod tree;
 
 use std::path::Path;
@@ -14,6 +15,8 @@ use crate::manifest::ModuleManifest;
 use crate::options::LoadOptions;
 use crate::source::Files;
 use crate::{checks, providers};
+
+pub use locate::{InstalledModules, ModuleLocator, ModuleRequest};
 
 /// Loads the root module and all modules below it, and checks whatever can be checked before a plan.
 ///
@@ -28,9 +31,23 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
         ));
         ModuleManifest::default()
     });
+    let mut installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
+    let (configuration, problems) = load_with(options, sources, files, &mut installed);
+    diagnostics.append(problems);
+    (configuration, diagnostics)
+}
+
+/// As [`load`], with called modules where `locator` says.
+pub fn load_with(
+    options: &LoadOptions,
+    sources: &Sources,
+    files: &dyn Files,
+    locator: &mut dyn ModuleLocator,
+) -> (Option<Configuration>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
     let mut reader = folder::Reader::new(options, sources, files);
     reader.keep_manifest();
-    let mut builder = tree::Builder { reader: &mut reader, manifest: &manifest, diagnostics: &mut diagnostics };
+    let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics };
     let Some(root) = builder.build(Path::new("")) else { return (None, diagnostics) };
     let root = Arc::new(root);
     // Otherwise what follows would only repeat that a block could not be read.

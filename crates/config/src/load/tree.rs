@@ -10,10 +10,11 @@ use indexmap::IndexMap;
 
 use super::early::{Early, RootValues};
 use super::folder::{Folder, Reader};
-use crate::decode::{constant_template, module_source};
-use crate::manifest::ModuleManifest;
-use crate::model::{Module, ModuleCall, ModuleSource};
-use crate::source::{display, normalize};
+use super::locate::{ModuleLocator, ModuleRequest};
+use crate::decode::constant_template;
+use crate::model::{Module, ModuleCall};
+use crate::module_source::ModuleSource;
+use crate::source::display;
 use crate::version::Constraints;
 
 /// How many module calls may lie within each other.
@@ -22,7 +23,7 @@ const DEPTH_LIMIT: usize = 64;
 /// Builds modules from the root downwards.
 pub(super) struct Builder<'a, 'r> {
     pub(super) reader: &'a mut Reader<'r>,
-    pub(super) manifest: &'a ModuleManifest,
+    pub(super) locator: &'a mut dyn ModuleLocator,
     pub(super) diagnostics: &'a mut Diagnostics,
 }
 
@@ -167,35 +168,20 @@ impl Builder<'_, '_> {
 
     /// The folder that a call leads to.
     fn directory(&mut self, place: &Place<'_>, call: &ModuleCall) -> Option<PathBuf> {
-        match call.source.as_ref()? {
-            ModuleSource::Local(relative) => Some(normalize(&place.directory.join(relative))),
-            // A version that cannot be read has been reported.
-            ModuleSource::Remote(_) if call.version_expression.is_some() && call.version.is_empty() => None,
-            ModuleSource::Remote(source) => {
-                let Some(installed) = self.manifest.get(&place.path) else {
-                    self.error(
-                        call.span,
-                        "Module not installed",
-                        format!("The module {source} has to be installed before it can be used. Run \"terraform init\" or \"tofu init\"."),
-                    );
-                    return None;
-                };
-                if let Some(version) = &installed.version
-                    && !call.version.allow(version)
-                {
-                    self.error(
-                        call.span,
-                        "Module version requirements have changed",
-                        format!(
-                            "Version {version} is installed, and the call allows {}. Install the modules again.",
-                            call.version
-                        ),
-                    );
-                    return None;
-                }
-                Some(installed.directory.clone())
-            }
+        let source = call.source.as_ref()?;
+        // A version that cannot be read has been reported.
+        if call.version_expression.is_some() && call.version.is_empty() {
+            return None;
         }
+        let request = ModuleRequest {
+            path: &place.path,
+            source,
+            version: &call.version,
+            caller: place.directory,
+            call: call.span,
+            source_span: source_span(call),
+        };
+        self.locator.locate(&request).map_err(|problem| self.diagnostics.push(*problem)).ok()
     }
 
     fn error(&mut self, span: Span, summary: &str, detail: String) {
@@ -213,7 +199,7 @@ fn needs_evaluation(argument: Option<&Expression>) -> Option<&Expression> {
 }
 
 fn parse_source(text: &str) -> Result<ModuleSource, (&'static str, String)> {
-    module_source(text).map_err(|detail| ("Invalid module source address", detail))
+    ModuleSource::parse(text).map_err(|detail| ("Invalid module source address", detail))
 }
 
 fn parse_version(text: &str) -> Result<Constraints, (&'static str, String)> {

@@ -1,6 +1,5 @@
 //! Calls of child modules.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_address::Name;
@@ -8,16 +7,8 @@ use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, Traversal};
 
 use super::provider::{LocalProvider, LocalProviderRef};
+use crate::module_source::ModuleSource;
 use crate::version::Constraints;
-
-/// Where a module's configuration comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ModuleSource {
-    /// `./x` or `../x`: a folder of the same package, relative to the calling module's directory.
-    Local(PathBuf),
-    /// A registry address, a repository, an archive: resolved by the installer.
-    Remote(Arc<str>),
-}
 
 /// A `module` block.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The configuration as a plan document describes it.
 
 use groma_address::Mode;
-use groma_config::{Configuration, Module, ModuleCall, ModuleSource, Output, Resource, Variable};
+use groma_config::{Configuration, Module, ModuleCall, Output, Resource, Variable};
 use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
 use groma_lang::parse_reference;
 use groma_provider::{Block, Item, Nesting};
@@ -143,11 +143,7 @@ fn resource_json(resource: &Resource, schemas: &Schemas) -> Json {
 fn call_json(call: &ModuleCall, module: &Module, schemas: &Schemas) -> Json {
     let mut json = Map::new();
     let source = match &call.source {
-        Some(ModuleSource::Local(path)) => {
-            let text = path.to_string_lossy();
-            if text.starts_with('.') { text.into_owned() } else { format!("./{text}") }
-        }
-        Some(ModuleSource::Remote(text)) => text.to_string(),
+        Some(source) => source.to_string(),
         None => String::new(),
     };
     json.insert("source".into(), source.into());

@@ -1,0 +1,90 @@
+//! Where the folder of a called module is.
+
+use std::path::{Path, PathBuf};
+
+use groma_address::{ModulePath, Name};
+use groma_diagnostics::{Diagnostic, Span};
+
+use crate::manifest::ModuleManifest;
+use crate::module_source::ModuleSource;
+use crate::source::normalize;
+use crate::version::Constraints;
+
+/// A called module that is to be found.
+#[derive(Debug)]
+pub struct ModuleRequest<'a> {
+    /// The called module.
+    pub path: &'a ModulePath,
+    /// Where it comes from.
+    pub source: &'a ModuleSource,
+    /// The versions allowed.
+    pub version: &'a Constraints,
+    /// The calling module's folder.
+    pub caller: &'a Path,
+    /// The header of the call.
+    pub call: Span,
+    /// The `source` argument.
+    pub source_span: Span,
+}
+
+impl ModuleRequest<'_> {
+    /// The folder of a module that the same package holds.
+    pub fn local_directory(&self, relative: &Path) -> PathBuf {
+        normalize(&self.caller.join(relative))
+    }
+}
+
+/// Finds the folders of called modules; whoever installs modules does so when asked for one.
+pub trait ModuleLocator {
+    /// The folder of the module, relative to the root module's directory or absolute.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>>;
+}
+
+/// Finds modules where a manifest says that they are installed.
+#[derive(Clone, Debug)]
+pub struct InstalledModules {
+    /// What is installed.
+    pub manifest: ModuleManifest,
+    /// The registry of addresses that name none.
+    pub default_registry: Name,
+}
+
+impl ModuleLocator for InstalledModules {
+    fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
+        let error = |span, summary: &str, detail: String| Box::new(Diagnostic::error(summary, detail).at(span));
+        if let ModuleSource::Local(relative) = request.source {
+            return Ok(request.local_directory(relative));
+        }
+        let Some(installed) = self.manifest.get(request.path) else {
+            let source = request.source.address(&self.default_registry);
+            return Err(error(
+                request.call,
+                "Module not installed",
+                format!(
+                    "The module {source} has to be installed before it can be used. Run \"terraform init\" or \"tofu init\"."
+                ),
+            ));
+        };
+        if !request.source.is(&installed.source, &self.default_registry) {
+            return Err(error(
+                request.source_span,
+                "Module source has changed",
+                format!("What is installed comes from {}. Install the modules again with init.", installed.source),
+            ));
+        }
+        match &installed.version {
+            Some(version) if !request.version.allow(version) => Err(error(
+                request.call,
+                "Module version requirements have changed",
+                format!(
+                    "Version {version} is installed, and the call allows {}. Install the modules again.",
+                    request.version
+                ),
+            )),
+            _ => Ok(installed.directory.clone()),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Short forms of package addresses, written out.
+
+/// `address` as a URL, perhaps with a protocol in front (`git::`).
+///
+/// # Errors
+/// It is neither a URL nor a known short form.
+pub(super) fn complete(address: &str) -> Result<String, String> {
+    let (forced, rest) = match forced(address) {
+        Some((protocol, rest)) => (Some(protocol), rest),
+        None => (None, address),
+    };
+    if has_scheme(rest) {
+        return Ok(address.to_owned());
+    }
+    let found = shorthand(rest)?.ok_or_else(|| {
+        format!(
+            "There is no way to tell how to install {rest:?}. If it is a folder of this package, write \"./{rest}\": the dot says that the \
+             path is relative to this module."
+        )
+    })?;
+    let (found_protocol, url) = self::forced(&found).map_or((None, &*found), |(protocol, url)| (Some(protocol), url));
+    Ok(match forced.or(found_protocol) {
+        Some(protocol) => format!("{protocol}::{url}"),
+        None => url.to_owned(),
+    })
+}
+
+/// The protocol in front of an address, and what follows.
+fn forced(address: &str) -> Option<(&str, &str)> {
+    let (protocol, rest) = address.split_once("::")?;
+    let is_protocol = !protocol.is_empty() && protocol.chars().all(|c| c.is_ascii_alphanumeric());
+    (is_protocol && !rest.is_empty()).then_some((protocol, rest))
+}
+
+/// Whether it begins as a URL does: `scheme:`.
+fn has_scheme(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    })
+}
+
+fn shorthand(text: &str) -> Result<Option<String>, String> {
+    let (place, query) = text.split_at(text.find('?').unwrap_or(text.len()));
+    if place.starts_with('/') {
+        return Ok(Some(format!("file://{text}")));
+    }
+    for host in ["github.com", "bitbucket.org"] {
+        if place.strip_prefix(host).is_some_and(|rest| rest.starts_with('/')) {
+            return repository(host, place).map(|url| Some(format!("git::{url}{query}")));
+        }
+    }
+    if let Some(url) = secure_shell(place) {
+        return Ok(Some(format!("git::{url}{query}")));
+    }
+    if place.contains(".amazonaws.com/") {
+        return bucket(place).map(|url| Some(format!("s3::{url}{query}")));
+    }
+    if place.contains("googleapis.com/") {
+        return google_bucket(place).map(|url| Some(format!("gcs::{url}{query}")));
+    }
+    Ok(None)
+}
+
+fn repository(host: &str, place: &str) -> Result<String, String> {
+    let mut parts = place.splitn(4, '/').skip(1);
+    let (Some(owner), Some(name)) = (parts.next(), parts.next().filter(|name| !name.is_empty())) else {
+        return Err(format!("A repository there is written {host}/OWNER/NAME, and this is {place:?}."));
+    };
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    let below = parts.next().map(|rest| format!("/{rest}")).unwrap_or_default();
+    Ok(format!("https://{host}/{owner}/{name}.git{below}"))
+}
+
+/// `git@host:path`, as `scp` and git have it.
+fn secure_shell(place: &str) -> Option<String> {
+    let (host, path) = place.strip_prefix("git@")?.split_once(':')?;
+    let path = path.strip_prefix('/').unwrap_or(path);
+    (!host.is_empty() && !path.is_empty()).then(|| format!("ssh://git@{host}/{path}"))
+}
+
+fn bucket(place: &str) -> Result<String, String> {
+    let wrong = || format!("{place:?} is no address of an S3 object. Write BUCKET.s3.REGION.amazonaws.com/KEY.");
+    let (host, key) = place.split_once('/').ok_or_else(wrong)?;
+    match *host.split('.').collect::<Vec<_>>() {
+        [region, _, _] => Ok(format!("https://{region}.amazonaws.com/{key}")),
+        [bucket, region, _, _] => Ok(format!("https://{region}.amazonaws.com/{bucket}/{key}")),
+        [bucket, "s3", region, _, _] => Ok(format!("https://s3-{region}.amazonaws.com/{bucket}/{key}")),
+        _ => Err(wrong()),
+    }
+}
+
+fn google_bucket(place: &str) -> Result<String, String> {
+    match *place.splitn(5, '/').collect::<Vec<_>>() {
+        [_, _, version, bucket, object] => {
+            Ok(format!("https://www.googleapis.com/storage/{version}/{bucket}/{object}"))
+        }
+        _ => Err(format!(
+            "{place:?} is no address of a Cloud Storage object. Write www.googleapis.com/storage/v1/BUCKET/OBJECT."
+        )),
+    }
+}
