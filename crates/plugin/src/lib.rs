@@ -31,6 +31,9 @@
 //!
 //! `LaunchError` is an error for people: what was started, what happened, last words.
 
+pub mod proto;
 pub mod protocol;
+pub mod transport;
+pub mod wire;
 
 pub use protocol::{MESSAGE_LIMIT, Protocol};

@@ -1,0 +1,88 @@
+//! Problems, and the paths they are about.
+
+use groma_diagnostics::Severity;
+use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::{Path, PathStep, Value};
+
+use crate::proto::v6::attribute_path::{Step, step::Selector};
+use crate::proto::v6::{self, AttributePath};
+
+/// The problems of a response.
+pub fn diagnostics(messages: Vec<v6::Diagnostic>) -> ProviderDiagnostics {
+    messages.into_iter().map(diagnostic).collect()
+}
+
+fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
+    let severity = match message.severity() {
+        v6::diagnostic::Severity::Warning => Severity::Warning,
+        // A severity that nobody knows is better taken seriously.
+        _ => Severity::Error,
+    };
+    let path = message.attribute.as_ref().map(path).unwrap_or_default();
+    ProviderDiagnostic { severity, summary: message.summary, detail: message.detail, path }
+}
+
+/// Problems as messages.
+pub fn diagnostics_message(problems: &ProviderDiagnostics) -> Vec<v6::Diagnostic> {
+    let message = |problem: &ProviderDiagnostic| v6::Diagnostic {
+        severity: match problem.severity {
+            Severity::Error => v6::diagnostic::Severity::Error,
+            Severity::Warning => v6::diagnostic::Severity::Warning,
+        }
+        .into(),
+        summary: problem.summary.clone(),
+        detail: problem.detail.clone(),
+        attribute: (!problem.path.is_empty()).then(|| path_message(&problem.path)),
+    };
+    problems.iter().map(message).collect()
+}
+
+/// The path of a message, up to the first step that says nothing.
+pub fn path(message: &AttributePath) -> Path {
+    let mut path = Path::default();
+    for step in &message.steps {
+        path.push(match &step.selector {
+            Some(Selector::AttributeName(name)) => PathStep::Attribute(name.as_str().into()),
+            Some(Selector::ElementKeyString(key)) => PathStep::Index(Value::string(key)),
+            Some(Selector::ElementKeyInt(position)) => PathStep::Index(Value::number(*position)),
+            None => break,
+        });
+    }
+    path
+}
+
+/// A path as a message: up to the first element of a set, which the protocol has no word for.
+pub fn path_message(path: &Path) -> AttributePath {
+    let mut steps = Vec::with_capacity(path.len());
+    for step in path.steps() {
+        let selector = match step {
+            PathStep::Attribute(name) => Selector::AttributeName(name.to_string()),
+            PathStep::Index(key) => match (key.as_str(), key.as_number().and_then(|number| number.to_i64())) {
+                (Some(key), _) => Selector::ElementKeyString(key.to_string()),
+                (None, Some(position)) => Selector::ElementKeyInt(position),
+                (None, None) => break,
+            },
+        };
+        steps.push(Step { selector: Some(selector) });
+    }
+    AttributePath { steps }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lc_26_paths_end_at_the_elements_of_sets() {
+        let whole = Path::default().attribute("a").index("k").index(3).attribute("b");
+        assert_eq!(path(&path_message(&whole)), whole);
+        let set = Path::default().attribute("a").index(Value::bool(true)).attribute("b");
+        assert_eq!(path(&path_message(&set)), Path::default().attribute("a"));
+    }
+
+    #[test]
+    fn an_unknown_severity_is_an_error() {
+        let message = v6::Diagnostic { severity: 77, summary: "s".into(), ..Default::default() };
+        assert!(diagnostics(vec![message]).has_errors());
+    }
+}

@@ -1,0 +1,80 @@
+//! Functions.
+
+use groma_provider::{FunctionError, FunctionSignature, Parameter};
+use groma_value::Type;
+
+use super::WireError;
+use super::schema::{description, type_of};
+use super::schema_message::kind;
+use crate::proto::v6;
+
+/// The signature of a function.
+///
+/// # Errors
+///
+/// A type in it cannot be read, or it returns nothing.
+pub fn function(message: &v6::Function) -> Result<FunctionSignature, WireError> {
+    let returned = message.r#return.as_ref().ok_or_else(|| WireError::new("the function says no type of its result"))?;
+    Ok(FunctionSignature {
+        parameters: message.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
+        variadic: message.variadic_parameter.as_ref().map(parameter).transpose()?,
+        return_type: type_of(&returned.r#type)?,
+        summary: message.summary.clone(),
+        description: description(&message.description, message.description_kind),
+        deprecation: message.deprecation_message.clone(),
+    })
+}
+
+fn parameter(message: &v6::function::Parameter) -> Result<Parameter, WireError> {
+    Ok(Parameter {
+        name: message.name.as_str().into(),
+        ty: type_of(&message.r#type).map_err(|error| error.within(&message.name))?,
+        allow_null: message.allow_null_value,
+        allow_unknown: message.allow_unknown_values,
+        description: description(&message.description, message.description_kind),
+    })
+}
+
+/// A signature as a message.
+pub fn function_message(signature: &FunctionSignature) -> v6::Function {
+    v6::Function {
+        parameters: signature.parameters.iter().map(parameter_message).collect(),
+        variadic_parameter: signature.variadic.as_ref().map(parameter_message),
+        r#return: Some(v6::function::Return { r#type: json(&signature.return_type) }),
+        summary: signature.summary.clone(),
+        description: signature.description.text.clone(),
+        description_kind: kind(&signature.description),
+        deprecation_message: signature.deprecation.clone(),
+    }
+}
+
+fn parameter_message(parameter: &Parameter) -> v6::function::Parameter {
+    v6::function::Parameter {
+        name: parameter.name.to_string(),
+        r#type: json(&parameter.ty),
+        allow_null_value: parameter.allow_null,
+        allow_unknown_values: parameter.allow_unknown,
+        description: parameter.description.text.clone(),
+        description_kind: kind(&parameter.description),
+    }
+}
+
+fn json(ty: &Type) -> prost::bytes::Bytes {
+    ty.to_json().into_bytes().into()
+}
+
+/// Why a function has no result.
+pub fn function_error(message: v6::FunctionError) -> FunctionError {
+    FunctionError {
+        argument: message.function_argument.and_then(|position| usize::try_from(position).ok()),
+        text: message.text,
+    }
+}
+
+/// Why a function has no result, as a message.
+pub fn function_error_message(error: &FunctionError) -> v6::FunctionError {
+    v6::FunctionError {
+        text: error.text.clone(),
+        function_argument: error.argument.and_then(|position| i64::try_from(position).ok()),
+    }
+}

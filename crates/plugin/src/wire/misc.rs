@@ -1,0 +1,94 @@
+//! Capabilities, deferrals, private data and times.
+
+use std::time::{Duration, SystemTime};
+
+use groma_provider::{ClientCapabilities, Deferred, Private, ServerCapabilities};
+use prost::bytes::Bytes;
+use prost_types::Timestamp;
+
+use crate::proto::v6::{self, deferred::Reason};
+
+/// What a provider can do.
+pub fn server_capabilities(message: Option<&v6::ServerCapabilities>) -> ServerCapabilities {
+    let message = message.copied().unwrap_or_default();
+    ServerCapabilities {
+        plan_destroy: message.plan_destroy,
+        get_provider_schema_optional: message.get_provider_schema_optional,
+        move_resource_state: message.move_resource_state,
+        generate_resource_config: message.generate_resource_config,
+        repeatable_create: false,
+    }
+}
+
+/// What a provider can do, as a message.
+pub fn server_capabilities_message(capabilities: ServerCapabilities) -> v6::ServerCapabilities {
+    v6::ServerCapabilities {
+        plan_destroy: capabilities.plan_destroy,
+        get_provider_schema_optional: capabilities.get_provider_schema_optional,
+        move_resource_state: capabilities.move_resource_state,
+        generate_resource_config: capabilities.generate_resource_config,
+    }
+}
+
+/// What a caller can handle.
+pub fn client_capabilities(message: Option<&v6::ClientCapabilities>) -> ClientCapabilities {
+    let message = message.copied().unwrap_or_default();
+    ClientCapabilities {
+        deferral_allowed: message.deferral_allowed,
+        write_only_attributes_allowed: message.write_only_attributes_allowed,
+    }
+}
+
+/// What a caller can handle, as a message.
+pub fn capabilities_message(capabilities: ClientCapabilities) -> v6::ClientCapabilities {
+    v6::ClientCapabilities {
+        deferral_allowed: capabilities.deferral_allowed,
+        write_only_attributes_allowed: capabilities.write_only_attributes_allowed,
+        ..Default::default()
+    }
+}
+
+/// Why a provider cannot say yet.
+pub fn deferred(message: Option<v6::Deferred>) -> Option<Deferred> {
+    Some(match message?.reason() {
+        Reason::Unknown => Deferred::Unknown,
+        Reason::ResourceConfigUnknown => Deferred::ResourceConfigUnknown,
+        Reason::ProviderConfigUnknown => Deferred::ProviderConfigUnknown,
+        Reason::AbsentPrereq => Deferred::AbsentPrerequisite,
+    })
+}
+
+/// Why a provider cannot say yet, as a message.
+pub fn deferred_message(deferred: Option<Deferred>) -> Option<v6::Deferred> {
+    let reason = match deferred? {
+        Deferred::Unknown => Reason::Unknown,
+        Deferred::ResourceConfigUnknown => Reason::ResourceConfigUnknown,
+        Deferred::ProviderConfigUnknown => Reason::ProviderConfigUnknown,
+        Deferred::AbsentPrerequisite => Reason::AbsentPrereq,
+    };
+    Some(v6::Deferred { reason: reason.into() })
+}
+
+/// Private data of a message.
+pub fn private(bytes: &Bytes) -> Private {
+    Private::from(&bytes[..])
+}
+
+/// Private data for a message.
+pub fn private_bytes(private: &Private) -> Bytes {
+    Bytes::copy_from_slice(private)
+}
+
+/// A time of a message; none for one that no clock can show.
+pub fn time(message: Option<Timestamp>) -> Option<SystemTime> {
+    SystemTime::try_from(message?).ok()
+}
+
+/// A time as a message.
+pub fn time_message(time: Option<SystemTime>) -> Option<Timestamp> {
+    let since = time?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    Some(Timestamp {
+        seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        nanos: i32::try_from(since.subsec_nanos()).unwrap_or_default(),
+    })
+}

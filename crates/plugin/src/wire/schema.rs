@@ -1,0 +1,202 @@
+//! Schemas as providers send them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use groma_provider::{
+    Attribute, AttributeType, Block, Deprecation, Description, IdentityAttribute, IdentityImport, IdentitySchema, Name,
+    NestedBlock, Nesting, ObjectNesting, ObjectSchema, Schema, TextFormat, Use,
+};
+use groma_value::Type;
+use prost::Message;
+use prost::bytes::Bytes;
+
+use super::WireError;
+use crate::Protocol;
+use crate::proto::{v5, v6};
+
+/// Blocks within blocks are followed this deep.
+const DEEPEST: usize = 100;
+
+/// The schema in the bytes of a message of the given version.
+///
+/// # Errors
+///
+/// The bytes are no schema, or one that makes no sense.
+pub fn schema_of(bytes: &[u8], protocol: Protocol) -> Result<Schema, WireError> {
+    match protocol {
+        Protocol::V6 => schema(v6::Schema::decode(bytes).map_err(|error| WireError::new(error.to_string()))?),
+        Protocol::V5 => schema(up(v5::Schema::decode(bytes).map_err(|error| WireError::new(error.to_string()))?)),
+    }
+}
+
+fn schema(message: v6::Schema) -> Result<Schema, WireError> {
+    let version = u64::try_from(message.version).map_err(|_| WireError::new("the version of a schema is negative"))?;
+    let block = block(message.block.unwrap_or_default(), DEEPEST)?;
+    Ok(Schema::new(block).versioned(version))
+}
+
+fn block(message: v6::schema::Block, deepest: usize) -> Result<Block, WireError> {
+    let deeper = deepest.checked_sub(1).ok_or_else(|| WireError::new("the schema is nested too deeply"))?;
+    let mut attributes = Vec::with_capacity(message.attributes.len());
+    for one in message.attributes {
+        let name = Name::from(one.name.as_str());
+        attributes.push((Name::clone(&name), attribute(one, deeper).map_err(|error| error.within(&name))?));
+    }
+    let mut blocks = Vec::with_capacity(message.block_types.len());
+    for one in message.block_types {
+        let name = Name::from(one.type_name.as_str());
+        blocks.push((Name::clone(&name), nested(one, deeper).map_err(|error| error.within(&name))?));
+    }
+    let built = Block::new(attributes, blocks).described(description(&message.description, message.description_kind));
+    Ok(if message.deprecated {
+        built.deprecated(Deprecation { message: message.deprecation_message })
+    } else {
+        built
+    })
+}
+
+fn attribute(message: v6::schema::Attribute, deeper: usize) -> Result<Attribute, WireError> {
+    let usage = match (message.required, message.optional, message.computed) {
+        (true, false, false) => Use::Required,
+        (false, true, true) => Use::OptionalComputed,
+        (false, false, true) => Use::Computed,
+        (false, true, false) => Use::Optional,
+        (true, _, _) => return Err(WireError::new("an attribute cannot be required and optional or computed too")),
+        (false, false, false) => return Err(WireError::new("an attribute must be required, optional or computed")),
+    };
+    let kind = match message.nested_type {
+        Some(object) => AttributeType::Nested(Arc::new(object_schema(object, deeper)?)),
+        None => AttributeType::Type(type_of(&message.r#type)?),
+    };
+    let mut built = Attribute::new(kind, usage).described(description(&message.description, message.description_kind));
+    if message.sensitive {
+        built = built.sensitive();
+    }
+    if message.write_only {
+        built = built.write_only();
+    }
+    Ok(if message.deprecated {
+        built.deprecated(Deprecation { message: message.deprecation_message })
+    } else {
+        built
+    })
+}
+
+fn object_schema(message: v6::schema::Object, deepest: usize) -> Result<ObjectSchema, WireError> {
+    use v6::schema::object::NestingMode;
+    let deeper = deepest.checked_sub(1).ok_or_else(|| WireError::new("the schema is nested too deeply"))?;
+    let nesting = match message.nesting() {
+        NestingMode::Single => ObjectNesting::Single,
+        NestingMode::List => ObjectNesting::List,
+        NestingMode::Set => ObjectNesting::Set,
+        NestingMode::Map => ObjectNesting::Map,
+        NestingMode::Invalid => return Err(WireError::new("its objects are nested in no known way")),
+    };
+    let mut attributes = Vec::with_capacity(message.attributes.len());
+    for one in message.attributes {
+        let name = Name::from(one.name.as_str());
+        attributes.push((Name::clone(&name), attribute(one, deeper).map_err(|error| error.within(&name))?));
+    }
+    Ok(ObjectSchema::new(nesting, attributes))
+}
+
+fn nested(message: v6::schema::NestedBlock, deeper: usize) -> Result<NestedBlock, WireError> {
+    use v6::schema::nested_block::NestingMode;
+    let nesting = match message.nesting() {
+        NestingMode::Single => Nesting::Single,
+        NestingMode::List => Nesting::List,
+        NestingMode::Set => Nesting::Set,
+        NestingMode::Map => Nesting::Map,
+        NestingMode::Group => Nesting::Group,
+        NestingMode::Invalid => return Err(WireError::new("its blocks are nested in no known way")),
+    };
+    let limit = |number: i64| u64::try_from(number).map_err(|_| WireError::new("a limit of blocks is negative"));
+    let mut built = NestedBlock::new(nesting, block(message.block.unwrap_or_default(), deeper)?);
+    built = built.at_least(limit(message.min_items)?);
+    Ok(match limit(message.max_items)? {
+        0 => built,
+        max => built.at_most(max),
+    })
+}
+
+/// The type in the JSON form of the protocol.
+pub(super) fn type_of(json: &Bytes) -> Result<Type, WireError> {
+    Type::from_json(json).map_err(|error| WireError::new(format!("its type cannot be read: {error}")))
+}
+
+pub(super) fn description(text: &str, kind: i32) -> Description {
+    let format = match v6::StringKind::try_from(kind) {
+        Ok(v6::StringKind::Markdown) => TextFormat::Markdown,
+        _ => TextFormat::Plain,
+    };
+    Description { text: text.to_owned(), format }
+}
+
+/// The schema of an identity.
+///
+/// # Errors
+///
+/// A type in it cannot be read, or its version is negative.
+pub fn identity_schema(message: &v6::ResourceIdentitySchema) -> Result<IdentitySchema, WireError> {
+    let version = u64::try_from(message.version).map_err(|_| WireError::new("the version of an identity is negative"))?;
+    let mut attributes = BTreeMap::new();
+    for one in &message.identity_attributes {
+        let import = match (one.required_for_import, one.optional_for_import) {
+            (true, _) => IdentityImport::Required,
+            (false, true) => IdentityImport::Optional,
+            (false, false) => IdentityImport::Computed,
+        };
+        let ty = type_of(&one.r#type).map_err(|error| error.within(&one.name))?;
+        let description = one.description.clone();
+        attributes.insert(Name::from(one.name.as_str()), IdentityAttribute { ty, import, description });
+    }
+    Ok(IdentitySchema { version, attributes })
+}
+
+/// A schema of version 5 as one of version 6.
+fn up(message: v5::Schema) -> v6::Schema {
+    v6::Schema { version: message.version, block: message.block.map(block_up) }
+}
+
+// Messages nest as deep as the decoder of protocol buffers lets them: a hundred levels.
+fn block_up(message: v5::schema::Block) -> v6::schema::Block {
+    v6::schema::Block {
+        version: message.version,
+        attributes: message.attributes.into_iter().map(attribute_up).collect(),
+        block_types: message.block_types.into_iter().map(nested_up).collect(),
+        description: message.description,
+        description_kind: message.description_kind,
+        deprecated: message.deprecated,
+        deprecation_message: message.deprecation_message,
+        computed: message.computed,
+    }
+}
+
+fn attribute_up(message: v5::schema::Attribute) -> v6::schema::Attribute {
+    v6::schema::Attribute {
+        name: message.name,
+        r#type: message.r#type.into(),
+        description: message.description,
+        required: message.required,
+        optional: message.optional,
+        computed: message.computed,
+        sensitive: message.sensitive,
+        description_kind: message.description_kind,
+        deprecated: message.deprecated,
+        nested_type: None,
+        write_only: message.write_only,
+        deprecation_message: message.deprecation_message,
+    }
+}
+
+fn nested_up(message: v5::schema::NestedBlock) -> v6::schema::NestedBlock {
+    v6::schema::NestedBlock {
+        type_name: message.type_name,
+        block: message.block.map(block_up),
+        // The numbers are the same in both versions.
+        nesting: message.nesting,
+        min_items: message.min_items,
+        max_items: message.max_items,
+    }
+}
