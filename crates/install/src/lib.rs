@@ -7,3 +7,5 @@
 pub mod credentials;
 pub mod discovery;
 pub mod http;
+pub mod providers;
+pub mod modules;

@@ -1,0 +1,154 @@
+//! From the address of a package to its files.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use groma_config::Package;
+
+use super::archive::Archive;
+use super::copy::{copy_folder, link, remove};
+use super::error::FetchError;
+use super::{git, pattern, web};
+use crate::http::Http;
+
+/// How often one page may lead to another.
+const MOST_REDIRECTIONS: u32 = 10;
+
+/// Fetches packages, each once.
+#[derive(Debug)]
+pub struct Fetcher {
+    http: Http,
+    fetched: HashMap<String, PathBuf>,
+}
+
+/// How an address is to be fetched.
+enum Way<'a> {
+    Git(&'a str),
+    Web(String),
+    Folder(&'a str),
+}
+
+impl Fetcher {
+    /// Web servers are asked through `http`.
+    pub fn new(http: Http) -> Self {
+        Self { http, fetched: HashMap::new() }
+    }
+
+    /// Puts the package at `address` into `target`, in place of what is there.
+    ///
+    /// # Errors
+    /// It cannot be fetched, or its kind is not supported.
+    pub async fn fetch(&mut self, address: &str, target: &Path) -> Result<(), FetchError> {
+        remove(target).map_err(FetchError::file(format!("{} cannot be removed", target.display())))?;
+        let parent = target.parent().unwrap_or(Path::new(""));
+        fs::create_dir_all(parent).map_err(FetchError::file(format!("{} cannot be made", parent.display())))?;
+        if let Some(known) = self.fetched.get(address) {
+            let known_kind = fs::symlink_metadata(known).map(|found| found.is_symlink()).unwrap_or_default();
+            let copied = match known_kind {
+                true => fs::read_link(known).and_then(|leads| link(&leads, target)),
+                false => copy_folder(known, target),
+            };
+            return copied.map_err(FetchError::file(format!("{} cannot be copied", known.display())));
+        }
+        let result = self.fetch_anew(address, target).await;
+        if result.is_err() {
+            // Half a package is worse than none; what went wrong before is what counts.
+            let _ = remove(target);
+        } else {
+            self.fetched.insert(address.to_owned(), target.to_owned());
+        }
+        result
+    }
+
+    async fn fetch_anew(&self, address: &str, target: &Path) -> Result<(), FetchError> {
+        let mut address = address.to_owned();
+        let mut subfolder = String::new();
+        let staging = target.with_extension("fetching");
+        for _ in 0..MOST_REDIRECTIONS {
+            remove(&staging).map_err(FetchError::file(format!("{} cannot be removed", staging.display())))?;
+            match self.step(&address, &staging).await {
+                Ok(None) => return settle(&staging, &subfolder, target),
+                Ok(Some(package)) => {
+                    address = package.address;
+                    subfolder = package.subfolder;
+                }
+                Err(error) => {
+                    let _ = remove(&staging);
+                    return Err(error);
+                }
+            }
+        }
+        Err(FetchError::Other(format!("more than {MOST_REDIRECTIONS} pages lead from one to the next")))
+    }
+
+    /// Fetches, or learns where else the package is.
+    async fn step(&self, address: &str, target: &Path) -> Result<Option<Package>, FetchError> {
+        match way(address)? {
+            Way::Git(url) => git::clone(url, target).map(|()| None),
+            Way::Folder(path) => folder(path, target).map(|()| None),
+            Way::Web(url) => match web::fetch(&self.http, &url, target).await? {
+                web::Found::Unpacked => Ok(None),
+                web::Found::Elsewhere(package) => Ok(Some(package)),
+            },
+        }
+    }
+}
+
+fn way(address: &str) -> Result<Way<'_>, FetchError> {
+    let (protocol, url) = match address.split_once("::") {
+        Some((protocol, url)) if protocol.chars().all(|c| c.is_ascii_alphanumeric()) => (protocol, url),
+        _ => (address.split_once(':').map_or("", |(scheme, _)| scheme), address),
+    };
+    match protocol {
+        "git" => Ok(Way::Git(url)),
+        "http" | "https" => Ok(Way::Web(url.to_owned())),
+        "file" => Ok(Way::Folder(url.strip_prefix("file://").unwrap_or(url))),
+        // Objects that everybody may read are files on a web server.
+        "s3" => Ok(Way::Web(url.to_owned())),
+        "gcs" => google(url).map(Way::Web),
+        "oci" => Err(FetchError::Other(
+            "modules in OCI registries are not supported yet: use a git repository or an archive".to_owned(),
+        )),
+        "hg" => Err(FetchError::Other(
+            "Mercurial repositories are not supported: use an archive of the repository".to_owned(),
+        )),
+        other => Err(FetchError::Other(format!("download not supported for scheme {other:?}"))),
+    }
+}
+
+/// The address of the object's bytes, `https://storage.googleapis.com/BUCKET/OBJECT`.
+fn google(url: &str) -> Result<String, FetchError> {
+    let object = url.split_once("/storage/").and_then(|(_, rest)| rest.split_once('/')).map(|(_, object)| object);
+    object
+        .map(|object| format!("https://storage.googleapis.com/{object}"))
+        .ok_or_else(|| FetchError::Other(format!("{url:?} is no address of a Cloud Storage object")))
+}
+
+/// A folder of this machine is linked to, an archive unpacked.
+fn folder(path: &str, target: &Path) -> Result<(), FetchError> {
+    let (path, query) = path.split_once('?').map_or((path, ""), |(path, query)| (path, query));
+    let source = Path::new(path);
+    let found = fs::metadata(source).map_err(FetchError::file(format!("{path} cannot be read")))?;
+    if found.is_dir() {
+        return link(source, target).map_err(FetchError::file(format!("{} cannot be linked", target.display())));
+    }
+    let named = query.split('&').find_map(|pair| pair.strip_prefix("archive="));
+    let kind = named.map_or_else(|| Archive::of_path(path), Archive::named);
+    let kind = kind.ok_or_else(|| FetchError::Other(format!("{path} is neither a folder nor an archive")))?;
+    let file = File::open(source).map_err(FetchError::file(format!("{path} cannot be read")))?;
+    let name = source.file_stem().unwrap_or_default().to_string_lossy();
+    kind.unpack(file, target, &name)
+}
+
+/// Moves what was fetched, or the meant folder of it, to its place.
+fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchError> {
+    let problem = || FetchError::file(format!("{} cannot be moved", staging.display()));
+    if subfolder.is_empty() {
+        return fs::rename(staging, target).map_err(problem());
+    }
+    let inner = pattern::expand(staging, subfolder)?;
+    copy_folder(&staging.join(&inner), target)
+        .map_err(FetchError::file(format!("the package has no folder {inner:?}")))?;
+    remove(staging).map_err(problem())
+}

@@ -1,0 +1,130 @@
+//! Repositories, with the program `git` as it is installed and configured.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Url;
+
+use super::error::FetchError;
+
+/// What the query of an address asks of git.
+#[derive(Debug, Default)]
+struct Wishes {
+    reference: Option<String>,
+    depth: Option<u32>,
+    key: Option<String>,
+}
+
+/// Clones the repository at `address` into `target`, which does not exist.
+pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
+    let (url, wishes) = divide(address)?;
+    let key = wishes.key.as_deref().map(key_file).transpose()?;
+    let git =
+        Git { command: key.as_ref().map(|file| format!("ssh -i {} -o IdentitiesOnly=yes", file.path().display())) };
+    let target_text = target.to_string_lossy();
+    let depth = wishes.depth.map(|depth| depth.to_string());
+    let mut arguments = vec!["clone"];
+    if let Some(depth) = &depth {
+        arguments.extend(["--depth", depth]);
+        if let Some(reference) = &wishes.reference {
+            arguments.extend(["--branch", reference]);
+        }
+    }
+    arguments.extend(["--", &url, &target_text]);
+    git.run(&arguments, None)?;
+    if let (None, Some(reference)) = (&depth, &wishes.reference) {
+        git.run(&["checkout", reference], Some(target))?;
+    }
+    if target.join(".gitmodules").exists() {
+        let mut arguments = vec!["submodule", "update", "--init", "--recursive"];
+        if let Some(depth) = &depth {
+            arguments.extend(["--depth", depth]);
+        }
+        git.run(&arguments, Some(target))?;
+    }
+    Ok(())
+}
+
+/// The address for git, and what was meant for us.
+fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
+    let mut url = Url::parse(address)
+        .map_err(|error| FetchError::Other(format!("{address:?} is no address of a repository: {error}")))?;
+    let mut wishes = Wishes::default();
+    let mut rest = Vec::new();
+    for (name, value) in url.query_pairs() {
+        match &*name {
+            "ref" if value.starts_with('-') => {
+                return Err(FetchError::Other(format!("the reference {value:?} would be an option to git")));
+            }
+            "ref" => wishes.reference = Some(value.into_owned()).filter(|text| !text.is_empty()),
+            "depth" => wishes.depth = value.parse().ok().filter(|depth| *depth > 0),
+            "sshkey" => wishes.key = Some(value.into_owned()),
+            _ => rest.push((name.into_owned(), value.into_owned())),
+        }
+    }
+    url.set_query(None);
+    if !rest.is_empty() {
+        url.query_pairs_mut().extend_pairs(rest);
+    }
+    Ok((url.to_string(), wishes))
+}
+
+/// A file for ssh with the private key; it goes when it is dropped.
+fn key_file(encoded: &str) -> Result<tempfile::NamedTempFile, FetchError> {
+    let encoded = encoded.replace(' ', "+");
+    let key = STANDARD
+        .decode(encoded.trim_end())
+        .map_err(|_| FetchError::Other("the argument sshkey is not in base64".to_owned()))?;
+    let store = || -> std::io::Result<tempfile::NamedTempFile> {
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(&key)?;
+        file.flush()?;
+        Ok(file)
+    };
+    store().map_err(FetchError::file("the ssh key cannot be stored"))
+}
+
+struct Git {
+    /// The command for ssh, where an own key is used.
+    command: Option<String>,
+}
+
+impl Git {
+    fn run(&self, arguments: &[&str], directory: Option<&Path>) -> Result<(), FetchError> {
+        let mut command = Command::new("git");
+        command.args(arguments).stdin(Stdio::null());
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        if let Some(ssh) = &self.command {
+            command.env("GIT_SSH_COMMAND", ssh);
+        }
+        let output = command.output().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => FetchError::Other("git must be installed and on the PATH".to_owned()),
+            _ => FetchError::File { what: "git cannot be started".to_owned(), source: error },
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let code = output.status.code().map_or_else(|| "a signal".to_owned(), |code| code.to_string());
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(FetchError::Other(format!("git exited with {code}:\n{}", said.trim_end())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_is_for_us() {
+        let (url, wishes) = divide("https://example.com/x.git?ref=v1&depth=2&a=b").unwrap();
+        assert_eq!(url, "https://example.com/x.git?a=b");
+        assert_eq!(wishes.reference.as_deref(), Some("v1"));
+        assert_eq!(wishes.depth, Some(2));
+        assert!(divide("https://example.com/x.git?ref=--upload-pack%3Dx").is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! Installing modules: from registries, repositories, archives and folders.
+//!
+//! [`ModuleInstaller`] is asked by the loader of configurations for each called module, fetches what is not there yet, and knows at the
+//! end what the manifest of installed modules has to say.
+
+mod archive;
+mod checksum;
+mod copy;
+mod error;
+mod fetch;
+mod git;
+mod installer;
+mod pattern;
+mod registry;
+mod web;
+
+pub use error::FetchError;
+pub use fetch::Fetcher;
+pub use installer::{Freshness, ModuleInstaller, ModuleProgress, Places};

@@ -1,0 +1,125 @@
+//! The module registry protocol: versions of a module, and where one of them is.
+
+use groma_config::version::{Constraints, Operator, Version};
+use groma_config::{Package, RegistryModule};
+use reqwest::{StatusCode, Url};
+use serde::Deserialize;
+
+use super::error::FetchError;
+use super::web::relative_to;
+use crate::discovery::Discovery;
+use crate::http::Response;
+
+/// The largest answer of a registry.
+const LARGEST_ANSWER: u64 = 64 << 20;
+
+/// The service of hosts that offer modules.
+const SERVICE: &str = "modules.v1";
+
+#[derive(Deserialize)]
+struct Listing {
+    modules: Vec<ModuleVersions>,
+}
+
+#[derive(Deserialize)]
+struct ModuleVersions {
+    #[serde(default)]
+    versions: Vec<ListedVersion>,
+}
+
+#[derive(Deserialize)]
+struct ListedVersion {
+    version: String,
+}
+
+/// The versions of `module` that its registry on `host` has; nothing where it does not know the module.
+pub(super) async fn versions(
+    discovery: &Discovery,
+    module: &RegistryModule,
+    host: &str,
+) -> Result<Option<Vec<Version>>, FetchError> {
+    let (answer, url) = ask(discovery, module, host, "versions").await?;
+    if answer.status == StatusCode::NOT_FOUND {
+        return Ok(None);
+    }
+    if !answer.status.is_success() {
+        return Err(status(&answer, &url));
+    }
+    let listing: Listing = serde_json::from_slice(&answer.body)
+        .map_err(|error| FetchError::Other(format!("the registry's list of versions cannot be read: {error}")))?;
+    let versions = listing.modules.into_iter().next().map(|module| module.versions).unwrap_or_default();
+    Ok(Some(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect()))
+}
+
+/// The package of `version` of `module`.
+pub(super) async fn location(
+    discovery: &Discovery,
+    module: &RegistryModule,
+    host: &str,
+    version: &Version,
+) -> Result<Package, FetchError> {
+    let (answer, url) = ask(discovery, module, host, &format!("{version}/download")).await?;
+    if !answer.status.is_success() {
+        return Err(status(&answer, &url));
+    }
+    // OpenTofu's form of the answer is a document.
+    let in_document = || {
+        let document: serde_json::Value = serde_json::from_slice(&answer.body).ok()?;
+        document.get("location")?.as_str().map(str::to_owned)
+    };
+    let source = answer.header("x-terraform-get").map(str::to_owned).or_else(in_document);
+    let source = source.filter(|source| !source.is_empty());
+    let source = source
+        .ok_or_else(|| FetchError::Other(format!("module registry {host} did not return a location for {version}")))?;
+    relative_to(&url, &source)
+}
+
+async fn ask(
+    discovery: &Discovery,
+    module: &RegistryModule,
+    host: &str,
+    rest: &str,
+) -> Result<(Response, Url), FetchError> {
+    let services = discovery.services(host).await?;
+    let path = format!("{}/{}/{}/{rest}", module.namespace, module.name, module.system);
+    let url = services
+        .url(SERVICE)?
+        .join(&path)
+        .map_err(|error| FetchError::Other(format!("{path:?} is no path: {error}")))?;
+    let token = discovery.token(host).await?;
+    let answer = discovery.http().get(&url, token.as_ref(), LARGEST_ANSWER).await?;
+    Ok((answer, url))
+}
+
+fn status(answer: &Response, url: &Url) -> FetchError {
+    FetchError::Other(format!("{} answered {}", url.path(), answer.status))
+}
+
+/// The newest version that `allowed` admits. Pre-releases have to be asked for by name.
+pub(super) fn newest(versions: &[Version], allowed: &Constraints) -> Option<Version> {
+    let is_named = |version: &Version| {
+        allowed.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
+    };
+    let fits = |version: &&Version| allowed.allow(version) && (!version.is_prerelease() || is_named(version));
+    versions.iter().filter(fits).max().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(allowed: &str) -> Option<String> {
+        let versions: Vec<Version> =
+            ["1.0.0", "1.2.3", "2.0.0-beta1", "0.9.0", "1.10.0"].iter().map(|text| text.parse().unwrap()).collect();
+        newest(&versions, &allowed.parse().unwrap()).map(|version| version.to_string())
+    }
+
+    #[test]
+    fn the_newest_version_that_is_allowed_is_chosen() {
+        assert_eq!(chosen("~> 1.0").as_deref(), Some("1.10.0"));
+        assert_eq!(chosen("< 1.5").as_deref(), Some("1.2.3"));
+        assert_eq!(chosen("> 5"), None);
+        assert_eq!(chosen("2.0.0-beta1").as_deref(), Some("2.0.0-beta1"));
+        assert_eq!(chosen(">= 2.0.0-alpha"), None);
+    }
+}

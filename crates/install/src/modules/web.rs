@@ -1,0 +1,162 @@
+//! Packages on web servers: archives, and pages that say where an archive is.
+
+use std::fs::File;
+use std::io::Seek;
+use std::path::Path;
+
+use groma_config::Package;
+use reqwest::Url;
+
+use super::archive::Archive;
+use super::checksum;
+use super::error::FetchError;
+use crate::http::Http;
+
+/// The largest download.
+const LARGEST_ARCHIVE: u64 = 4 << 30;
+
+/// The longest page that is searched for the address of a package.
+const LARGEST_PAGE: u64 = 1 << 20;
+
+/// What is at an address.
+pub(super) enum Found {
+    /// An archive, which has been unpacked.
+    Unpacked,
+    /// A page that leads to a package.
+    Elsewhere(Package),
+}
+
+/// Fetches what `address` leads to, and unpacks it into `target` if it is an archive.
+pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<Found, FetchError> {
+    let mut url =
+        Url::parse(address).map_err(|error| FetchError::Other(format!("{address:?} is no address: {error}")))?;
+    let archive = take(&mut url, "archive");
+    let sum = take(&mut url, "checksum");
+    take(&mut url, "filename");
+    let kind = match archive.as_deref() {
+        Some("false") => None,
+        Some(name) => Some(
+            Archive::named(name)
+                .ok_or_else(|| FetchError::Other(format!("there is no kind of archive named {name:?}")))?,
+        ),
+        None => Archive::of_path(url.path()),
+    };
+    match kind {
+        Some(kind) => unpack(http, &url, kind, sum.as_deref(), target).await.map(|()| Found::Unpacked),
+        None => ask(http, &url).await.map(Found::Elsewhere),
+    }
+}
+
+async fn unpack(http: &Http, url: &Url, kind: Archive, sum: Option<&str>, target: &Path) -> Result<(), FetchError> {
+    let mut file = tempfile::tempfile().map_err(FetchError::file("the download cannot be stored"))?;
+    let answer = http.download(url, None, &[], &mut file, LARGEST_ARCHIVE).await?;
+    if !answer.status.is_success() {
+        return Err(FetchError::Other(format!("bad response code: {}", answer.status.as_u16())));
+    }
+    let rewind = |file: &mut File| file.rewind().map_err(FetchError::file("the download cannot be read"));
+    if let Some(sum) = sum {
+        rewind(&mut file)?;
+        checksum::check(&mut file, sum)?;
+    }
+    rewind(&mut file)?;
+    let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
+    let name = name.rsplit_once('.').map_or(name, |(name, _)| name);
+    kind.unpack(file, target, if name.is_empty() { "file" } else { name })
+}
+
+/// Asks a page where the package is: a header or an element of its head says so.
+async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
+    let mut question = url.clone();
+    question.query_pairs_mut().append_pair("terraform-get", "1");
+    let answer = http.get(&question, None, LARGEST_PAGE).await?;
+    if !answer.status.is_success() {
+        return Err(FetchError::Other(format!("bad response code: {}", answer.status.as_u16())));
+    }
+    let text = String::from_utf8_lossy(&answer.body);
+    let source = answer.header("x-terraform-get").map(str::to_owned).or_else(|| in_page(&text));
+    let source = source.filter(|source| !source.is_empty()).ok_or_else(|| {
+        FetchError::Other(
+            "no source URL was returned: there is neither a header X-Terraform-Get nor a meta element terraform-get"
+                .to_owned(),
+        )
+    })?;
+    relative_to(url, &source)
+}
+
+/// The package that `source` means to somebody at `url`.
+pub(super) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError> {
+    let is_relative = ["/", "./", "../"].iter().any(|prefix| source.starts_with(prefix));
+    if !is_relative {
+        return Package::parse(source).map_err(FetchError::Other);
+    }
+    let (place, _) = source.split_at(source.find("//").unwrap_or(source.len()));
+    let query = source.split_once('?').map(|(_, query)| query);
+    let place = place.split('?').next().unwrap_or_default();
+    let mut address = url
+        .join(place)
+        .map_err(|error| FetchError::Other(format!("the server's answer {source:?} is no address: {error}")))?;
+    address.set_query(query);
+    Ok(Package { address: address.to_string(), subfolder: subfolder_of(source) })
+}
+
+/// The folder behind `//` of a relative address.
+fn subfolder_of(source: &str) -> String {
+    let place = source.split('?').next().unwrap_or_default();
+    place.split_once("//").map(|(_, subfolder)| subfolder.trim_matches('/').to_owned()).unwrap_or_default()
+}
+
+/// The content of `<meta name="terraform-get" content="…">`.
+fn in_page(page: &str) -> Option<String> {
+    page.split("<meta").skip(1).find_map(|element| {
+        let element = element.split('>').next()?;
+        (attribute(element, "name")? == "terraform-get").then(|| attribute(element, "content")).flatten()
+    })
+}
+
+fn attribute(element: &str, name: &str) -> Option<String> {
+    let (_, rest) = element.split_once(&format!("{name}="))?;
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let value = rest.get(1..)?.split(quote).next()?;
+    Some(value.replace("&amp;", "&"))
+}
+
+/// Takes an argument out of the query.
+fn take(url: &mut Url, name: &str) -> Option<String> {
+    let mut found = None;
+    let mut rest = Vec::new();
+    for (key, value) in url.query_pairs() {
+        if key == name { found = Some(value.into_owned()) } else { rest.push((key.into_owned(), value.into_owned())) }
+    }
+    if found.is_some() {
+        url.set_query(None);
+        if !rest.is_empty() {
+            url.query_pairs_mut().extend_pairs(rest);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_may_be_relative() {
+        let url = Url::parse("http://127.0.0.1:8000/v1/x/download").unwrap();
+        let package = relative_to(&url, "/arch/top.tar.gz//top-1?archive=tar.gz").unwrap();
+        assert_eq!(package.address, "http://127.0.0.1:8000/arch/top.tar.gz?archive=tar.gz");
+        assert_eq!(package.subfolder, "top-1");
+        let package = relative_to(&url, "./m.zip").unwrap();
+        assert_eq!(package.address, "http://127.0.0.1:8000/v1/x/m.zip");
+        assert_eq!(package.subfolder, "");
+        let package = relative_to(&url, "git::https://example.com/x.git//sub?ref=1").unwrap();
+        assert_eq!(package.address, "git::https://example.com/x.git?ref=1");
+    }
+
+    #[test]
+    fn pages_name_packages_in_their_head() {
+        let page = r#"<head><meta charset="utf-8"><meta name="terraform-get" content="https://e.org/m.zip?a=1&amp;b=2" /></head>"#;
+        assert_eq!(in_page(page).as_deref(), Some("https://e.org/m.zip?a=1&b=2"));
+        assert_eq!(in_page("<meta name=\"x\" content=\"y\">"), None);
+    }
+}
