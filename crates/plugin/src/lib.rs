@@ -31,6 +31,7 @@
 //!
 //! `LaunchError` is an error for people: what was started, what happened, last words.
 
+pub mod client;
 pub mod proto;
 pub mod protocol;
 pub mod transport;

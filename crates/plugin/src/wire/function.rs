@@ -14,7 +14,8 @@ use crate::proto::v6;
 ///
 /// A type in it cannot be read, or it returns nothing.
 pub fn function(message: &v6::Function) -> Result<FunctionSignature, WireError> {
-    let returned = message.r#return.as_ref().ok_or_else(|| WireError::new("the function says no type of its result"))?;
+    let returned =
+        message.r#return.as_ref().ok_or_else(|| WireError::new("the function says no type of its result"))?;
     Ok(FunctionSignature {
         parameters: message.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         variadic: message.variadic_parameter.as_ref().map(parameter).transpose()?,

@@ -49,11 +49,7 @@ fn block(message: v6::schema::Block, deepest: usize) -> Result<Block, WireError>
         blocks.push((Name::clone(&name), nested(one, deeper).map_err(|error| error.within(&name))?));
     }
     let built = Block::new(attributes, blocks).described(description(&message.description, message.description_kind));
-    Ok(if message.deprecated {
-        built.deprecated(Deprecation { message: message.deprecation_message })
-    } else {
-        built
-    })
+    Ok(if message.deprecated { built.deprecated(Deprecation { message: message.deprecation_message }) } else { built })
 }
 
 fn attribute(message: v6::schema::Attribute, deeper: usize) -> Result<Attribute, WireError> {
@@ -76,11 +72,7 @@ fn attribute(message: v6::schema::Attribute, deeper: usize) -> Result<Attribute,
     if message.write_only {
         built = built.write_only();
     }
-    Ok(if message.deprecated {
-        built.deprecated(Deprecation { message: message.deprecation_message })
-    } else {
-        built
-    })
+    Ok(if message.deprecated { built.deprecated(Deprecation { message: message.deprecation_message }) } else { built })
 }
 
 fn object_schema(message: v6::schema::Object, deepest: usize) -> Result<ObjectSchema, WireError> {
@@ -139,7 +131,8 @@ pub(super) fn description(text: &str, kind: i32) -> Description {
 ///
 /// A type in it cannot be read, or its version is negative.
 pub fn identity_schema(message: &v6::ResourceIdentitySchema) -> Result<IdentitySchema, WireError> {
-    let version = u64::try_from(message.version).map_err(|_| WireError::new("the version of an identity is negative"))?;
+    let version =
+        u64::try_from(message.version).map_err(|_| WireError::new("the version of an identity is negative"))?;
     let mut attributes = BTreeMap::new();
     for one in &message.identity_attributes {
         let import = match (one.required_for_import, one.optional_for_import) {

@@ -185,7 +185,8 @@ mod tests {
     use prost::Message;
 
     fn plain() -> Block {
-        let inner = Block::new([("size", Attribute::optional(Type::Number))], std::iter::empty::<(&str, NestedBlock)>());
+        let inner =
+            Block::new([("size", Attribute::optional(Type::Number))], std::iter::empty::<(&str, NestedBlock)>());
         Block::new(
             [
                 ("id", Attribute::computed(Type::String)),

@@ -49,10 +49,7 @@ pub fn encode_identity(value: Option<&Value>, ty: &Type) -> Result<Option<Resour
 /// # Errors
 ///
 /// It cannot be read as a value of that type.
-pub fn decode_identity(
-    message: Option<&ResourceIdentityData>,
-    ty: Option<&Type>,
-) -> Result<Option<Value>, WireError> {
+pub fn decode_identity(message: Option<&ResourceIdentityData>, ty: Option<&Type>) -> Result<Option<Value>, WireError> {
     match (message.and_then(|message| message.identity_data.as_ref()), ty) {
         (Some(data), Some(ty)) => decode(Some(data), ty).map(Some),
         _ => Ok(None),

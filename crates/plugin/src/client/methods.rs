@@ -1,0 +1,71 @@
+//! The calls of the protocol: what each is named in either version, and the types of its messages.
+
+use std::marker::PhantomData;
+
+use super::schemas::RawSchemas;
+use crate::Protocol;
+use crate::proto::v6::*;
+
+/// A call of a provider.
+pub(super) struct Method<Q, R> {
+    v5: &'static str,
+    v6: &'static str,
+    types: PhantomData<fn(Q) -> R>,
+}
+
+impl<Q, R> Clone for Method<Q, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q, R> Copy for Method<Q, R> {}
+
+impl<Q, R> Method<Q, R> {
+    /// Its path in a version.
+    pub fn path(self, protocol: Protocol) -> &'static str {
+        match protocol {
+            Protocol::V5 => self.v5,
+            Protocol::V6 => self.v6,
+        }
+    }
+
+    /// Its name, as version 6 has it.
+    pub fn name(self) -> &'static str {
+        self.v6.rsplit('/').next().unwrap_or(self.v6)
+    }
+}
+
+/// `CONSTANT: module, "name in version 5", "name in version 6", response`.
+macro_rules! methods {
+    ($($constant:ident: $request:ty => $response:ty, $v5:literal, $v6:literal;)*) => {
+        $(pub(super) const $constant: Method<$request, $response> = Method {
+            v5: concat!("/tfplugin5.Provider/", $v5),
+            v6: concat!("/tfplugin6.Provider/", $v6),
+            types: PhantomData,
+        };)*
+    };
+}
+
+methods! {
+    SCHEMA: get_provider_schema::Request => RawSchemas, "GetSchema", "GetProviderSchema";
+    IDENTITIES: get_resource_identity_schemas::Request => get_resource_identity_schemas::Response, "GetResourceIdentitySchemas", "GetResourceIdentitySchemas";
+    VALIDATE_PROVIDER: validate_provider_config::Request => validate_provider_config::Response, "PrepareProviderConfig", "ValidateProviderConfig";
+    CONFIGURE: configure_provider::Request => configure_provider::Response, "Configure", "ConfigureProvider";
+    VALIDATE_RESOURCE: validate_resource_config::Request => validate_resource_config::Response, "ValidateResourceTypeConfig", "ValidateResourceConfig";
+    VALIDATE_DATA: validate_data_resource_config::Request => validate_data_resource_config::Response, "ValidateDataSourceConfig", "ValidateDataResourceConfig";
+    VALIDATE_EPHEMERAL: validate_ephemeral_resource_config::Request => validate_ephemeral_resource_config::Response, "ValidateEphemeralResourceConfig", "ValidateEphemeralResourceConfig";
+    UPGRADE: upgrade_resource_state::Request => upgrade_resource_state::Response, "UpgradeResourceState", "UpgradeResourceState";
+    UPGRADE_IDENTITY: upgrade_resource_identity::Request => upgrade_resource_identity::Response, "UpgradeResourceIdentity", "UpgradeResourceIdentity";
+    READ: read_resource::Request => read_resource::Response, "ReadResource", "ReadResource";
+    PLAN: plan_resource_change::Request => plan_resource_change::Response, "PlanResourceChange", "PlanResourceChange";
+    APPLY: apply_resource_change::Request => apply_resource_change::Response, "ApplyResourceChange", "ApplyResourceChange";
+    IMPORT: import_resource_state::Request => import_resource_state::Response, "ImportResourceState", "ImportResourceState";
+    MOVE: move_resource_state::Request => move_resource_state::Response, "MoveResourceState", "MoveResourceState";
+    READ_DATA: read_data_source::Request => read_data_source::Response, "ReadDataSource", "ReadDataSource";
+    OPEN_EPHEMERAL: open_ephemeral_resource::Request => open_ephemeral_resource::Response, "OpenEphemeralResource", "OpenEphemeralResource";
+    RENEW_EPHEMERAL: renew_ephemeral_resource::Request => renew_ephemeral_resource::Response, "RenewEphemeralResource", "RenewEphemeralResource";
+    CLOSE_EPHEMERAL: close_ephemeral_resource::Request => close_ephemeral_resource::Response, "CloseEphemeralResource", "CloseEphemeralResource";
+    CALL_FUNCTION: call_function::Request => call_function::Response, "CallFunction", "CallFunction";
+    STOP: stop_provider::Request => stop_provider::Response, "Stop", "StopProvider";
+}

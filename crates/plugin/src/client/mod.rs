@@ -1,0 +1,11 @@
+//! A plugin process as a provider.
+
+mod ephemeral;
+mod methods;
+mod objects;
+mod remote;
+mod runtime;
+mod schemas;
+mod session;
+
+pub use remote::{Plugin, Start};

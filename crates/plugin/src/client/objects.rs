@@ -1,0 +1,277 @@
+//! The calls about managed resources and data sources.
+
+use std::sync::Arc;
+
+use groma_provider::{
+    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
+    MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, Schema, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    ValidateRequest,
+};
+use groma_value::{Type, Value};
+
+use super::methods;
+use super::schemas::Kind;
+use super::session::Session;
+use crate::proto::v6::{self, ResourceIdentityData};
+use crate::wire;
+
+type Outcome<T> = Result<T, ProviderDiagnostics>;
+
+pub(super) async fn validate_resource(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let message = v6::validate_resource_config::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        type_name: request.type_name.to_string(),
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+    };
+    Ok(wire::diagnostics(session.call(methods::VALIDATE_RESOURCE, message).await?.diagnostics))
+}
+
+pub(super) async fn validate_data(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::Data, &request.type_name)?;
+    let message = v6::validate_data_resource_config::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        type_name: request.type_name.to_string(),
+    };
+    Ok(wire::diagnostics(session.call(methods::VALIDATE_DATA, message).await?.diagnostics))
+}
+
+pub(super) async fn upgrade(session: Arc<Session>, request: UpgradeRequest) -> Outcome<UpgradeResponse> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let message = v6::upgrade_resource_state::Request {
+        type_name: request.type_name.to_string(),
+        version: version(request.version),
+        raw_state: Some(wire::raw_json(&request.raw_state)),
+    };
+    let response = session.call(methods::UPGRADE, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    if diagnostics.has_errors() {
+        return Ok(UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics });
+    }
+    let upgraded_state = session.decode(response.upgraded_state.as_ref(), schema.block.implied_type())?;
+    Ok(UpgradeResponse { upgraded_state, diagnostics })
+}
+
+pub(super) async fn upgrade_identity(
+    session: Arc<Session>,
+    request: UpgradeIdentityRequest,
+) -> Outcome<UpgradeIdentityResponse> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let message = v6::upgrade_resource_identity::Request {
+        type_name: request.type_name.to_string(),
+        version: version(request.version),
+        raw_identity: Some(wire::raw_json(&request.raw_identity)),
+    };
+    let response = session.call(methods::UPGRADE_IDENTITY, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let data = response.upgraded_identity.and_then(|identity| identity.identity_data);
+    let upgraded_identity = match identity_type(&schema) {
+        Some(ty) if !diagnostics.has_errors() => session.decode(data.as_ref(), &ty)?,
+        _ => Value::DYNAMIC,
+    };
+    Ok(UpgradeIdentityResponse { upgraded_identity, diagnostics })
+}
+
+pub(super) async fn read(session: Arc<Session>, request: ReadRequest) -> Outcome<ReadResponse> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let ty = schema.block.implied_type();
+    let identity = identity_type(&schema);
+    let message = v6::read_resource::Request {
+        type_name: request.type_name.to_string(),
+        current_state: session.encode(&request.current_state, ty)?,
+        private: wire::private_bytes(&request.private),
+        provider_meta: session.meta(&request.meta)?,
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+        current_identity: identity_message(&session, request.current_identity.as_ref(), identity.as_ref())?,
+    };
+    let response = session.call(methods::READ, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let new_state = match session.decode(response.new_state.as_ref(), ty) {
+        Err(_) if diagnostics.has_errors() => request.current_state,
+        decoded => decoded?,
+    };
+    Ok(ReadResponse {
+        new_state,
+        private: wire::private(&response.private),
+        deferred: wire::deferred(response.deferred),
+        new_identity: identity_value(&session, response.new_identity.as_ref(), identity.as_ref())?,
+        diagnostics,
+    })
+}
+
+pub(super) async fn plan(session: Arc<Session>, request: PlanRequest) -> Outcome<PlanResponse> {
+    let plans_destroy = session.schemas().declared().capabilities.plan_destroy;
+    if request.proposed_new_state.is_null() && !plans_destroy {
+        return Ok(PlanResponse::new(request.proposed_new_state, request.prior_private));
+    }
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let ty = schema.block.implied_type();
+    let identity = identity_type(&schema);
+    let message = v6::plan_resource_change::Request {
+        type_name: request.type_name.to_string(),
+        prior_state: session.encode(&request.prior_state, ty)?,
+        proposed_new_state: session.encode(&request.proposed_new_state, ty)?,
+        config: session.encode(&request.config, ty)?,
+        prior_private: wire::private_bytes(&request.prior_private),
+        provider_meta: session.meta(&request.meta)?,
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+        prior_identity: identity_message(&session, request.prior_identity.as_ref(), identity.as_ref())?,
+        ..Default::default()
+    };
+    let response = session.call(methods::PLAN, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let planned_state = match session.decode(response.planned_state.as_ref(), ty) {
+        Err(_) if diagnostics.has_errors() => request.proposed_new_state,
+        decoded => decoded?,
+    };
+    Ok(PlanResponse {
+        planned_state,
+        requires_replace: response.requires_replace.iter().map(wire::path).collect(),
+        planned_private: wire::private(&response.planned_private),
+        legacy_type_system: response.legacy_type_system,
+        deferred: wire::deferred(response.deferred),
+        planned_identity: identity_value(&session, response.planned_identity.as_ref(), identity.as_ref())?,
+        diagnostics,
+    })
+}
+
+pub(super) async fn apply(session: Arc<Session>, request: ApplyRequest) -> Outcome<ApplyResponse> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let ty = schema.block.implied_type();
+    let identity = identity_type(&schema);
+    let message = v6::apply_resource_change::Request {
+        type_name: request.type_name.to_string(),
+        prior_state: session.encode(&request.prior_state, ty)?,
+        planned_state: session.encode(&request.planned_state, ty)?,
+        config: session.encode(&request.config, ty)?,
+        planned_private: wire::private_bytes(&request.planned_private),
+        provider_meta: session.meta(&request.meta)?,
+        planned_identity: identity_message(&session, request.planned_identity.as_ref(), identity.as_ref())?,
+    };
+    let response = session.call(methods::APPLY, message).await?;
+    let mut diagnostics = wire::diagnostics(response.diagnostics);
+    let new_state = session.decode(response.new_state.as_ref(), ty);
+    let new_identity = identity_value(&session, response.new_identity.as_ref(), identity.as_ref());
+    // Whatever can be understood is kept: something has been made or changed.
+    let new_state = new_state.unwrap_or_else(|problems| {
+        diagnostics.extend(problems);
+        request.prior_state
+    });
+    let new_identity = new_identity.unwrap_or_else(|problems| {
+        diagnostics.extend(problems);
+        None
+    });
+    Ok(ApplyResponse {
+        new_state: Some(new_state),
+        private: wire::private(&response.private),
+        legacy_type_system: response.legacy_type_system,
+        new_identity,
+        diagnostics,
+    })
+}
+
+pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Outcome<ImportResponse> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let (id, identity) = match request.target {
+        ImportTarget::Id(id) => (id, None),
+        ImportTarget::Identity(value) => {
+            (String::new(), identity_message(&session, Some(&value), identity_type(&schema).as_ref())?)
+        }
+    };
+    let message = v6::import_resource_state::Request {
+        type_name: request.type_name.to_string(),
+        id,
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+        identity,
+    };
+    let response = session.call(methods::IMPORT, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let imported = response.imported_resources.iter().map(|one| imported(&session, one)).collect::<Result<_, _>>();
+    let imported = match imported {
+        Err(_) if diagnostics.has_errors() => Vec::new(),
+        imported => imported?,
+    };
+    Ok(ImportResponse { imported, deferred: wire::deferred(response.deferred), diagnostics })
+}
+
+fn imported(session: &Session, one: &v6::import_resource_state::ImportedResource) -> Outcome<ImportedResource> {
+    let schema = session.schema(Kind::Resource, &one.type_name)?;
+    Ok(ImportedResource {
+        type_name: one.type_name.as_str().into(),
+        state: session.decode(one.state.as_ref(), schema.block.implied_type())?,
+        private: wire::private(&one.private),
+        identity: identity_value(session, one.identity.as_ref(), identity_type(&schema).as_ref())?,
+    })
+}
+
+pub(super) async fn move_state(session: Arc<Session>, request: MoveRequest) -> Outcome<MoveResponse> {
+    let schema = session.schema(Kind::Resource, &request.target_type_name)?;
+    let message = v6::move_resource_state::Request {
+        source_provider_address: request.source_provider_address,
+        source_type_name: request.source_type_name.to_string(),
+        source_schema_version: version(request.source_schema_version),
+        source_state: Some(wire::raw_json(&request.source_state)),
+        target_type_name: request.target_type_name.to_string(),
+        source_private: wire::private_bytes(&request.source_private),
+        source_identity: request.source_identity.as_ref().map(wire::raw_json),
+        source_identity_schema_version: 0,
+    };
+    let response = session.call(methods::MOVE, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let target_state = match session.decode(response.target_state.as_ref(), schema.block.implied_type()) {
+        Err(_) if diagnostics.has_errors() => Value::DYNAMIC,
+        decoded => decoded?,
+    };
+    Ok(MoveResponse {
+        target_state,
+        target_private: wire::private(&response.target_private),
+        target_identity: identity_value(&session, response.target_identity.as_ref(), identity_type(&schema).as_ref())?,
+        diagnostics,
+    })
+}
+
+pub(super) async fn read_data(session: Arc<Session>, request: ReadDataRequest) -> Outcome<ReadDataResponse> {
+    let schema = session.schema(Kind::Data, &request.type_name)?;
+    let ty = schema.block.implied_type();
+    let message = v6::read_data_source::Request {
+        type_name: request.type_name.to_string(),
+        config: session.encode(&request.config, ty)?,
+        provider_meta: session.meta(&request.meta)?,
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+    };
+    let response = session.call(methods::READ_DATA, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let state = match session.decode(response.state.as_ref(), ty) {
+        Err(_) if diagnostics.has_errors() => request.config,
+        decoded => decoded?,
+    };
+    Ok(ReadDataResponse { state, deferred: wire::deferred(response.deferred), diagnostics })
+}
+
+fn identity_type(schema: &Schema) -> Option<Type> {
+    schema.identity.as_ref().map(|identity| identity.implied_type())
+}
+
+fn identity_message(
+    session: &Session,
+    value: Option<&Value>,
+    ty: Option<&Type>,
+) -> Outcome<Option<ResourceIdentityData>> {
+    match ty {
+        Some(ty) => wire::encode_identity(value, ty).map_err(|error| session.misunderstood("An identity", &error)),
+        None => Ok(None),
+    }
+}
+
+fn identity_value(
+    session: &Session,
+    message: Option<&ResourceIdentityData>,
+    ty: Option<&Type>,
+) -> Outcome<Option<Value>> {
+    wire::decode_identity(message, ty).map_err(|error| session.misunderstood("The identity in an answer", &error))
+}
+
+fn version(version: u64) -> i64 {
+    i64::try_from(version).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,277 @@
+//! The provider that lives in another process.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use groma_address::ProviderAddress;
+use groma_provider::*;
+use groma_value::Value;
+
+use super::schemas::Kind;
+use super::session::Session;
+use super::{ephemeral, methods, objects, runtime};
+use crate::proto::v6;
+use crate::transport::{self, Launch, LogSink, Reattach};
+use crate::wire;
+
+/// How to get to a process.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// By starting it.
+    Launch(Launch),
+    /// It runs already.
+    Attach(Reattach),
+}
+
+type Started = Result<Arc<Session>, ProviderDiagnostics>;
+
+/// A provider in another process, which is started at once and in the background: the first call waits for it.
+///
+/// Dropping it ends the process, unless somebody else had started it.
+pub struct Plugin {
+    session: Shared<BoxFuture<'static, Started>>,
+    runtime: Result<tokio::runtime::Handle, String>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Plugin {
+    /// Starts the process of the provider known as `address`; its log lines go to `log`.
+    pub fn start(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Self {
+        let runtime = runtime::handle();
+        let session = match &runtime {
+            Ok(runtime) => {
+                let task = runtime.spawn(connect(address, start, log));
+                async move { task.await.unwrap_or_else(|error| Err(not_started(&error.to_string()))) }.boxed().shared()
+            }
+            Err(problem) => {
+                let problem = not_started(problem);
+                async move { Err(problem) }.boxed().shared()
+            }
+        };
+        Self { session, runtime, stopped: Arc::default() }
+    }
+
+    /// The session, waiting on this thread until it is there.
+    fn session(&self) -> Started {
+        runtime::wait(self.session.clone())
+    }
+
+    /// Holds a conversation on the plugins' thread; `otherwise` makes a response of what went wrong.
+    fn converse<R, F>(
+        &self,
+        talk: impl FnOnce(Arc<Session>) -> F + Send + 'static,
+        otherwise: impl FnOnce(ProviderDiagnostics) -> R + Send + 'static,
+    ) -> Answer<'_, R>
+    where
+        R: Send + 'static,
+        F: Future<Output = Result<R, ProviderDiagnostics>> + Send + 'static,
+    {
+        let runtime = match &self.runtime {
+            Ok(runtime) => runtime,
+            Err(problem) => return Answer::ready(otherwise(not_started(problem))),
+        };
+        let session = self.session.clone();
+        let task = runtime.spawn(async move { talk(session.await?).await });
+        Answer::later(async move {
+            let outcome = task.await.unwrap_or_else(|error| Err(not_started(&error.to_string())));
+            outcome.unwrap_or_else(otherwise)
+        })
+    }
+
+    fn lookup(&self, kind: Kind, type_name: &str) -> SchemaLookup {
+        self.session()?.schemas().lookup(kind, type_name)
+    }
+}
+
+async fn connect(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Started {
+    let connection = match &start {
+        Start::Launch(launch) => transport::launch(launch, log).await,
+        Start::Attach(reattach) => transport::attach(reattach, &address.to_string(), log).await,
+    };
+    let connection = connection.map_err(|error| {
+        let detail = format!("The provider {address} could not be started. {error}");
+        ProviderDiagnostics::from(ProviderDiagnostic::error("Failed to start provider", detail))
+    })?;
+    Session::begin(address, connection).await.map(Arc::new)
+}
+
+fn not_started(problem: &str) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Failed to talk to provider", format!("The conversation could not go on: {problem}."))
+        .into()
+}
+
+impl Drop for Plugin {
+    fn drop(&mut self) {
+        let (Ok(runtime), session) = (&self.runtime, self.session.clone()) else { return };
+        let task = runtime.spawn(async move {
+            if let Ok(session) = session.await {
+                session.shutdown().await;
+            }
+        });
+        // The process must be gone when this program ends.
+        let _ = runtime::wait(task);
+    }
+}
+
+impl Provider for Plugin {
+    fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
+        Ok(self.session()?.schemas().declared().clone())
+    }
+
+    fn type_names(&self) -> TypeNames {
+        self.session().map(|session| session.schemas().type_names()).unwrap_or_default()
+    }
+
+    fn resource_schema(&self, type_name: &str) -> SchemaLookup {
+        self.lookup(Kind::Resource, type_name)
+    }
+
+    fn data_schema(&self, type_name: &str) -> SchemaLookup {
+        self.lookup(Kind::Data, type_name)
+    }
+
+    fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
+        self.lookup(Kind::Ephemeral, type_name)
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        self.session().ok()?.schemas().function(name)
+    }
+
+    fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
+        let talk = async move |session: Arc<Session>| {
+            let config = session.encode(&request.config, session.schemas().declared().config.block.implied_type())?;
+            let request = v6::validate_provider_config::Request { config };
+            let response = session.call(methods::VALIDATE_PROVIDER, request).await?;
+            Ok(wire::diagnostics(response.diagnostics))
+        };
+        self.converse(talk, |problems| problems)
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
+        let talk = async move |session: Arc<Session>| {
+            let config = session.encode(&request.config, session.schemas().declared().config.block.implied_type())?;
+            let request = v6::configure_provider::Request {
+                terraform_version: request.terraform_version,
+                config,
+                client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+            };
+            let response = session.call(methods::CONFIGURE, request).await?;
+            Ok(wire::diagnostics(response.diagnostics))
+        };
+        self.converse(talk, |problems| problems)
+    }
+
+    fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| objects::validate_resource(session, request), |problems| problems)
+    }
+
+    fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
+        let otherwise = |diagnostics| UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics };
+        self.converse(|session| objects::upgrade(session, request), otherwise)
+    }
+
+    fn upgrade_identity(&self, request: UpgradeIdentityRequest) -> Answer<'_, UpgradeIdentityResponse> {
+        let otherwise = |diagnostics| UpgradeIdentityResponse { upgraded_identity: Value::DYNAMIC, diagnostics };
+        self.converse(|session| objects::upgrade_identity(session, request), otherwise)
+    }
+
+    fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
+        let (new_state, private) = (request.current_state.clone(), Arc::clone(&request.private));
+        let new_identity = request.current_identity.clone();
+        let otherwise = |diagnostics| ReadResponse { new_state, private, deferred: None, new_identity, diagnostics };
+        self.converse(|session| objects::read(session, request), otherwise)
+    }
+
+    fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
+        let otherwise = PlanResponse::new(request.proposed_new_state.clone(), Arc::clone(&request.prior_private));
+        self.converse(
+            |session| objects::plan(session, request),
+            move |diagnostics| PlanResponse { diagnostics, ..otherwise },
+        )
+    }
+
+    fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
+        let otherwise = ApplyResponse::new(request.prior_state.clone(), Arc::clone(&request.planned_private));
+        self.converse(
+            |session| objects::apply(session, request),
+            move |diagnostics| ApplyResponse { diagnostics, ..otherwise },
+        )
+    }
+
+    fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
+        let otherwise = |diagnostics| ImportResponse { diagnostics, ..ImportResponse::default() };
+        self.converse(|session| objects::import(session, request), otherwise)
+    }
+
+    fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
+        let target_private = Arc::clone(&request.source_private);
+        let otherwise = |diagnostics| MoveResponse {
+            target_state: Value::DYNAMIC,
+            target_private,
+            target_identity: None,
+            diagnostics,
+        };
+        self.converse(|session| objects::move_state(session, request), otherwise)
+    }
+
+    fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| objects::validate_data(session, request), |problems| problems)
+    }
+
+    fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
+        let state = request.config.clone();
+        let otherwise = |diagnostics| ReadDataResponse { state, deferred: None, diagnostics };
+        self.converse(|session| objects::read_data(session, request), otherwise)
+    }
+
+    fn validate_ephemeral(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| ephemeral::validate(session, request), |problems| problems)
+    }
+
+    fn open_ephemeral(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
+        let result = request.config.clone();
+        let otherwise = |diagnostics| OpenEphemeralResponse {
+            result,
+            renew_at: None,
+            private: Arc::default(),
+            deferred: None,
+            diagnostics,
+        };
+        self.converse(|session| ephemeral::open(session, request), otherwise)
+    }
+
+    fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
+        let private = Arc::clone(&request.private);
+        let otherwise = |diagnostics| EphemeralResponse { renew_at: None, private, diagnostics };
+        self.converse(|session| ephemeral::renew(session, request), otherwise)
+    }
+
+    fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| ephemeral::close(session, request), |problems| problems)
+    }
+
+    fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        let otherwise = |problems: ProviderDiagnostics| {
+            let text = problems.iter().map(|one| one.detail.as_str()).collect::<Vec<_>>().join("\n");
+            Err(FunctionError { text, argument: None })
+        };
+        self.converse(|session| ephemeral::call_function(session, request), otherwise)
+    }
+
+    fn stop(&self) {
+        if self.stopped.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (Ok(runtime), session) = (&self.runtime, self.session.clone()) else { return };
+        runtime.spawn(async move {
+            if let Ok(session) = session.await {
+                // What a provider says to this changes nothing: its running calls are waited for.
+                let _ = session.call(methods::STOP, v6::stop_provider::Request {}).await;
+            }
+        });
+    }
+}

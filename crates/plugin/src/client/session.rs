@@ -1,0 +1,165 @@
+//! One running process: calls to it, and what to say when one fails.
+
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_provider::{ProviderDiagnostic, ProviderDiagnostics, Schema};
+use groma_value::{Type, Value};
+use prost::Message;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::{Code, Request, Status};
+use tonic_prost::ProstCodec;
+
+use super::methods::{self, Method};
+use super::schemas::{Kind, Schemas};
+use crate::MESSAGE_LIMIT;
+use crate::proto::v6::{self, DynamicValue};
+use crate::transport::Connection;
+use crate::wire::{self, WireError};
+
+/// A connection with the schemas of who is at its other end.
+pub(super) struct Session {
+    address: ProviderAddress,
+    connection: Connection,
+    schemas: Arc<Schemas>,
+}
+
+impl Session {
+    /// Asks for the schemas.
+    pub async fn begin(address: ProviderAddress, connection: Connection) -> Result<Self, ProviderDiagnostics> {
+        let asked = ask(&connection, methods::SCHEMA, v6::get_provider_schema::Request {});
+        let identities = ask(&connection, methods::IDENTITIES, v6::get_resource_identity_schemas::Request {});
+        let (asked, identities) = tokio::join!(asked, identities);
+        let mut raw = match asked {
+            Ok(raw) => raw,
+            Err(status) => return Err(failure(&address, &connection, methods::SCHEMA.name(), status).await),
+        };
+        let mut problems = wire::diagnostics(std::mem::take(&mut raw.diagnostics));
+        let identities = match identities {
+            Ok(response) => {
+                problems.extend(wire::diagnostics(response.diagnostics));
+                response.identity_schemas
+            }
+            // Providers of older minor versions do not know the call.
+            Err(status) if status.code() == Code::Unimplemented => Default::default(),
+            Err(status) => return Err(failure(&address, &connection, methods::IDENTITIES.name(), status).await),
+        };
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        let schemas = Arc::new(Schemas::new(connection.protocol(), raw, identities)?);
+        Ok(Self { address, connection, schemas })
+    }
+
+    /// What the provider declares.
+    pub fn schemas(&self) -> &Schemas {
+        &self.schemas
+    }
+
+    /// Calls the provider.
+    pub async fn call<Q, R>(&self, method: Method<Q, R>, request: Q) -> Result<R, ProviderDiagnostics>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        match ask(&self.connection, method, request).await {
+            Ok(response) => Ok(response),
+            Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
+        }
+    }
+
+    /// The schema of a type that a request is about.
+    pub fn schema(&self, kind: Kind, type_name: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        self.schemas.expect(kind, type_name)
+    }
+
+    /// A value for a request.
+    pub fn encode(&self, value: &Value, ty: &Type) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
+        wire::encode(value, ty).map(Some).map_err(|error| self.misunderstood("The request", &error))
+    }
+
+    /// The value of `provider_meta` for a request; nothing where the provider takes none.
+    pub fn meta(&self, value: &Value) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
+        let Some(schema) = &self.schemas.declared().meta else { return Ok(None) };
+        let ty = schema.block.implied_type();
+        if value.is_null() { self.encode(&Value::null(ty.clone()), ty) } else { self.encode(value, ty) }
+    }
+
+    /// A value of a response.
+    pub fn decode(&self, message: Option<&DynamicValue>, ty: &Type) -> Result<Value, ProviderDiagnostics> {
+        wire::decode(message, ty).map_err(|error| self.misunderstood("The answer", &error))
+    }
+
+    /// What to say when a value does not fit its schema.
+    pub fn misunderstood(&self, what: &str, error: &WireError) -> ProviderDiagnostics {
+        let detail = format!(
+            "{what} of the provider {} does not fit its schema: {error}. This is a mistake in the provider; please \
+             report it to its authors.",
+            self.address
+        );
+        ProviderDiagnostic::error("Provider produced invalid object", detail).into()
+    }
+
+    /// Ends the process.
+    pub async fn shutdown(&self) {
+        self.connection.shutdown().await;
+    }
+}
+
+async fn ask<Q, R>(connection: &Connection, method: Method<Q, R>, request: Q) -> Result<R, Status>
+where
+    Q: Message + 'static,
+    R: Message + Default + 'static,
+{
+    let mut client = Grpc::new(connection.channel())
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let path = PathAndQuery::from_static(method.path(connection.protocol()));
+    let codec: ProstCodec<Q, R> = ProstCodec::default();
+    Ok(client.unary(Request::new(request), path, codec).await?.into_inner())
+}
+
+/// What to say when a call did not come back: what happened to the process, and its last words.
+async fn failure(
+    address: &ProviderAddress,
+    connection: &Connection,
+    method: &str,
+    status: Status,
+) -> ProviderDiagnostics {
+    if status.code() == Code::Unimplemented {
+        let detail = format!(
+            "The provider {address} does not support the call {method}. A newer version of the provider may; without \
+             one, leave out what needs it."
+        );
+        return ProviderDiagnostic::error("Unsupported plugin method", detail).into();
+    }
+    if status.code() == Code::Cancelled {
+        let detail = format!("The call {method} of the provider {address} was cancelled before it was answered.");
+        return ProviderDiagnostic::error("Request cancelled", detail).into();
+    }
+    let words = connection.last_words().await;
+    let (summary, mut detail) = match &words.exit {
+        Some(exit) => (
+            "Plugin did not respond",
+            format!("The process of the provider {address} ended during the call {method}: {exit}."),
+        ),
+        None if status.code() == Code::Unavailable => (
+            "Plugin did not respond",
+            format!("The connection to the provider {address} broke during the call {method}: {}.", status.message()),
+        ),
+        None => ("Plugin error", format!("The provider {address} failed in the call {method}: {}.", status.message())),
+    };
+    if words.exit.is_some() || status.code() == Code::Unavailable {
+        detail.push_str(
+            " This is a mistake in the provider; please report it to its authors. What it had answered before is \
+             kept; what this call did is not known: plan again to see it.",
+        );
+    }
+    if !words.stderr.trim().is_empty() {
+        detail.push_str("\n\nThe last that it wrote:\n");
+        detail.push_str(words.stderr.trim_end());
+    }
+    ProviderDiagnostic::error(summary, detail).into()
+}
