@@ -122,10 +122,8 @@ impl Discovery {
     async fn ask(&self, host: &str) -> Result<Services, DiscoveryError> {
         let url = document_of(host)?;
         let token = self.credentials.token(host).await?;
-        let answer = self
-            .http
-            .get_with(&url, token.as_ref(), &[("accept", "application/json")], LARGEST_DOCUMENT)
-            .await?;
+        let answer =
+            self.http.get_with(&url, token.as_ref(), &[("accept", "application/json")], LARGEST_DOCUMENT).await?;
         if answer.status == StatusCode::NOT_FOUND {
             return Ok(Services { host: host.to_owned(), base: url, entries: Map::new() });
         }
@@ -137,7 +135,8 @@ impl Discovery {
         if kind.split(';').next().map(str::trim) != Some("application/json") {
             return Err(invalid(&format!("it is sent as {kind:?}, which should be \"application/json\"")));
         }
-        let entries = serde_json::from_slice(&answer.body).map_err(|error| invalid(&format!("it is no JSON object: {error}")))?;
+        let entries =
+            serde_json::from_slice(&answer.body).map_err(|error| invalid(&format!("it is no JSON object: {error}")))?;
         Ok(Services { host: host.to_owned(), base: answer.url, entries })
     }
 }
@@ -183,7 +182,8 @@ impl Services {
     /// # Errors
     /// It is not an address of the web.
     pub fn join(&self, service: &str, text: &str) -> Result<Url, ServiceError> {
-        let url = self.base.join(text).map_err(|error| self.invalid(service, &format!("{text:?} is no address: {error}")))?;
+        let url =
+            self.base.join(text).map_err(|error| self.invalid(service, &format!("{text:?} is no address: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(self.invalid(service, &format!("{text:?} is neither https nor http")));
         }
@@ -194,10 +194,9 @@ impl Services {
     }
 
     fn entry(&self, service: &str) -> Result<&Value, ServiceError> {
-        self.entries.get(service).ok_or_else(|| ServiceError::NotOffered {
-            host: self.host.clone(),
-            service: service.to_owned(),
-        })
+        self.entries
+            .get(service)
+            .ok_or_else(|| ServiceError::NotOffered { host: self.host.clone(), service: service.to_owned() })
     }
 
     fn invalid(&self, service: &str, reason: &str) -> ServiceError {

@@ -7,5 +7,6 @@
 pub mod credentials;
 pub mod discovery;
 pub mod http;
-pub mod providers;
 pub mod modules;
+pub mod providers;
+pub mod settings;

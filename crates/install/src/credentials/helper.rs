@@ -80,7 +80,8 @@ impl Helper {
         }
         let words = String::from_utf8_lossy(&output.stderr);
         let words = words.trim();
-        let reason = if words.is_empty() { format!("\"{command}\" ended with {}", output.status) } else { words.to_owned() };
+        let reason =
+            if words.is_empty() { format!("\"{command}\" ended with {}", output.status) } else { words.to_owned() };
         Err(self.error(reason))
     }
 

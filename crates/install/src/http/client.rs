@@ -108,10 +108,8 @@ impl Http {
         let mut form = url.clone();
         form.query_pairs_mut().clear().extend_pairs(fields);
         let body = form.query().unwrap_or_default().to_owned();
-        let headers = header_map(
-            None,
-            &[("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")],
-        )?;
+        let headers =
+            header_map(None, &[("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")])?;
         self.once(Method::POST, url, headers, Some(body), limit).await
     }
 
@@ -188,12 +186,7 @@ impl Http {
         (attempt < self.options.retries).then(|| pause(attempt, self.options.first_pause, retry_after))
     }
 
-    fn given_up(
-        &self,
-        url: &Url,
-        answer: Result<Response, HttpError>,
-        attempt: u32,
-    ) -> Result<Response, HttpError> {
+    fn given_up(&self, url: &Url, answer: Result<Response, HttpError>, attempt: u32) -> Result<Response, HttpError> {
         Err(match answer {
             Ok(response) => self.server_failure(url, response.status, attempt),
             Err(error) => error,
@@ -265,7 +258,11 @@ impl Http {
                     return Err(HttpError::Truncated {
                         url: without_secrets(url),
                         received,
-                        reason: if error.is_timeout() { "the server is too slow".to_owned() } else { innermost(&error) },
+                        reason: if error.is_timeout() {
+                            "the server is too slow".to_owned()
+                        } else {
+                            innermost(&error)
+                        },
                     });
                 }
             }
@@ -288,7 +285,8 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
     let mut headers = HeaderMap::new();
     for (name, value) in more {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| HttpError::Setup(error.to_string()))?;
-        let value = HeaderValue::from_str(value).map_err(|_| HttpError::Setup(format!("the header {name} has characters that cannot be sent")))?;
+        let value = HeaderValue::from_str(value)
+            .map_err(|_| HttpError::Setup(format!("the header {name} has characters that cannot be sent")))?;
         headers.insert(name, value);
     }
     if let Some(token) = token {

@@ -1,0 +1,185 @@
+//! Getting one package: download, verify, unpack; in this order and never otherwise.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use zip::ZipArchive;
+
+use super::hash::{archive_hash, content_hash, folder_hash};
+use super::package::{Authentication, Location, PackageMeta};
+use super::platform::Platform;
+use super::registry::host_of;
+use super::sources::{Offer, Sources};
+use super::store::Store;
+use crate::http::Url;
+
+/// More than any provider's archive has.
+const LARGEST_ARCHIVE: u64 = 4 << 30;
+
+/// A package that is in its place.
+#[derive(Clone, Debug)]
+pub(super) struct Fetched {
+    /// Its `h1:` hash.
+    pub hash: Arc<str>,
+    /// The hashes that its source vouches for.
+    pub vouched: Vec<Arc<str>>,
+    pub authentication: Authentication,
+}
+
+/// Gets the package of an offer into `store`. Where `allowed` has hashes it must have one of them.
+pub(super) async fn fetch(
+    sources: &Sources,
+    address: &ProviderAddress,
+    offer: &Offer,
+    platform: &Platform,
+    store: &Store,
+    allowed: &[Arc<str>],
+) -> Result<Fetched, String> {
+    let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
+    let target = store.folder(address, &offer.version, platform);
+    let hash = match &package.location {
+        Location::Folder(folder) => {
+            let hash = folder_hash(folder).map_err(|error| unreadable(folder, &error))?;
+            check(address, &package, allowed, std::slice::from_ref(&hash))?;
+            store.put_link(folder, &target).map_err(|error| format!("cannot link {}: {error}", target.display()))?;
+            hash
+        }
+        Location::Archive(archive) => {
+            let hash = verified(address, &package, allowed, archive)?;
+            unpack(store, archive, &target)?;
+            hash
+        }
+        Location::Download { url, .. } => {
+            let archive = download(sources, url).await?;
+            let hash = verified(address, &package, allowed, archive.path())?;
+            unpack(store, archive.path(), &target)?;
+            hash
+        }
+    };
+    // What was unpacked must be what was verified: a disk that is full or faulty shows here.
+    if !matches!(folder_hash(&target), Ok(found) if found == hash) {
+        store.remove(&target);
+        return Err(format!("the package at {} is not what its archive holds", target.display()));
+    }
+    Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
+}
+
+/// The hashes of the package of an offer, without installing it: for `providers lock`.
+pub(super) async fn hashes(
+    sources: &Sources,
+    address: &ProviderAddress,
+    offer: &Offer,
+    platform: &Platform,
+    allowed: &[Arc<str>],
+) -> Result<Fetched, String> {
+    let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
+    let hash = match &package.location {
+        Location::Folder(folder) => folder_hash(folder).map_err(|error| unreadable(folder, &error))?,
+        Location::Archive(archive) => verified(address, &package, allowed, archive)?,
+        Location::Download { url, .. } => {
+            let archive = download(sources, url).await?;
+            verified(address, &package, allowed, archive.path())?
+        }
+    };
+    Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
+}
+
+/// An archive of an offer on this machine, verified: for `providers mirror`. The second part keeps a download alive.
+pub(super) async fn archive(
+    sources: &Sources,
+    address: &ProviderAddress,
+    offer: &Offer,
+    platform: &Platform,
+    allowed: &[Arc<str>],
+) -> Result<(PathBuf, Option<tempfile::NamedTempFile>, Authentication), String> {
+    let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
+    match &package.location {
+        Location::Folder(folder) => {
+            Err(format!("{} is an unpacked package, of which no archive can be mirrored", folder.display()))
+        }
+        Location::Archive(archive) => {
+            verified(address, &package, allowed, archive)?;
+            Ok((archive.clone(), None, package.authentication))
+        }
+        Location::Download { url, .. } => {
+            let file = download(sources, url).await?;
+            verified(address, &package, allowed, file.path())?;
+            Ok((file.path().to_owned(), Some(file), package.authentication))
+        }
+    }
+}
+
+async fn download(sources: &Sources, url: &Url) -> Result<tempfile::NamedTempFile, String> {
+    let mut file = tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file can be made: {error}"))?;
+    // Only over https: a token must not be read by others on the way.
+    let token = match url.scheme() {
+        "https" => sources.discovery.token(&host_of(url)).await.map_err(|error| error.to_string())?,
+        _ => None,
+    };
+    let http = sources.discovery.http();
+    let answer = http
+        .download(url, token.as_ref(), &[], file.as_file_mut(), LARGEST_ARCHIVE)
+        .await
+        .map_err(|error| error.to_string())?;
+    if !answer.status.is_success() {
+        return Err(format!("unsuccessful request to {url}: {}", answer.status));
+    }
+    Ok(file)
+}
+
+/// The `h1:` hash of an archive that is what its source and the lock file say.
+fn verified(
+    address: &ProviderAddress,
+    package: &PackageMeta,
+    allowed: &[Arc<str>],
+    archive: &Path,
+) -> Result<Arc<str>, String> {
+    let outer = archive_hash(archive).map_err(|error| unreadable(archive, &error))?;
+    // A wrong checksum says more than that the archive cannot be read.
+    if package.required.iter().all(|hash| hash.starts_with("zh:")) {
+        check_source(package, std::slice::from_ref(&outer))?;
+    }
+    let file = File::open(archive).map_err(|error| unreadable(archive, &error))?;
+    let mut opened = ZipArchive::new(file).map_err(|error| format!("failed to open the provider archive: {error}"))?;
+    let inner = content_hash(&mut opened).map_err(|error| format!("failed to read the provider archive: {error}"))?;
+    check(address, package, allowed, &[Arc::clone(&inner), outer])?;
+    Ok(inner)
+}
+
+fn check(
+    address: &ProviderAddress,
+    package: &PackageMeta,
+    allowed: &[Arc<str>],
+    found: &[Arc<str>],
+) -> Result<(), String> {
+    check_source(package, found)?;
+    if !allowed.is_empty() && !found.iter().any(|hash| allowed.contains(hash)) {
+        return Err(format!(
+            "the current package for {address} {} doesn't match any of the checksums previously recorded in the dependency lock file; \
+             for more information: https://developer.hashicorp.com/terraform/language/provider-checksum-verification",
+            package.version
+        ));
+    }
+    Ok(())
+}
+
+fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String> {
+    let known: Vec<&Arc<str>> =
+        package.required.iter().filter(|hash| hash.starts_with("h1:") || hash.starts_with("zh:")).collect();
+    if known.is_empty() || found.iter().any(|hash| known.contains(&hash)) {
+        return Ok(());
+    }
+    let words: Vec<&str> = known.iter().map(|hash| &***hash).collect();
+    let found: Vec<&str> = found.iter().map(|hash| &**hash).collect();
+    Err(format!("archive has incorrect checksum {} (expected {})", found.join(" and "), words.join(" or ")))
+}
+
+fn unpack(store: &Store, archive: &Path, target: &Path) -> Result<(), String> {
+    store.put_archive(archive, target).map_err(|error| error.to_string())
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot read {}: {error}", path.display())
+}

@@ -1,0 +1,82 @@
+//! The hashes of the lock file: `h1:` of a package's files, `zh:` of its archive.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use zip::ZipArchive;
+
+/// `zh:` and the checksum of the archive as a file.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn archive_hash(archive: &Path) -> io::Result<Arc<str>> {
+    Ok(format!("zh:{}", hex(&digest(&mut File::open(archive)?)?)).into())
+}
+
+/// `h1:` of the files in an archive, the same as of the folder that it unpacks to.
+///
+/// # Errors
+/// It cannot be read, or is no archive.
+pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Arc<str>> {
+    let mut lines = Vec::with_capacity(archive.len());
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).map_err(io::Error::other)?;
+        if !entry.is_dir() {
+            let name = entry.name().map_err(io::Error::other)?.into_owned();
+            lines.push((name, hex(&digest(&mut entry)?)));
+        }
+    }
+    Ok(listing_hash(lines))
+}
+
+/// `h1:` of the files in a folder.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
+    let mut lines = Vec::new();
+    let mut rest = vec![(folder.canonicalize()?, String::new())];
+    while let Some((folder, prefix)) = rest.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                rest.push((entry.path(), format!("{name}/")));
+            } else {
+                lines.push((name, hex(&digest(&mut File::open(entry.path())?)?)));
+            }
+        }
+    }
+    Ok(listing_hash(lines))
+}
+
+/// The hash over the list of files that Go's checksum database defines.
+fn listing_hash(mut lines: Vec<(String, String)>) -> Arc<str> {
+    lines.sort_unstable();
+    let mut hasher = Sha256::new();
+    for (name, sum) in lines {
+        hasher.update(format!("{sum}  {name}\n"));
+    }
+    format!("h1:{}", STANDARD.encode(hasher.finalize())).into()
+}
+
+fn digest(from: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize().to_vec()),
+            length => hasher.update(buffer.get(..length).unwrap_or_default()),
+        }
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,311 @@
+//! Installation: from what a configuration needs to packages in their place and the lock file's new content.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_config::version::{Constraints, Operator, Version};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+use super::fetch::{Fetched, fetch};
+use super::hash::folder_hash;
+use super::lock::{Lock, Locks, constraints_text};
+use super::package::{Authentication, SourceError};
+use super::platform::Platform;
+use super::sources::{Offer, Sources};
+use super::store::Store;
+
+/// What happens, as it happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The version of the lock file is taken.
+    Reusing(&'a ProviderAddress),
+    /// The versions are asked for; the text holds the constraints, empty without any.
+    Finding(&'a ProviderAddress, String),
+    /// A package begins to be installed.
+    Installing(&'a ProviderAddress, &'a Version),
+    /// It was installed.
+    Installed(&'a ProviderAddress, &'a Version, Authentication),
+    /// The package in its place is right.
+    Present(&'a ProviderAddress, &'a Version),
+    /// The package in the shared cache is right.
+    Cached(&'a ProviderAddress, &'a Version),
+}
+
+/// Whether locked versions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selecting {
+    /// They are, as long as the constraints allow them.
+    Locked,
+    /// The newest version that the constraints allow is taken.
+    Newest,
+}
+
+/// The cache that several configurations share.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    /// Where it is.
+    pub store: Store,
+    /// Whether packages are taken from it that the lock file does not have.
+    pub trust: CacheTrust,
+}
+
+/// What of the cache is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheTrust {
+    /// Packages with a hash of the lock file.
+    Locked,
+    /// Any, although the lock file then lacks hashes: `plugin_cache_may_break_dependency_lock_file`.
+    Any,
+}
+
+/// What an installation works with.
+#[derive(Debug)]
+pub struct Installer {
+    /// Where packages come from.
+    pub sources: Sources,
+    /// Where they go.
+    pub store: Store,
+    /// What is shared.
+    pub cache: Option<Cache>,
+    /// The platform they are for.
+    pub platform: Platform,
+    /// What the program is called in a shell.
+    pub command: String,
+}
+
+/// What an installation came to.
+#[derive(Debug, Default)]
+pub struct Installation {
+    /// The lock file's content.
+    pub locks: Locks,
+    /// The providers newly locked with hashes of this platform alone.
+    pub hashed_here: Vec<ProviderAddress>,
+    /// Whether somebody other than HashiCorp has signed a package.
+    pub has_third_party: bool,
+    /// Warnings.
+    pub warnings: Diagnostics,
+}
+
+impl Installer {
+    /// Installs what is needed. The lock file itself is the caller's to write.
+    ///
+    /// # Errors
+    /// Problems with all providers that cannot be installed; the packages of the others are in place.
+    pub async fn install(
+        &self,
+        needed: &BTreeMap<ProviderAddress, Constraints>,
+        locks: &Locks,
+        selecting: Selecting,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<Installation, Diagnostics> {
+        let mut result = Installation::default();
+        let mut problems = Diagnostics::new();
+        let mut chosen = Vec::new();
+        for (address, constraints) in needed {
+            let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
+            match self.choose(address, constraints, locked, &mut result.warnings, tell).await {
+                Ok(choice) => chosen.push((address, constraints, choice)),
+                Err(problem) => problems.push(self.cannot_query(address, &problem)),
+            }
+        }
+        for (address, constraints, choice) in chosen {
+            let lock = locks.providers.get(address).filter(|lock| lock.version == choice.version);
+            let version = choice.version.clone();
+            match self.ensure(address, choice, lock, tell).await {
+                Ok(ensured) => result.take(address, constraints, version, lock, ensured),
+                Err(problem) => problems.push(Diagnostic::error(
+                    "Failed to install provider",
+                    format!("Error while installing {address} v{version}: {problem}"),
+                )),
+            }
+        }
+        if problems.has_errors() { Err(problems) } else { Ok(result) }
+    }
+
+    fn cannot_query(&self, address: &ProviderAddress, problem: &str) -> Diagnostic {
+        Diagnostic::error(
+            "Failed to query available provider packages",
+            format!(
+                "Could not retrieve the list of available versions for provider {}: {problem}\n\nTo see which modules are currently \
+                 depending on {} and what versions are specified, run the following command:\n    {} providers",
+                address.display_short(),
+                address.display_short(),
+                self.command
+            ),
+        )
+    }
+
+    async fn choose(
+        &self,
+        address: &ProviderAddress,
+        constraints: &Constraints,
+        locked: Option<&Lock>,
+        warnings: &mut Diagnostics,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<Choice, String> {
+        if let Some(lock) = locked {
+            tell(Event::Reusing(address));
+            if !allows(constraints, &lock.version) {
+                return Err(format!(
+                    "locked provider {address} {} does not match configured version constraint {}; must use {} init -upgrade to allow \
+                     selection of new versions",
+                    lock.version,
+                    constraints_text(constraints),
+                    self.command
+                ));
+            }
+            return Ok(Choice { version: lock.version.clone(), offer: None });
+        }
+        tell(Event::Finding(address, constraints_text(constraints)));
+        let (offers, told) = self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
+        for warning in told {
+            warnings.push(Diagnostic::warning(
+                "Additional provider information from registry",
+                format!("The remote registry returned warnings for {address}:\n- {warning}"),
+            ));
+        }
+        let newest = offers.into_iter().filter(|offer| allows(constraints, &offer.version));
+        let newest = newest.max_by(|a, b| a.version.cmp(&b.version));
+        match newest {
+            Some(offer) => Ok(Choice { version: offer.version.clone(), offer: Some(offer) }),
+            None if constraints.is_empty() => Err(format!("provider {address} has no released versions")),
+            None => Err(format!("no available releases match the given constraints {}", constraints_text(constraints))),
+        }
+    }
+
+    /// Sees to it that the package is in its place.
+    async fn ensure(
+        &self,
+        address: &ProviderAddress,
+        choice: Choice,
+        lock: Option<&Lock>,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<Ensured, String> {
+        let version = &choice.version;
+        let target = self.store.folder(address, version, &self.platform);
+        if let Some(lock) = lock
+            && matches(&target, &lock.hashes)
+        {
+            tell(Event::Present(address, version));
+            return Ok(Ensured::Known);
+        }
+        if let Some(ensured) = self.from_cache(address, version, lock, &target)? {
+            tell(Event::Cached(address, version));
+            return Ok(ensured);
+        }
+        let offer = match choice.offer {
+            Some(offer) => offer,
+            None => self.offer_of(address, version).await?,
+        };
+        tell(Event::Installing(address, version));
+        let allowed = lock.map(|lock| lock.hashes.as_slice()).unwrap_or_default();
+        let fetched = match &self.cache {
+            None => fetch(&self.sources, address, &offer, &self.platform, &self.store, allowed).await?,
+            Some(cache) => {
+                let fetched = fetch(&self.sources, address, &offer, &self.platform, &cache.store, allowed).await?;
+                let source = cache.store.folder(address, version, &self.platform);
+                self.store.put_link(&source, &target).map_err(|error| cannot_write(&target, &error))?;
+                fetched
+            }
+        };
+        tell(Event::Installed(address, version, fetched.authentication.clone()));
+        Ok(Ensured::Fetched(fetched))
+    }
+
+    fn from_cache(
+        &self,
+        address: &ProviderAddress,
+        version: &Version,
+        lock: Option<&Lock>,
+        target: &Path,
+    ) -> Result<Option<Ensured>, String> {
+        let Some(cache) = &self.cache else { return Ok(None) };
+        let cached = cache.store.folder(address, version, &self.platform);
+        let Ok(hash) = folder_hash(&cached) else { return Ok(None) };
+        let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
+        let has_lock = lock.is_some_and(|lock| lock.hashes.iter().any(|known| known.starts_with("h1:")));
+        if !is_locked && (cache.trust == CacheTrust::Locked || has_lock) {
+            return Ok(None);
+        }
+        self.store.put_link(&cached, target).map_err(|error| cannot_write(target, &error))?;
+        Ok(Some(if is_locked { Ensured::Known } else { Ensured::Unvouched(hash) }))
+    }
+
+    async fn offer_of(&self, address: &ProviderAddress, version: &Version) -> Result<Offer, String> {
+        let (offers, _) = self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
+        offers.into_iter().find(|offer| offer.version == *version).ok_or_else(|| {
+            SourceError::NotFound(format!(
+                "provider {address} {version} is not available: none of the sources has this version for {}",
+                self.platform
+            ))
+            .to_string()
+        })
+    }
+}
+
+impl Installation {
+    fn take(
+        &mut self,
+        address: &ProviderAddress,
+        constraints: &Constraints,
+        version: Version,
+        before: Option<&Lock>,
+        ensured: Ensured,
+    ) {
+        let mut lock = Lock { version, constraints: constraints.clone(), hashes: Vec::new() };
+        lock.add_hashes(before.into_iter().flat_map(|lock| lock.hashes.iter().cloned()));
+        match ensured {
+            Ensured::Known => {}
+            Ensured::Unvouched(hash) => {
+                lock.add_hashes([hash]);
+                self.hashed_here.push(address.clone());
+            }
+            Ensured::Fetched(fetched) => {
+                self.has_third_party |= fetched.authentication.is_third_party();
+                if fetched.vouched.is_empty() && before.is_none() {
+                    self.hashed_here.push(address.clone());
+                }
+                lock.add_hashes(fetched.vouched);
+                lock.add_hashes([fetched.hash]);
+            }
+        }
+        self.locks.providers.insert(address.clone(), lock);
+    }
+}
+
+/// A version, and where it is offered if that was asked.
+struct Choice {
+    version: Version,
+    offer: Option<Offer>,
+}
+
+/// What is known of a package that is in its place.
+enum Ensured {
+    /// The lock file has it.
+    Known,
+    /// Only its own hash.
+    Unvouched(Arc<str>),
+    /// It was fetched.
+    Fetched(Fetched),
+}
+
+/// Whether the version may be taken. A pre-release must be asked for by its exact number.
+pub(super) fn allows(constraints: &Constraints, version: &Version) -> bool {
+    let is_named = || {
+        constraints.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
+    };
+    constraints.allow(version) && (!version.is_prerelease() || is_named())
+}
+
+/// Whether the package at `folder` has one of the hashes.
+pub(super) fn matches(folder: &Path, hashes: &[Arc<str>]) -> bool {
+    folder.is_dir()
+        && hashes.iter().any(|hash| hash.starts_with("h1:"))
+        && folder_hash(folder).is_ok_and(|hash| hashes.contains(&hash))
+}
+
+fn cannot_write(target: &Path, error: &std::io::Error) -> String {
+    format!("cannot put the package at {}: {error}", PathBuf::from(target).display())
+}

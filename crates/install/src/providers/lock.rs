@@ -1,0 +1,147 @@
+//! The lock file as it is written, and constraints in the form in which it has them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_config::LockFile;
+use groma_config::version::{Constraint, Constraints, Version};
+
+/// The file's name.
+pub const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+const HEADER: &str =
+    "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+
+/// The packages that a configuration is tied to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Locks {
+    /// By provider, in the order of the file.
+    pub providers: BTreeMap<ProviderAddress, Lock>,
+}
+
+/// One tie.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lock {
+    /// The version.
+    pub version: Version,
+    /// The constraints that it was chosen by.
+    pub constraints: Constraints,
+    /// The hashes of which a package must have one, sorted.
+    pub hashes: Vec<Arc<str>>,
+}
+
+impl Lock {
+    /// With these hashes too.
+    pub(super) fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
+        self.hashes.extend(hashes);
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+    }
+}
+
+impl From<&LockFile> for Locks {
+    fn from(file: &LockFile) -> Self {
+        let providers = file.providers.iter().map(|(address, locked)| {
+            let mut lock =
+                Lock { version: locked.version.clone(), constraints: locked.constraints.clone(), hashes: Vec::new() };
+            lock.add_hashes(locked.hashes.iter().cloned());
+            (address.clone(), lock)
+        });
+        Self { providers: providers.collect() }
+    }
+}
+
+impl Locks {
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let mut text = HEADER.to_owned();
+        for (address, lock) in &self.providers {
+            let constraints = constraints_text(&lock.constraints);
+            // The formatter aligns the equals signs of neighbours.
+            let (name, constraints) = match &constraints[..] {
+                "" => ("version", String::new()),
+                some => ("version    ", format!("  constraints = \"{some}\"\n")),
+            };
+            text.push_str(&format!("\nprovider \"{address}\" {{\n  {name} = \"{}\"\n{constraints}", lock.version));
+            if !lock.hashes.is_empty() {
+                text.push_str("  hashes = [\n");
+                lock.hashes.iter().for_each(|hash| text.push_str(&format!("    \"{hash}\",\n")));
+                text.push_str("  ]\n");
+            }
+            text.push_str("}\n");
+        }
+        text
+    }
+
+    /// Writes the file into `folder`: whole or not at all.
+    ///
+    /// # Errors
+    /// The folder cannot be written to.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(self.text().as_bytes())?;
+        allow_reading(file.as_file())?;
+        file.persist(folder.join(LOCK_FILE)).map(drop).map_err(|error| error.error)
+    }
+}
+
+/// Temporary files are for their owner alone; this one is to be shared.
+#[cfg(unix)]
+fn allow_reading(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn allow_reading(_: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Constraints in their one form: each once, by version and then by operator.
+pub fn constraints_text(constraints: &Constraints) -> String {
+    let mut list: Vec<&Constraint> = constraints.iter().collect();
+    list.sort_by(|a, b| a.version.cmp(&b.version).then(a.operator.cmp(&b.operator)));
+    let mut texts: Vec<String> = list.into_iter().map(ToString::to_string).collect();
+    texts.dedup();
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_laid_out_as_its_readers_expect() {
+        let lock = |constraints: &str| Lock {
+            version: Version::new(1, 2, 0),
+            constraints: if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() },
+            hashes: vec!["h1:a=".into(), "zh:00".into()],
+        };
+        let providers = [("one", lock("")), ("two", lock("~> 1.0, < 2.0"))];
+        let providers = providers.map(|(name, lock)| (ProviderAddress::default_for(name), lock));
+        insta::assert_snapshot!(Locks { providers: providers.into() }.text(), @r#"
+        # This file is maintained automatically by "terraform init".
+        # Manual edits may be lost in future updates.
+
+        provider "registry.terraform.io/hashicorp/one" {
+          version = "1.2.0"
+          hashes = [
+            "h1:a=",
+            "zh:00",
+          ]
+        }
+
+        provider "registry.terraform.io/hashicorp/two" {
+          version     = "1.2.0"
+          constraints = "~> 1.0, < 2.0.0"
+          hashes = [
+            "h1:a=",
+            "zh:00",
+          ]
+        }
+        "#);
+    }
+}

@@ -1,0 +1,27 @@
+//! Provider packages: sources, verification, installation, the lock file, selection.
+//!
+//! The modules in their order, each using only those before it: `platform`, `hash`, `archive`, `package`, `filesystem`, `signature`,
+//! `registry`, `network_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`, `selection`.
+
+mod archive;
+mod fetch;
+pub mod filesystem;
+pub mod hash;
+mod installer;
+mod lock;
+mod network_mirror;
+mod package;
+mod platform;
+mod registry;
+mod selection;
+pub mod signature;
+mod sources;
+mod store;
+
+pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
+pub use lock::{LOCK_FILE, Lock, Locks, constraints_text};
+pub use package::{Authentication, Location, PackageMeta, SourceError};
+pub use platform::{InvalidPlatform, Platform};
+pub use selection::{Candidates, Selection, executable};
+pub use sources::{Method, Pattern, Source, Sources};
+pub use store::Store;

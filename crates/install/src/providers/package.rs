@@ -1,0 +1,92 @@
+//! A package that a source offers, and what was found out about it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_config::version::Version;
+
+use crate::http::Url;
+
+/// Where the bytes of a package are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A folder with its files.
+    Folder(PathBuf),
+    /// An archive on this machine.
+    Archive(PathBuf),
+    /// An archive to be downloaded.
+    Download {
+        /// From where.
+        url: Url,
+        /// What it is called.
+        filename: String,
+    },
+}
+
+/// What a source says about one package.
+#[derive(Clone, Debug)]
+pub struct PackageMeta {
+    /// Its version.
+    pub version: Version,
+    /// Where it is.
+    pub location: Location,
+    /// Hashes of the package one of which it must have; empty where the source tells none.
+    pub required: Vec<Arc<str>>,
+    /// Further hashes of the version that the source vouches for, for the lock file.
+    pub vouched: Vec<Arc<str>>,
+    /// How far it can be trusted when the hashes are right.
+    pub authentication: Authentication,
+}
+
+/// How far a package was authenticated, as `init` tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Authentication {
+    /// Not at all.
+    None,
+    /// It has the checksum that its source says.
+    Checksum,
+    /// HashiCorp has signed its checksum.
+    Official,
+    /// A partner of the registry has signed its checksum.
+    Partner(String),
+    /// The author has signed its checksum, with the key of this id.
+    SelfSigned(String),
+}
+
+impl Authentication {
+    /// Whether it was signed by somebody other than HashiCorp.
+    pub fn is_third_party(&self) -> bool {
+        matches!(self, Self::Partner(_) | Self::SelfSigned(_))
+    }
+}
+
+/// `unauthenticated`, `signed by HashiCorp`, …
+impl fmt::Display for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("unauthenticated"),
+            Self::Checksum => f.write_str("verified checksum"),
+            Self::Official => f.write_str("signed by HashiCorp"),
+            Self::Partner(key) => write!(f, "signed by a HashiCorp partner, key ID {key}"),
+            Self::SelfSigned(key) => write!(f, "self-signed, key ID {key}"),
+        }
+    }
+}
+
+/// Why a source cannot say what it has. The text follows a heading that names the provider.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// The source does not have the provider at all.
+    #[error("{0}")]
+    NotFound(String),
+    /// The source cannot be used.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl SourceError {
+    pub(super) fn failed(problem: impl fmt::Display) -> Self {
+        Self::Failed(problem.to_string())
+    }
+}

@@ -1,0 +1,259 @@
+//! The provider registry protocol, version 1.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_config::version::Version;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::platform::Platform;
+use super::signature::PublicKey;
+use crate::credentials::Token;
+use crate::discovery::Discovery;
+use crate::http::{Response, StatusCode, Url};
+
+const SERVICE: &str = "providers.v1";
+const LARGEST_DOCUMENT: u64 = 32 << 20;
+
+/// The newest minor of each plugin protocol that packages may speak.
+const PROTOCOLS: [&str; 2] = ["5", "6"];
+
+#[derive(Deserialize)]
+struct Versions {
+    versions: Vec<Offered>,
+    #[serde(default)]
+    warnings: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Offered {
+    version: String,
+    #[serde(default)]
+    protocols: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Download {
+    #[serde(default)]
+    protocols: Vec<String>,
+    filename: String,
+    download_url: String,
+    shasum: String,
+    shasums_url: String,
+    shasums_signature_url: String,
+    #[serde(default)]
+    signing_keys: SigningKeys,
+}
+
+#[derive(Default, Deserialize)]
+struct SigningKeys {
+    #[serde(default)]
+    gpg_public_keys: Vec<SigningKey>,
+}
+
+#[derive(Deserialize)]
+struct SigningKey {
+    ascii_armor: String,
+    #[serde(default)]
+    trust_signature: String,
+}
+
+/// What a registry offers of a provider.
+pub(super) struct Listing {
+    pub versions: Vec<Version>,
+    pub warnings: Vec<String>,
+}
+
+/// One registry, found.
+pub(super) struct Registry<'a> {
+    discovery: &'a Discovery,
+    base: Url,
+    host: String,
+    token: Option<Token>,
+}
+
+/// The host with its port, as credentials are kept for it.
+pub(super) fn host_of(url: &Url) -> String {
+    let mut host = url.host_str().unwrap_or_default().to_owned();
+    if let Some(port) = url.port() {
+        let _ = write!(host, ":{port}");
+    }
+    host
+}
+
+impl<'a> Registry<'a> {
+    /// Finds the registry of the provider's host.
+    pub async fn find(discovery: &'a Discovery, address: &ProviderAddress) -> Result<Self, SourceError> {
+        let host = &*address.hostname;
+        let services = discovery
+            .services(host)
+            .await
+            .map_err(|error| SourceError::Failed(format!("could not connect to {host}: {error}")))?;
+        let base = services
+            .url(SERVICE)
+            .map_err(|_| SourceError::Failed(format!("host {host} does not offer a Terraform provider registry")))?;
+        let token = discovery.token(host).await.map_err(SourceError::failed)?;
+        Ok(Self { discovery, base, host: host.to_owned(), token })
+    }
+
+    /// The versions of a provider, of those protocols that are spoken here.
+    pub async fn versions(&self, address: &ProviderAddress) -> Result<Listing, SourceError> {
+        let path = format!("{}/{}/versions", address.namespace, address.type_name);
+        let (_, listing): (_, Versions) = self.document(&path, address).await?;
+        let speaks = |offered: &&Offered| offered.protocols.is_empty() || is_spoken(&offered.protocols);
+        let versions: Vec<Version> =
+            listing.versions.iter().filter(speaks).filter_map(|offered| offered.version.parse().ok()).collect();
+        if versions.is_empty() && !listing.versions.is_empty() {
+            return Err(SourceError::Failed(format!(
+                "no version of {address} in {} speaks plugin protocol 5 or 6",
+                self.host
+            )));
+        }
+        Ok(Listing { versions, warnings: listing.warnings.unwrap_or_default() })
+    }
+
+    /// What the registry says about one package; the list of checksums and its signature have been verified.
+    pub async fn package(
+        &self,
+        address: &ProviderAddress,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<PackageMeta, SourceError> {
+        let path =
+            format!("{}/{}/{version}/download/{}/{}", address.namespace, address.type_name, platform.os, platform.arch);
+        let (url, download): (Url, Download) = self.document(&path, address).await.map_err(|error| match error {
+            SourceError::NotFound(_) => {
+                SourceError::NotFound(format!("provider {address} {version} is not available for {platform}"))
+            }
+            other => other,
+        })?;
+        if !download.protocols.is_empty() && !is_spoken(&download.protocols) {
+            return Err(SourceError::Failed(format!(
+                "provider {address} {version} speaks plugin protocol {}, and this program 5 and 6",
+                download.protocols.join(", ")
+            )));
+        }
+        let join = |text: &str| {
+            url.join(text).map_err(|error| {
+                SourceError::Failed(format!("the registry answered with an invalid address {text:?}: {error}"))
+            })
+        };
+        let sums = self.file(&join(&download.shasums_url)?, "checksums").await?;
+        let signature = self.file(&join(&download.shasums_signature_url)?, "signature of the checksums").await?;
+        let authentication = authenticate(&sums, &signature, &download.signing_keys)?;
+        let vouched = checksums(&sums)?;
+        let listed = vouched.iter().find(|(name, _)| *name == download.filename).ok_or_else(|| {
+            SourceError::Failed(format!("the list of checksums has no entry for {}", download.filename))
+        })?;
+        if !listed.1.eq_ignore_ascii_case(&download.shasum) {
+            return Err(SourceError::Failed(format!(
+                "the registry says that {} has the checksum {}, and the signed list of checksums says {}",
+                download.filename, download.shasum, listed.1
+            )));
+        }
+        let required = vec![Arc::from(format!("zh:{}", listed.1))];
+        Ok(PackageMeta {
+            version: version.clone(),
+            location: Location::Download { url: join(&download.download_url)?, filename: download.filename.clone() },
+            required,
+            vouched: vouched.iter().map(|(_, sum)| format!("zh:{sum}").into()).collect(),
+            authentication,
+        })
+    }
+
+    async fn document<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        address: &ProviderAddress,
+    ) -> Result<(Url, T), SourceError> {
+        let url = self.base.join(path).map_err(SourceError::failed)?;
+        let answer = self
+            .discovery
+            .http()
+            .get(&url, self.token.as_ref(), LARGEST_DOCUMENT)
+            .await
+            .map_err(SourceError::failed)?;
+        self.check(&answer, &url, address)?;
+        let value = serde_json::from_slice(&answer.body).map_err(|error| {
+            SourceError::Failed(format!("{url} answered with something else than the protocol asks: {error}"))
+        })?;
+        Ok((answer.url, value))
+    }
+
+    fn check(&self, answer: &Response, url: &Url, address: &ProviderAddress) -> Result<(), SourceError> {
+        let host = &self.host;
+        match answer.status {
+            status if status.is_success() => Ok(()),
+            StatusCode::NOT_FOUND => {
+                Err(SourceError::NotFound(format!("provider registry {host} does not have a provider named {address}")))
+            }
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.token.is_none() => {
+                Err(SourceError::Failed(format!(
+                    "host {host} asks for credentials: give some with \"login {host}\" or in the CLI configuration"
+                )))
+            }
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Err(SourceError::Failed(format!("host {host} rejected the given authentication credentials")))
+            }
+            status => Err(SourceError::Failed(format!("{url} answered {status}"))),
+        }
+    }
+
+    async fn file(&self, url: &Url, what: &str) -> Result<Vec<u8>, SourceError> {
+        // Files may be anywhere; the registry's token is for the registry alone.
+        let token = self.token.as_ref().filter(|_| host_of(url) == self.host && url.scheme() == "https");
+        let answer = self.discovery.http().get(url, token, LARGEST_DOCUMENT).await.map_err(SourceError::failed)?;
+        if !answer.status.is_success() {
+            return Err(SourceError::Failed(format!(
+                "failed to retrieve the {what}: {url} answered {}",
+                answer.status
+            )));
+        }
+        Ok(answer.body)
+    }
+}
+
+/// Who has signed the list of checksums.
+fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Authentication, SourceError> {
+    let mut problem = "the registry names no key".to_owned();
+    for entry in &keys.gpg_public_keys {
+        let key = match PublicKey::parse(&entry.ascii_armor) {
+            Ok(key) => key,
+            Err(error) => {
+                problem = format!("a key of the registry cannot be used: {error}");
+                continue;
+            }
+        };
+        match key.verify(sums, signature) {
+            Ok(()) if key.is_hashicorp() => return Ok(Authentication::Official),
+            Ok(()) if !entry.trust_signature.is_empty() => return Ok(Authentication::Partner(key.id())),
+            Ok(()) => return Ok(Authentication::SelfSigned(key.id())),
+            Err(error) => problem = error.to_string(),
+        }
+    }
+    Err(SourceError::Failed(format!("error checking signature: {problem}")))
+}
+
+/// The lines of a `SHA256SUMS` file: names with their checksums.
+fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceError> {
+    let text =
+        std::str::from_utf8(sums).map_err(|_| SourceError::Failed("the list of checksums is no text".to_owned()))?;
+    let mut list = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let entry = line.split_once(char::is_whitespace).map(|(sum, name)| (sum, name.trim_start_matches([' ', '*'])));
+        match entry {
+            Some((sum, name)) if sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                list.push((name.to_owned(), sum.to_ascii_lowercase()));
+            }
+            _ => return Err(SourceError::Failed(format!("the list of checksums has a line that is none: {line:?}"))),
+        }
+    }
+    Ok(list)
+}
+
+fn is_spoken(protocols: &[String]) -> bool {
+    protocols.iter().any(|protocol| PROTOCOLS.contains(&protocol.split('.').next().unwrap_or_default()))
+}

@@ -1,0 +1,189 @@
+//! Which package, process or part of the program answers for a provider.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_config::version::{Constraints, Version};
+use groma_diagnostics::Diagnostic;
+
+use super::hash::folder_hash;
+use super::installer::allows;
+use super::lock::{Locks, constraints_text};
+use super::platform::Platform;
+use super::store::Store;
+
+/// What answers for a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// It is part of this program.
+    Builtin,
+    /// A process that runs already.
+    Reattach,
+    /// The program in a folder of development builds; nothing is verified.
+    Override(PathBuf),
+    /// An installed package, verified against the lock file.
+    Package {
+        /// Its folder.
+        folder: PathBuf,
+        /// Its version.
+        version: Version,
+        /// The hashes of the lock file, one of which it has.
+        hashes: Vec<Arc<str>>,
+    },
+}
+
+/// What may answer for providers.
+#[derive(Clone, Debug)]
+pub struct Candidates<'a> {
+    /// Those that are part of this program.
+    pub builtin: BTreeSet<ProviderAddress>,
+    /// Those of processes that run already.
+    pub reattached: BTreeSet<ProviderAddress>,
+    /// The folders of development builds.
+    pub overrides: &'a BTreeMap<ProviderAddress, PathBuf>,
+    /// The lock file's content.
+    pub locks: &'a Locks,
+    /// The installed packages.
+    pub store: &'a Store,
+    /// The platform they are for.
+    pub platform: &'a Platform,
+    /// What the program is called in texts.
+    pub product: &'a str,
+    /// What it is called in a shell.
+    pub command: &'a str,
+}
+
+impl Candidates<'_> {
+    /// What answers for each of the needed providers.
+    ///
+    /// # Errors
+    /// `Inconsistent dependency lock file` where the lock file does not have what is needed, `Required plugins are not installed`
+    /// where its packages are not in place or are not what they were.
+    pub fn select(
+        &self,
+        needed: &BTreeMap<ProviderAddress, Constraints>,
+    ) -> Result<BTreeMap<ProviderAddress, Selection>, Diagnostic> {
+        let mut selected = BTreeMap::new();
+        let mut rest = Vec::new();
+        for (address, constraints) in needed {
+            if self.reattached.contains(address) {
+                selected.insert(address.clone(), Selection::Reattach);
+            } else if let Some(folder) = self.overrides.get(address) {
+                selected.insert(address.clone(), Selection::Override(folder.clone()));
+            } else if self.builtin.contains(address) {
+                selected.insert(address.clone(), Selection::Builtin);
+            } else {
+                rest.push((address, constraints));
+            }
+        }
+        self.check_locks(&rest)?;
+        let mut problems = Vec::new();
+        for (address, _) in rest {
+            match self.package(address) {
+                Ok(selection) => drop(selected.insert(address.clone(), selection)),
+                Err(problem) => problems.push(format!("\n  - {address}: {problem}")),
+            }
+        }
+        if problems.is_empty() { Ok(selected) } else { Err(self.not_installed(&problems)) }
+    }
+
+    fn check_locks(&self, needed: &[(&ProviderAddress, &Constraints)]) -> Result<(), Diagnostic> {
+        let mut problems = String::new();
+        for (address, constraints) in needed {
+            match self.locks.providers.get(address) {
+                None => problems.push_str(&format!(
+                    "\n  - provider {address}: required by this configuration but no version is selected"
+                )),
+                Some(lock) if !allows(constraints, &lock.version) => {
+                    problems.push_str(&format!(
+                        "\n  - provider {address}: locked version selection {} doesn't match the updated version constraints \"{}\"",
+                        lock.version,
+                        constraints_text(constraints)
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let command = self.command;
+        let advice = if self.locks.providers.is_empty() {
+            format!(
+                "To make the initial dependency selections that will initialize the dependency lock file, run:\n  {command} init"
+            )
+        } else {
+            format!(
+                "To update the locked dependency selections to match a changed configuration, run:\n  {command} init -upgrade"
+            )
+        };
+        Err(Diagnostic::error(
+            "Inconsistent dependency lock file",
+            format!(
+                "The following dependency selections recorded in the lock file are inconsistent with the current configuration:{problems}\
+                 \n\n{advice}"
+            ),
+        ))
+    }
+
+    fn package(&self, address: &ProviderAddress) -> Result<Selection, String> {
+        let lock = self.locks.providers.get(address).ok_or("no version is selected")?;
+        let folder = self.store.folder(address, &lock.version, self.platform);
+        let root = self.store.root().display();
+        if !folder.is_dir() {
+            return Err(format!("there is no package for {address} {} cached in {root}", lock.version));
+        }
+        if !lock.hashes.is_empty() {
+            let hash = folder_hash(&folder).map_err(|error| {
+                format!("failed to verify checksum of {address} {} package cached in {root}: {error}", lock.version)
+            })?;
+            let has_comparable = lock.hashes.iter().any(|hash| hash.starts_with("h1:"));
+            if has_comparable && !lock.hashes.contains(&hash) {
+                return Err(format!(
+                    "the cached package for {address} {} (in {root}) does not match any of the checksums recorded in the dependency \
+                     lock file",
+                    lock.version
+                ));
+            }
+        }
+        Ok(Selection::Package { folder, version: lock.version.clone(), hashes: lock.hashes.clone() })
+    }
+
+    fn not_installed(&self, problems: &[String]) -> Diagnostic {
+        Diagnostic::error(
+            "Required plugins are not installed",
+            format!(
+                "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{}\n\n{} uses \
+                 external plugins to integrate with a variety of different infrastructure services. To download the plugins required for \
+                 this configuration, run:\n  {} init",
+                problems.concat(),
+                self.product,
+                self.command
+            ),
+        )
+    }
+}
+
+/// The program in a package's folder: the file whose name begins with `terraform-provider-TYPE`.
+///
+/// # Errors
+/// There is none, or there are several; the text says so.
+pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, String> {
+    let prefix = format!("terraform-provider-{}", address.type_name);
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("could not read {}: {error}", folder.display()))?;
+    let is_program =
+        |name: &str| name.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']));
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| is_program(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    match found.len() {
+        1 => Ok(found.swap_remove(0)),
+        0 => Err(format!("could not find executable file starting with {prefix} in {}", folder.display())),
+        _ => Err(format!("found multiple executable files starting with {prefix} in {}", folder.display())),
+    }
+}

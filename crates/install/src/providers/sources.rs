@@ -1,0 +1,200 @@
+//! Where packages come from: the methods of `provider_installation`, asked in their order.
+
+use std::path::PathBuf;
+
+use groma_address::ProviderAddress;
+use groma_config::version::Version;
+
+use super::package::{PackageMeta, SourceError};
+use super::platform::Platform;
+use super::registry::Registry;
+use super::{filesystem, network_mirror};
+use crate::discovery::Discovery;
+use crate::http::Url;
+
+/// One way to get packages, for some providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// What is asked.
+    pub source: Source,
+    /// Only these providers; all where there is none.
+    pub include: Vec<Pattern>,
+    /// Not these providers.
+    pub exclude: Vec<Pattern>,
+}
+
+/// What is asked for packages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The registry of the provider's own host.
+    Direct,
+    /// A folder.
+    Filesystem(PathBuf),
+    /// A server that speaks the mirror protocol; its address ends with a slash.
+    Network(Url),
+}
+
+/// A set of providers: `registry.terraform.io/hashicorp/*`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    host: String,
+    namespace: String,
+    type_name: String,
+}
+
+impl Pattern {
+    /// Reads `HOST/NAMESPACE/TYPE` or `NAMESPACE/TYPE`, each of which may be `*`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let (host, namespace, type_name) = match parts[..] {
+            [host, namespace, type_name] => (host, namespace, type_name),
+            [namespace, type_name] => (groma_address::DEFAULT_PROVIDER_HOST, namespace, type_name),
+            _ => return None,
+        };
+        let is_part = |part: &str| part == "*" || (!part.is_empty() && !part.contains('*'));
+        if ![host, namespace, type_name].into_iter().all(is_part) || (namespace == "*" && type_name != "*") {
+            return None;
+        }
+        Some(Self {
+            host: host.to_lowercase(),
+            namespace: namespace.to_lowercase(),
+            type_name: type_name.to_lowercase(),
+        })
+    }
+
+    /// Whether the provider is one of them.
+    pub fn covers(&self, address: &ProviderAddress) -> bool {
+        let fits = |pattern: &str, part: &str| pattern == "*" || pattern == part;
+        fits(&self.host, &address.hostname)
+            && fits(&self.namespace, &address.namespace)
+            && fits(&self.type_name, &address.type_name)
+    }
+}
+
+impl Method {
+    /// The method for all providers.
+    pub fn for_all(source: Source) -> Self {
+        Self { source, include: Vec::new(), exclude: Vec::new() }
+    }
+
+    fn serves(&self, address: &ProviderAddress) -> bool {
+        (self.include.is_empty() || self.include.iter().any(|pattern| pattern.covers(address)))
+            && !self.exclude.iter().any(|pattern| pattern.covers(address))
+    }
+}
+
+/// The methods of a run with what they need.
+#[derive(Debug)]
+pub struct Sources {
+    /// In their order: the first that has a version is asked for it.
+    pub methods: Vec<Method>,
+    /// For the servers.
+    pub discovery: Discovery,
+}
+
+/// A version together with where it is offered.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+    pub version: Version,
+    method: usize,
+}
+
+impl Sources {
+    /// All versions of a provider that any method offers, with warnings of the registries.
+    pub(super) async fn offers(
+        &self,
+        address: &ProviderAddress,
+        platform: &Platform,
+    ) -> Result<(Vec<Offer>, Vec<String>), SourceError> {
+        let mut offers: Vec<Offer> = Vec::new();
+        let mut warnings = Vec::new();
+        let mut missing = Vec::new();
+        let mut has_answer = false;
+        for (index, method) in self.methods.iter().enumerate().filter(|(_, method)| method.serves(address)) {
+            match self.versions(&method.source, address, platform, &mut warnings).await {
+                Ok(versions) => {
+                    has_answer = true;
+                    for version in versions {
+                        if !offers.iter().any(|offer| offer.version == version) {
+                            offers.push(Offer { version, method: index });
+                        }
+                    }
+                }
+                Err(SourceError::NotFound(problem)) => missing.push(problem),
+                Err(problem) => return Err(problem),
+            }
+        }
+        match (has_answer, &missing[..]) {
+            (true, _) => Ok((offers, warnings)),
+            (false, []) => Err(SourceError::NotFound(
+                "no available provider source covers it: see the include and exclude of provider_installation"
+                    .to_owned(),
+            )),
+            (false, [one]) => Err(SourceError::NotFound(one.clone())),
+            (false, several) => Err(SourceError::NotFound(format!(
+                "provider {address} was not found in any of the search locations\n\n  - {}",
+                several.join("\n  - ")
+            ))),
+        }
+    }
+
+    async fn versions(
+        &self,
+        source: &Source,
+        address: &ProviderAddress,
+        platform: &Platform,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Version>, SourceError> {
+        match source {
+            Source::Filesystem(root) => {
+                Ok(filesystem::packages(root, address, platform)?.into_iter().map(|package| package.version).collect())
+            }
+            Source::Network(base) => network_mirror::versions(&self.discovery, base, address).await,
+            Source::Direct => {
+                let listing = Registry::find(&self.discovery, address).await?.versions(address).await?;
+                warnings.extend(listing.warnings);
+                Ok(listing.versions)
+            }
+        }
+    }
+
+    /// What the source says about the package of an offer.
+    pub(super) async fn package(
+        &self,
+        address: &ProviderAddress,
+        offer: &Offer,
+        platform: &Platform,
+    ) -> Result<PackageMeta, SourceError> {
+        let nothing =
+            || SourceError::NotFound(format!("there is no package of {address} {} for {platform}", offer.version));
+        match &self.methods.get(offer.method).ok_or_else(nothing)?.source {
+            Source::Filesystem(root) => {
+                let packages = filesystem::packages(root, address, platform)?;
+                packages.into_iter().find(|package| package.version == offer.version).ok_or_else(nothing)
+            }
+            Source::Network(base) => {
+                network_mirror::package(&self.discovery, base, address, &offer.version, platform).await
+            }
+            Source::Direct => {
+                Registry::find(&self.discovery, address).await?.package(address, &offer.version, platform).await
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_cover_what_they_name() {
+        let aws = ProviderAddress::default_for("aws");
+        for pattern in ["hashicorp/aws", "hashicorp/*", "registry.terraform.io/*/*", "*/*/*", "*/*"] {
+            assert!(Pattern::parse(pattern).unwrap().covers(&aws), "{pattern}");
+        }
+        assert!(!Pattern::parse("example.com/*/*").unwrap().covers(&aws));
+        for wrong in ["aws", "*/aws", "a/b/c/d", "host/na*/x", ""] {
+            assert_eq!(Pattern::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Where packages are kept: the folder of a configuration, and the cache that several share.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use groma_address::ProviderAddress;
+use groma_config::version::Version;
+
+use super::archive::unpack;
+use super::filesystem::package_folder;
+use super::platform::Platform;
+
+/// A folder of unpacked packages, `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    /// The store at `root`, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder of all packages.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a package is, or would be.
+    pub fn folder(&self, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
+        package_folder(&self.root, address, version, platform)
+    }
+
+    /// Unpacks an archive to where the package belongs. Other processes see the whole package or none.
+    ///
+    /// # Errors
+    /// The archive is damaged or refused, or the folder cannot be written to; nothing is left behind then.
+    pub(super) fn put_archive(&self, archive: &Path, target: &Path) -> io::Result<()> {
+        let parent = parent(target)?;
+        fs::create_dir_all(parent)?;
+        let result = (|| {
+            let scratch = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(parent)?;
+            let fresh = scratch.path().join("package");
+            fs::create_dir(&fresh)?;
+            unpack(archive, &fresh)?;
+            replace(&fresh, target, scratch.path())
+        })();
+        if result.is_err() {
+            self.remove_empty(parent);
+        }
+        result
+    }
+
+    /// Makes the package be the folder at `source`: a link to it.
+    ///
+    /// # Errors
+    /// The folder cannot be written to.
+    pub(super) fn put_link(&self, source: &Path, target: &Path) -> io::Result<()> {
+        let parent = parent(target)?;
+        fs::create_dir_all(parent)?;
+        let scratch = tempfile::Builder::new().prefix(".linking-").tempdir_in(parent)?;
+        let fresh = scratch.path().join("package");
+        link(&source.canonicalize()?, &fresh)?;
+        replace(&fresh, target, scratch.path())
+    }
+
+    /// Takes a package away again, with the folders that become empty.
+    pub(super) fn remove(&self, target: &Path) {
+        if target.is_symlink() {
+            let _ = fs::remove_file(target);
+        } else {
+            let _ = fs::remove_dir_all(target);
+        }
+        if let Some(parent) = target.parent() {
+            self.remove_empty(parent);
+        }
+    }
+
+    fn remove_empty(&self, from: &Path) {
+        let mut folder = Some(from);
+        while let Some(path) = folder.filter(|path| path.starts_with(&self.root)) {
+            // What is not empty stays.
+            if fs::remove_dir(path).is_err() {
+                return;
+            }
+            folder = path.parent();
+        }
+    }
+}
+
+fn parent(target: &Path) -> io::Result<&Path> {
+    target.parent().ok_or_else(|| io::Error::other("a package needs a folder to be in"))
+}
+
+/// Puts `fresh` in the place of `target`; what was there goes to `scratch`, which is deleted later.
+fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
+    for attempt in 0..3 {
+        if target.symlink_metadata().is_ok() {
+            // Somebody else may be quicker.
+            let _ = fs::rename(target, scratch.join(format!("old-{attempt}")));
+        }
+        match fs::rename(fresh, target) {
+            Ok(()) => return Ok(()),
+            Err(error) if attempt == 2 => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(source: &Path, target: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(source, target)
+}
+
+#[cfg(not(unix))]
+fn link(source: &Path, target: &Path) -> io::Result<()> {
+    fs::create_dir(target)?;
+    for entry in fs::read_dir(source)? {
+        let entry = entry?;
+        let to = target.join(entry.file_name());
+        if entry.file_type()?.is_dir() { link(&entry.path(), &to)? } else { fs::copy(entry.path(), to).map(drop)? }
+    }
+    Ok(())
+}

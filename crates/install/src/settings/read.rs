@@ -1,0 +1,378 @@
+//! From the texts of configuration files to what they mean.
+
+use std::path::{Path, PathBuf};
+
+use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use serde_json::{Map, Value};
+
+use super::text::{Entry, Setting, parse};
+use super::{CliConfiguration, HelperSetting, Places};
+use crate::credentials::Token;
+use crate::discovery::Services;
+use crate::http::Url;
+use crate::providers::{Method, Pattern, Source};
+
+/// Reads all files of the CLI configuration; what is wrong with one leaves the others standing.
+pub fn read(places: &Places) -> (CliConfiguration, Diagnostics) {
+    let mut reader = Reader { places, found: CliConfiguration::default(), problems: Diagnostics::new() };
+    if let Some(file) = &places.file {
+        reader.file(file);
+    }
+    for file in folder_files(places.folder.as_deref()) {
+        reader.file(&file);
+    }
+    (reader.found, reader.problems)
+}
+
+fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
+    let Some(entries) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
+    let endings = [".tfrc", ".tfrc.json", ".tofurc", ".tofurc.json"];
+    let is_file = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| endings.iter().any(|end| name.to_string_lossy().ends_with(end)))
+    };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_file).collect();
+    files.sort();
+    files
+}
+
+struct Reader<'a> {
+    places: &'a Places,
+    found: CliConfiguration,
+    problems: Diagnostics,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path) {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => {
+                self.problems.push(Diagnostic::error(
+                    "Error reading CLI configuration",
+                    format!("The CLI configuration file {} cannot be read: {error}.", path.display()),
+                ));
+                return;
+            }
+        };
+        match parse(&text) {
+            Ok(entries) => entries.iter().for_each(|entry| self.entry(path, entry)),
+            Err(problem) => self.problems.push(Diagnostic::error(
+                "Error parsing CLI configuration",
+                format!("Error parsing {}: {problem}", path.display()),
+            )),
+        }
+    }
+
+    fn wrong(&mut self, path: &Path, line: usize, summary: &str, detail: &str) {
+        self.problems.push(Diagnostic::error(summary, format!("{}:{line}: {detail}", path.display())));
+    }
+
+    fn entry(&mut self, path: &Path, entry: &Entry) {
+        match (&entry.key[..], &entry.value) {
+            ("plugin_cache_dir", Setting::Text(text)) => {
+                let folder = self.path(text);
+                if folder.is_dir() {
+                    self.found.plugin_cache = Some(folder);
+                } else {
+                    self.problems.push(Diagnostic::error(
+                        "The specified plugin cache dir cannot be opened",
+                        format!(
+                            "{}:{}: {} is no folder. Make it, or correct plugin_cache_dir.",
+                            path.display(),
+                            entry.line,
+                            folder.display()
+                        ),
+                    ));
+                }
+            }
+            ("plugin_cache_may_break_dependency_lock_file", Setting::Bool(value)) => {
+                self.found.cache_may_break_lock_file = *value;
+            }
+            ("disable_checkpoint", Setting::Bool(value)) => self.found.disable_checkpoint = *value,
+            ("credentials", _) => self.each_labelled(path, entry, Self::credentials),
+            ("host", _) => self.each_labelled(path, entry, Self::host),
+            ("credentials_helper", _) => self.each_labelled(path, entry, Self::helper),
+            ("provider_installation", Setting::Object(entries)) => self.installation(path, entry, entries),
+            // Old programs' settings, and those of newer ones, are left alone.
+            _ => {}
+        }
+    }
+
+    /// Blocks with a label, and the JSON form in which the label is a key.
+    fn each_labelled(&mut self, path: &Path, entry: &Entry, take: fn(&mut Self, &Path, usize, &str, &[Entry])) {
+        match (&entry.labels[..], &entry.value) {
+            ([label], Setting::Object(content)) => take(self, path, entry.line, label, content),
+            ([], Setting::Object(inner)) => {
+                for labelled in inner {
+                    if let Setting::Object(content) = &labelled.value {
+                        take(self, path, labelled.line, &labelled.key, content);
+                    }
+                }
+            }
+            _ => self.wrong(path, entry.line, &format!("Invalid {} block", entry.key), "it needs one label and a body"),
+        }
+    }
+
+    fn credentials(&mut self, path: &Path, line: usize, host: &str, content: &[Entry]) {
+        if Services::of(host, Map::new()).is_err() {
+            self.wrong(path, line, "Invalid credentials block", &format!("The hostname {host:?} is not valid"));
+        }
+        if let Some(token) = text(content, "token") {
+            self.found.tokens.push((host.to_owned(), Token::new(token)));
+        }
+    }
+
+    fn host(&mut self, path: &Path, line: usize, host: &str, content: &[Entry]) {
+        let mut services = Map::new();
+        for entry in content.iter().filter(|entry| entry.key == "services") {
+            if let Value::Object(object) = json(&entry.value) {
+                services.extend(object);
+            }
+        }
+        match Services::of(host, services) {
+            Ok(services) => self.found.services.push(services),
+            Err(_) => self.wrong(path, line, "Invalid host block", &format!("The hostname {host:?} is not valid")),
+        }
+    }
+
+    fn helper(&mut self, path: &Path, line: usize, name: &str, content: &[Entry]) {
+        if self.found.helper.is_some() {
+            self.wrong(
+                path,
+                line,
+                "Too many credentials_helper blocks",
+                "there may be one credentials_helper block only",
+            );
+            return;
+        }
+        self.found.helper = Some(HelperSetting { name: name.to_owned(), arguments: texts(content, "args") });
+    }
+
+    fn installation(&mut self, path: &Path, entry: &Entry, content: &[Entry]) {
+        if self.found.methods.is_some() {
+            self.wrong(
+                path,
+                entry.line,
+                "Too many provider_installation blocks",
+                "there may be one provider_installation block only",
+            );
+            return;
+        }
+        let mut methods = Vec::new();
+        for (index, method) in content.iter().enumerate() {
+            let Setting::Object(arguments) = &method.value else {
+                self.wrong(
+                    path,
+                    method.line,
+                    "Invalid provider_installation method block",
+                    &format!("the items of provider_installation are blocks, and {} is none", method.key),
+                );
+                continue;
+            };
+            if method.key == "dev_overrides" {
+                if index > 0 {
+                    self.wrong(
+                        path,
+                        method.line,
+                        "Invalid provider_installation method block",
+                        "dev_overrides must be the first of the installation methods",
+                    );
+                }
+                self.overrides(path, arguments);
+            } else if let Some(source) = self.source(path, method, arguments) {
+                let include = self.patterns(path, method, arguments, "include");
+                let exclude = self.patterns(path, method, arguments, "exclude");
+                methods.push(Method { source, include, exclude });
+            }
+        }
+        self.found.methods = Some(methods);
+    }
+
+    fn overrides(&mut self, path: &Path, arguments: &[Entry]) {
+        for entry in arguments {
+            let Setting::Text(folder) = &entry.value else {
+                self.wrong(
+                    path,
+                    entry.line,
+                    "Invalid provider development override",
+                    &format!("{:?} must have the path of a folder", entry.key),
+                );
+                continue;
+            };
+            match ProviderAddress::parse(&entry.key, DEFAULT_PROVIDER_HOST) {
+                Ok(address) => drop(self.found.overrides.insert(address, self.path(folder))),
+                Err(error) => self.wrong(path, entry.line, "Invalid provider development override", &error.message),
+            }
+        }
+    }
+
+    fn source(&mut self, path: &Path, method: &Entry, arguments: &[Entry]) -> Option<Source> {
+        const SUMMARY: &str = "Invalid provider_installation method block";
+        match &method.key[..] {
+            "direct" => Some(Source::Direct),
+            "filesystem_mirror" => match text(arguments, "path") {
+                Some(folder) => Some(Source::Filesystem(self.path(folder))),
+                None => {
+                    self.wrong(path, method.line, SUMMARY, "filesystem_mirror needs the argument \"path\"");
+                    None
+                }
+            },
+            "network_mirror" => {
+                let url = text(arguments, "url").and_then(|text| Url::parse(text).ok());
+                match url.filter(|url| url.scheme() == "https") {
+                    Some(mut url) => {
+                        if !url.path().ends_with('/') {
+                            let folder = format!("{}/", url.path());
+                            url.set_path(&folder);
+                        }
+                        Some(Source::Network(url))
+                    }
+                    None => {
+                        self.wrong(
+                            path,
+                            method.line,
+                            SUMMARY,
+                            "network_mirror needs the argument \"url\", an address that begins with https:",
+                        );
+                        None
+                    }
+                }
+            }
+            "oci_mirror" => {
+                self.wrong(
+                    path,
+                    method.line,
+                    SUMMARY,
+                    "packages from an OCI registry (oci_mirror) are not supported yet",
+                );
+                None
+            }
+            other => {
+                self.wrong(path, method.line, SUMMARY, &format!("unknown installation method {other:?}: known are direct, filesystem_mirror, network_mirror and dev_overrides"));
+                None
+            }
+        }
+    }
+
+    fn patterns(&mut self, path: &Path, method: &Entry, arguments: &[Entry], name: &str) -> Vec<Pattern> {
+        let mut patterns = Vec::new();
+        for written in texts(arguments, name) {
+            match Pattern::parse(&written) {
+                Some(pattern) => patterns.push(pattern),
+                None => self.wrong(
+                    path,
+                    method.line,
+                    &format!("Invalid provider_installation method {name} patterns"),
+                    &format!("{written:?} is no pattern such as example.com/*/*"),
+                ),
+            }
+        }
+        patterns
+    }
+
+    /// A path of the settings: `~` and `$NAME` are replaced.
+    fn path(&self, written: &str) -> PathBuf {
+        let value = |name: &str| {
+            let found = self.places.environment.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_str()).unwrap_or_default()
+        };
+        let mut expanded = String::new();
+        let mut rest = written;
+        while let Some((before, after)) = rest.split_once('$') {
+            expanded.push_str(before);
+            let (name, behind) = variable(after);
+            expanded.push_str(if name.is_empty() { "$" } else { value(name) });
+            rest = behind;
+        }
+        expanded.push_str(rest);
+        match (expanded.strip_prefix("~/"), &self.places.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => PathBuf::from(expanded),
+        }
+    }
+}
+
+/// The name after a dollar sign, in braces or not, and what follows.
+fn variable(after: &str) -> (&str, &str) {
+    if let Some((name, rest)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+        return (name, rest);
+    }
+    let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+    after.split_at(end)
+}
+
+fn text<'a>(entries: &'a [Entry], name: &str) -> Option<&'a str> {
+    entries.iter().find(|entry| entry.key == name).and_then(|entry| match &entry.value {
+        Setting::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+fn texts(entries: &[Entry], name: &str) -> Vec<String> {
+    let list = entries.iter().find(|entry| entry.key == name).map(|entry| &entry.value);
+    let Some(Setting::List(items)) = list else { return Vec::new() };
+    let texts = items.iter().filter_map(|item| match item {
+        Setting::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn json(setting: &Setting) -> Value {
+    match setting {
+        Setting::Text(text) => Value::from(text.as_str()),
+        Setting::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+        Setting::Bool(value) => Value::from(*value),
+        Setting::List(items) => items.iter().map(json).collect(),
+        Setting::Object(entries) => {
+            Value::Object(entries.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> (CliConfiguration, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rc");
+        std::fs::write(&file, text).unwrap();
+        let places = Places {
+            file: Some(file),
+            home: Some(PathBuf::from("/home/me")),
+            environment: vec![("BASE".to_owned(), "/base".to_owned())],
+            ..Places::default()
+        };
+        let (found, problems) = read(&places);
+        (found, problems.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
+    }
+
+    #[test]
+    fn installation_methods_keep_their_order_and_patterns() {
+        let (found, problems) = of(
+            "provider_installation {\n  dev_overrides { \"acme/tool\" = \"~/bin\" }\n  filesystem_mirror {\n    path = \"${BASE}/m\"\n    \
+             include = [\"example.com/*/*\"]\n  }\n  network_mirror { url = \"https://m.example.com/p\" }\n  direct { exclude = [\"acme/*\"] }\n}\n\
+             credentials \"app.example.com\" { token = \"t\" }\nhost \"x.example.com\" { services = { \"providers.v1\" = \"https://y.example.com/\" } }\n",
+        );
+        assert_eq!(problems, Vec::<String>::new());
+        let methods = found.methods.unwrap();
+        assert_eq!(methods[0].source, Source::Filesystem("/base/m".into()));
+        assert_eq!(methods[0].include.len(), 1);
+        assert_eq!(methods[1].source, Source::Network(Url::parse("https://m.example.com/p/").unwrap()));
+        assert_eq!(methods[2].source, Source::Direct);
+        assert_eq!(found.overrides.values().next().unwrap(), Path::new("/home/me/bin"));
+        assert_eq!(found.tokens[0].1.secret(), "t");
+        assert_eq!(found.services[0].url("providers.v1").unwrap().as_str(), "https://y.example.com/");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let (_, problems) = of(
+            "provider_installation {\n  network_mirror { url = \"http://m\" }\n  magic {}\n}\nplugin_cache_dir = \"/no/such\"\n",
+        );
+        assert!(problems[0].contains("rc:2") && problems[0].contains("https:"), "{problems:?}");
+        assert!(problems[1].contains("unknown installation method \"magic\""), "{problems:?}");
+        assert!(problems[2].starts_with("The specified plugin cache dir cannot be opened"), "{problems:?}");
+    }
+}

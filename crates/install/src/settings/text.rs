@@ -1,0 +1,287 @@
+//! The first version of HCL, in which CLI configuration files are written: keys may be quoted, blocks may repeat, values are constants.
+
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+/// One entry: its key, the labels of a block, and what it says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub key: String,
+    pub labels: Vec<String>,
+    pub value: Setting,
+    pub line: usize,
+}
+
+/// What an entry says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Setting {
+    Text(String),
+    Number(String),
+    Bool(bool),
+    List(Vec<Setting>),
+    Object(Vec<Entry>),
+}
+
+/// How deep values may be in one another.
+const DEEPEST: usize = 64;
+
+/// Reads a file; a JSON object is read as well.
+///
+/// # Errors
+/// The line and what is wrong with it.
+pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
+    let mut parser = Parser { text, rest: text.char_indices().peekable(), line: 1 };
+    parser.space();
+    if parser.peek() == Some('{') {
+        return parser.object(0);
+    }
+    let entries = parser.entries(0)?;
+    match parser.peek() {
+        None => Ok(entries),
+        Some(other) => Err(parser.wrong(&format!("unexpected {other:?}"))),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    rest: Peekable<CharIndices<'a>>,
+    line: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&mut self) -> Option<char> {
+        self.rest.peek().map(|(_, c)| *c)
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let (_, c) = self.rest.next()?;
+        self.line += usize::from(c == '\n');
+        Some(c)
+    }
+
+    fn wrong(&self, what: &str) -> String {
+        format!("At line {}: {what}", self.line)
+    }
+
+    /// Skips white space and comments.
+    fn space(&mut self) {
+        loop {
+            match self.peek() {
+                Some(c) if c.is_whitespace() || c == '\u{feff}' => drop(self.next()),
+                Some('#') => self.rest_of_line(),
+                Some('/') => {
+                    self.next();
+                    if self.peek() == Some('*') { self.block_comment() } else { self.rest_of_line() }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn rest_of_line(&mut self) {
+        while self.peek().is_some_and(|c| c != '\n') {
+            self.next();
+        }
+    }
+
+    fn block_comment(&mut self) {
+        let mut last = ' ';
+        self.next();
+        while let Some(c) = self.next() {
+            if last == '*' && c == '/' {
+                return;
+            }
+            last = c;
+        }
+    }
+
+    fn entries(&mut self, depth: usize) -> Result<Vec<Entry>, String> {
+        let mut entries = Vec::new();
+        loop {
+            self.space();
+            match self.peek() {
+                None | Some('}') => return Ok(entries),
+                Some(',') => drop(self.next()),
+                Some(_) => entries.push(self.entry(depth)?),
+            }
+        }
+    }
+
+    fn entry(&mut self, depth: usize) -> Result<Entry, String> {
+        let line = self.line;
+        let key = self.word()?;
+        let mut labels = Vec::new();
+        loop {
+            self.space();
+            match self.peek() {
+                Some('=' | ':') => {
+                    self.next();
+                    return Ok(Entry { key, labels, value: self.value(depth)?, line });
+                }
+                Some('{') => return Ok(Entry { key, labels, value: Setting::Object(self.object(depth)?), line }),
+                Some(_) => labels.push(self.word()?),
+                None => return Err(self.wrong(&format!("{key:?} has no value"))),
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Vec<Entry>, String> {
+        if depth > DEEPEST {
+            return Err(self.wrong("objects are nested too deeply"));
+        }
+        let line = self.line;
+        self.next();
+        let entries = self.entries(depth + 1)?;
+        match self.next() {
+            Some('}') => Ok(entries),
+            _ => Err(format!("At line {line}: object expected closing RBRACE got: EOF")),
+        }
+    }
+
+    fn word(&mut self) -> Result<String, String> {
+        if self.peek() == Some('"') {
+            return self.quoted();
+        }
+        let mut word = String::new();
+        while let Some(c) = self.peek().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
+            word.push(c);
+            self.next();
+        }
+        if word.is_empty() {
+            let found = self.peek().map_or("the end of the file".to_owned(), |c| format!("{c:?}"));
+            return Err(self.wrong(&format!("a name is expected here, and not {found}")));
+        }
+        Ok(word)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Setting, String> {
+        if depth > DEEPEST {
+            return Err(self.wrong("values are nested too deeply"));
+        }
+        self.space();
+        match self.peek() {
+            Some('"') => self.quoted().map(Setting::Text),
+            Some('{') => self.object(depth).map(Setting::Object),
+            Some('[') => self.list(depth),
+            Some('<') => self.heredoc().map(Setting::Text),
+            _ => {
+                let word = self.word()?;
+                match &word[..] {
+                    "true" => Ok(Setting::Bool(true)),
+                    "false" => Ok(Setting::Bool(false)),
+                    number if number.parse::<f64>().is_ok() => Ok(Setting::Number(word)),
+                    _ => Err(self.wrong(&format!("Unknown token: {word:?}; texts stand in quotes"))),
+                }
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Setting, String> {
+        self.next();
+        let mut items = Vec::new();
+        loop {
+            self.space();
+            match self.peek() {
+                Some(']') => {
+                    self.next();
+                    return Ok(Setting::List(items));
+                }
+                Some(',') => drop(self.next()),
+                Some(_) => items.push(self.value(depth + 1)?),
+                None => return Err(self.wrong("a list is not closed")),
+            }
+        }
+    }
+
+    fn quoted(&mut self) -> Result<String, String> {
+        self.next();
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                Some('"') => return Ok(text),
+                Some('\\') => match self.next() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    Some('r') => text.push('\r'),
+                    Some(c @ ('"' | '\\' | '/')) => text.push(c),
+                    Some('u') => text.push(self.escaped(4)?),
+                    Some('U') => text.push(self.escaped(8)?),
+                    _ => return Err(self.wrong("illegal char escape")),
+                },
+                Some('\n') | None => return Err(self.wrong("literal not terminated")),
+                Some(c) => text.push(c),
+            }
+        }
+    }
+
+    fn escaped(&mut self, digits: usize) -> Result<char, String> {
+        let code: String = (0..digits).filter_map(|_| self.next()).collect();
+        let found = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
+        found.ok_or_else(|| self.wrong("illegal char escape"))
+    }
+
+    fn heredoc(&mut self) -> Result<String, String> {
+        let start = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
+        let rest = self.text.get(start..).unwrap_or_default();
+        let head = rest.strip_prefix("<<").and_then(|rest| rest.split_once('\n'));
+        let (marker, body) = head.ok_or_else(|| self.wrong("heredoc has no marker"))?;
+        let (indented, marker) = marker.strip_prefix('-').map_or((false, marker), |marker| (true, marker));
+        let marker = marker.trim();
+        let end =
+            body.lines().position(|line| line.trim() == marker).ok_or_else(|| self.wrong("heredoc not terminated"))?;
+        let lines: Vec<&str> = body.lines().take(end).collect();
+        for _ in 0..=end {
+            self.rest_of_line();
+            self.next();
+        }
+        self.rest_of_line();
+        let margin =
+            lines.iter().map(|line| line.len() - line.trim_start().len()).min().filter(|_| indented).unwrap_or(0);
+        Ok(lines.iter().map(|line| format!("{}\n", line.get(margin..).unwrap_or_default())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_may_be_quoted_and_blocks_labelled() {
+        let entries =
+            parse("# note\ncredentials \"a.b\" {\n token = \"x\" }\n/* c */ dev = { \"h/n/t\" = [1, true,], }\n")
+                .unwrap();
+        assert_eq!(entries[0].key, "credentials");
+        assert_eq!(entries[0].labels, ["a.b"]);
+        let Setting::Object(inner) = &entries[1].value else { panic!("{entries:?}") };
+        assert_eq!(inner[0].key, "h/n/t");
+        assert_eq!(inner[0].value, Setting::List(vec![Setting::Number("1".to_owned()), Setting::Bool(true)]));
+    }
+
+    #[test]
+    fn json_is_read_too() {
+        let entries = parse(r#"{"credentials": {"a.b": {"token": "x"}}}"#).unwrap();
+        assert_eq!(entries[0].key, "credentials");
+    }
+
+    #[test]
+    fn heredocs_end_at_their_marker() {
+        let entries = parse("a = <<-END\n  one\n   two\n  END\nb = true\n").unwrap();
+        assert_eq!(entries[0].value, Setting::Text("one\n two\n".to_owned()));
+        assert_eq!(entries[1].value, Setting::Bool(true));
+    }
+
+    #[test]
+    fn problems_name_their_line() {
+        for (text, line) in [
+            ("a = \n\n", "line 3"),
+            ("a {\n", "line 1"),
+            ("a = \"x\n", "line 2"),
+            ("\n\n}", "line 3"),
+            ("a = b", "line 1"),
+        ] {
+            assert!(parse(text).unwrap_err().contains(line), "{text:?}: {:?}", parse(text));
+        }
+        assert!(parse(&"a = [".repeat(100_000)).is_err());
+        assert!(parse(&"a {".repeat(100_000)).is_err());
+    }
+}
