@@ -26,7 +26,7 @@ pub use ast::{
     Traversal, Unary, UnaryOperator,
 };
 pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
-pub use format::format;
+pub use format::{format, try_format};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
 pub use scanner::{is_identifier, tokenize};
 pub use token::{TokenKind, Tokens};

@@ -25,24 +25,14 @@ pub struct Invocation {
 }
 
 /// Commands that people know from Terraform and that do not exist here yet.
-const ABSENT: [&str; 19] = [
-    "fmt",
-    "force-unlock",
-    "get",
+const ABSENT: [&str; 9] = [
     "graph",
-    "import",
     "login",
     "logout",
     "metadata",
-    "modules",
     "query",
-    "refresh",
     "stacks",
-    "taint",
     "test",
-    "untaint",
-    "workspace",
-    "env",
     "rpcapi",
     "cloud",
 ];

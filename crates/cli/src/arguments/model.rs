@@ -6,7 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 
 use super::assignments::Variables;
-use super::flags::{Duration, Flag};
+use super::language::{Fmt, Get, Modules};
+use super::flags::Flag;
+use super::objects::{ImportArguments, Refresh, Taint};
+use super::shared::{Locking, View};
+use super::state::State;
+use super::workspace::{ForceUnlock, Workspace};
 
 /// Plans and builds infrastructure from configurations, state files and providers as Terraform has them.
 #[derive(Debug, Parser)]
@@ -45,11 +50,33 @@ pub enum Task {
     Show(Show),
     /// Show output values
     Output(Output),
-    /// Look into the state
+    /// Look into the state, and change what it says
     #[command(subcommand)]
     State(State),
+    /// Work with several states of one configuration
+    #[command(subcommand)]
+    Workspace(Workspace),
+    /// The old name of workspace
+    #[command(subcommand, hide = true)]
+    Env(Workspace),
+    /// Take away a lock that was left behind
+    ForceUnlock(ForceUnlock),
+    /// Take over an object that exists already
+    Import(ImportArguments),
+    /// Take into the state what has changed outside
+    Refresh(Refresh),
+    /// Have an object replaced by the next apply
+    Taint(Taint),
+    /// Take that back
+    Untaint(Taint),
     /// Show what providers the configuration needs
     Providers(Providers),
+    /// Fetch the modules that the configuration calls
+    Get(Get),
+    /// List the modules that the configuration calls
+    Modules(Modules),
+    /// Bring files into the canonical layout
+    Fmt(Fmt),
     /// Evaluate expressions, one a line
     Console(Console),
     /// Show the version
@@ -57,28 +84,6 @@ pub enum Task {
     /// Use the emulator of the Cloud Control API
     #[command(subcommand)]
     Emulator(Emulator),
-}
-
-/// How texts are shown.
-#[derive(Args, Clone, Debug)]
-pub struct View {
-    /// Show text without colours
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub no_color: Option<Flag>,
-    /// Show warnings as a short list when there are no errors
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub compact_warnings: Option<Flag>,
-}
-
-/// How the state is locked.
-#[derive(Args, Clone, Debug)]
-pub struct Locking {
-    /// Do without the lock of the state; another run may get in the way
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub lock: Option<Flag>,
-    /// Wait this long for the lock
-    #[arg(long, value_name = "DURATION", default_value = "0s")]
-    pub lock_timeout: Duration,
 }
 
 /// What to plan and how.
@@ -184,6 +189,9 @@ pub struct Validate {
     /// How texts are shown
     #[command(flatten)]
     pub view: View,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
 }
 
 /// Arguments of `plan`.
@@ -262,46 +270,6 @@ pub struct Output {
     pub view: View,
     /// Name of one output
     #[arg(value_name = "NAME")]
-    pub rest: Vec<String>,
-}
-
-/// Commands of `state`.
-#[derive(Debug, Subcommand)]
-pub enum State {
-    /// List the addresses of the instances
-    List(StateList),
-    /// Show one instance
-    Show(StateShow),
-}
-
-/// Arguments of `state list`.
-#[derive(Args, Clone, Debug)]
-pub struct StateList {
-    /// The state file
-    #[arg(long, value_name = "FILE")]
-    pub state: Option<PathBuf>,
-    /// Only instances whose id this is
-    #[arg(long, value_name = "ID")]
-    pub id: Option<String>,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
-    /// Only these addresses and what is in them
-    #[arg(value_name = "ADDRESS")]
-    pub addresses: Vec<String>,
-}
-
-/// Arguments of `state show`.
-#[derive(Args, Clone, Debug)]
-pub struct StateShow {
-    /// The state file
-    #[arg(long, value_name = "FILE")]
-    pub state: Option<PathBuf>,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
-    /// The instance
-    #[arg(value_name = "ADDRESS")]
     pub rest: Vec<String>,
 }
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use groma_address::DEFAULT_PROVIDER_HOST;
+use groma_config::variables::VariableSources;
 use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, load};
 use groma_diagnostics::Diagnostics;
 
@@ -50,16 +51,30 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
 
 /// The configuration that `files` hold.
 pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions {
-        data_directory: context.settings.data_directory.clone(),
-        default_registry: default_registry(context).into(),
-        ..LoadOptions::default()
-    };
+    let options = load_options(context);
     let (configuration, diagnostics) = load(&options, &context.sources, files);
     match configuration {
         Some(configuration) if !diagnostics.has_errors() => Ok((configuration, diagnostics)),
         _ => Err(diagnostics),
     }
+}
+
+/// How configurations are loaded here.
+pub(super) fn load_options(context: &Context) -> LoadOptions {
+    LoadOptions {
+        data_directory: context.settings.data_directory.clone(),
+        default_registry: default_registry(context).into(),
+        variables: VariableSources {
+            environment: context.settings.variables.clone(),
+            options: context.given.clone(),
+        },
+        ..LoadOptions::default()
+    }
+}
+
+/// Whether there is any configuration in the working directory.
+pub(super) fn has_files() -> bool {
+    has_configuration(&DiskFiles::new("."))
 }
 
 /// The registry of provider sources that name none: OpenTofu's where OpenTofu has worked before, unless a setting decides.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostics, Severity, Sources};
 
 use super::outcome::Outcome;
@@ -25,6 +26,8 @@ pub(super) struct Context {
     pub log: Log,
     /// Where the program was started; `-chdir` leads away from it.
     pub original_directory: PathBuf,
+    /// Values of variables on the command line.
+    pub given: Vec<VariableOption>,
     colors: Colors,
     warnings: Warnings,
     messages: Option<Stream>,
@@ -49,6 +52,7 @@ impl Context {
             sources: Arc::default(),
             wording,
             original_directory,
+            given: Vec::new(),
             warnings: Warnings::Full,
             messages: None,
             interrupts: None,

@@ -1,10 +1,13 @@
 //! `init`: there is nothing to download for what is built in; everything is checked all the same.
 
+use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
+use groma_install::modules::Freshness;
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, has_files, load_directory};
 use super::context::Context;
+use super::installation::{Lines, install};
 use super::outcome::{Outcome, fail};
 use super::packages::Packages;
 use super::provider_source::{chosen_package, is_cloud_control, is_included};
@@ -28,14 +31,13 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     } else {
         Teller::Text
     };
-    let (configuration, warnings) = load_directory(context, Empty::Fine)?;
+    let (configuration, warnings) = if arguments.get.is_none_or(Flag::is_on) && has_files() {
+        let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
+        modules(context, &teller, freshness)?
+    } else {
+        load_directory(context, Empty::Fine)?
+    };
     let root = &configuration.root;
-    if !root.calls.is_empty() {
-        teller.heading(context, "Initializing modules...", "initializing_modules_message");
-        for call in root.calls.keys() {
-            teller.item(context, &format!("{call} is in place"));
-        }
-    }
     teller.heading(
         context,
         "Initializing provider plugins found in the configuration...",
@@ -66,7 +68,40 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     Ok(0)
 }
 
+/// The configuration, with all modules installed.
+fn modules(
+    context: &Context,
+    teller: &Teller,
+    freshness: Freshness,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let mut is_headed = false;
+    let mut head = || {
+        if !std::mem::replace(&mut is_headed, true) {
+            match freshness {
+                Freshness::Keep => teller.heading(context, "Initializing modules...", "initializing_modules_message"),
+                Freshness::Upgrade => teller.heading(context, "Upgrading modules...", "upgrading_modules_message"),
+            }
+        }
+    };
+    let mut print = |line: &str| {
+        head();
+        teller.line(context, line);
+    };
+    let installed = install(context, freshness, &mut Lines(&mut print));
+    if installed.as_ref().is_ok_and(|(configuration, _)| !configuration.root.calls.is_empty()) {
+        head();
+    }
+    installed
+}
+
 impl Teller {
+    fn line(&self, context: &Context, text: &str) {
+        match self {
+            Self::Text => context.streams.print(&format!("{text}\n")),
+            Self::Messages(stream) => stream.send(Message::new("log", text)),
+        }
+    }
+
     fn heading(&self, context: &Context, text: &str, code: &'static str) {
         match self {
             Self::Text => context.streams.print(&format!("{}\n", context.palette().paint(Tone::Bold, text))),

@@ -7,8 +7,14 @@ mod configuration;
 mod console;
 mod context;
 mod emulator;
+mod force_unlock;
+mod import;
+mod fmt;
+mod get;
 mod init;
+mod installation;
 mod lookup;
+mod modules;
 mod operation;
 mod outcome;
 mod output;
@@ -18,21 +24,25 @@ mod planfile;
 mod provider_source;
 mod providers;
 mod schema;
+mod services;
 mod show;
 mod state;
+mod taint;
 mod validate;
 mod variables;
 mod version;
+mod workspace;
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
 
-use crate::arguments::{Parsed, Task, UsageError, parse};
+use crate::arguments::{Parsed, Task, UsageError, Variables, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
+use variables::in_order;
 
 /// Runs what the command line asks for; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
@@ -65,6 +75,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     let settings = Settings::of(&environment, chosen_workspace);
     let mut context = Context::new(program, settings, original);
     context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
+    context.given = given_variables(&arguments.task).map(in_order).unwrap_or_default();
     let outcome = match arguments.task {
         Task::Init(arguments) => init::run(&mut context, &arguments),
         Task::Validate(arguments) => validate::run(&mut context, &arguments),
@@ -74,12 +85,37 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Task::Show(arguments) => show::run(&mut context, &arguments),
         Task::Output(arguments) => output::run(&mut context, &arguments),
         Task::State(arguments) => state::run(&mut context, &arguments),
+        Task::Workspace(arguments) => workspace::run(&mut context, &arguments),
+        Task::Env(arguments) => workspace::run_as_env(&mut context, &arguments),
+        Task::ForceUnlock(arguments) => force_unlock::run(&mut context, &arguments),
+        Task::Import(arguments) => import::run(&mut context, &arguments),
+        Task::Refresh(arguments) => apply::refresh(&mut context, arguments),
+        Task::Taint(arguments) => taint::taint(&mut context, &arguments),
+        Task::Untaint(arguments) => taint::untaint(&mut context, &arguments),
         Task::Providers(arguments) => providers::run(&mut context, &arguments),
+        Task::Get(arguments) => get::run(&mut context, &arguments),
+        Task::Modules(arguments) => modules::run(&mut context, &arguments),
+        Task::Fmt(arguments) => fmt::run(&mut context, &arguments),
         Task::Console(arguments) => console::run(&mut context, &arguments),
         Task::Version(arguments) => version::run(&mut context, &arguments),
         Task::Emulator(arguments) => emulator::run(&mut context, &arguments),
     };
     context.finish(outcome)
+}
+
+/// The values of variables on the command line: modules may depend on them.
+fn given_variables(task: &Task) -> Option<&Variables> {
+    match task {
+        Task::Init(arguments) => Some(&arguments.variables),
+        Task::Get(arguments) => Some(&arguments.variables),
+        Task::Modules(arguments) => Some(&arguments.variables),
+        Task::Validate(arguments) => Some(&arguments.variables),
+        Task::Plan(arguments) => Some(&arguments.planning.variables),
+        Task::Apply(arguments) => Some(&arguments.planning.variables),
+        Task::Destroy(arguments) => Some(&arguments.apply.planning.variables),
+        Task::Console(arguments) => Some(&arguments.variables),
+        _ => None,
+    }
 }
 
 fn chosen_workspace(file: &Path) -> Option<String> {

@@ -65,7 +65,7 @@ pub(super) fn values(
     Ok((inputs.collect(), diagnostics))
 }
 
-fn in_order(arguments: &Variables) -> Vec<VariableOption> {
+pub(super) fn in_order(arguments: &Variables) -> Vec<VariableOption> {
     let options = arguments.0.iter().cloned().map(|assignment| match assignment {
         Assignment::Value(text) => VariableOption::Assignment(text),
         Assignment::File(path) => VariableOption::File(path),

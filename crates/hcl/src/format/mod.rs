@@ -51,11 +51,16 @@ impl Piece<'_> {
 
 /// `text` in the canonical layout. A text with mistakes comes back as it is: its layout would be a guess.
 pub fn format(text: &str) -> String {
+    try_format(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// `text` in the canonical layout; nothing where it has mistakes.
+pub fn try_format(text: &str) -> Option<String> {
     let sources = Sources::new();
-    let Some(file) = sources.add("", text) else { return text.to_owned() };
+    let file = sources.add("", text)?;
     let (body, diagnostics) = parse_body(text, Origin { base: file.base(), file: None, shifts: &[] });
     if diagnostics.has_errors() {
-        return text.to_owned();
+        return None;
     }
     let tokens = tokenize(text);
     let edits = rewrite::edits(&body, text, &tokens, file.base());
@@ -66,7 +71,7 @@ pub fn format(text: &str) -> String {
         result.extend(std::iter::repeat_n(' ', piece.spaces));
         result.push_str(&piece.text);
     }
-    result
+    Some(result)
 }
 
 /// All tokens but white space, each with its index among all tokens.

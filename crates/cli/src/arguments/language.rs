@@ -1,0 +1,81 @@
+//! Flags of the commands that work on the configuration alone.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::assignments::Variables;
+use super::flags::Flag;
+use super::shared::View;
+
+/// Arguments of `get`.
+#[derive(Args, Clone, Debug)]
+pub struct Get {
+    /// Fetch every module again, in its newest version
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub update: Option<Flag>,
+    /// The folder with test files
+    #[arg(long, value_name = "DIR")]
+    pub test_directory: Option<PathBuf>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// Arguments of `modules`.
+#[derive(Args, Clone, Debug)]
+pub struct Modules {
+    /// Print JSON
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub json: Option<Flag>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Clone, Debug)]
+pub struct Fmt {
+    /// -list=false does not name the files that differ
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub list: Option<Flag>,
+    /// -write=false leaves the files as they are
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub write: Option<Flag>,
+    /// Show the differences
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub diff: Option<Flag>,
+    /// Write nothing, and exit with 3 if a file differs
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub check: Option<Flag>,
+    /// Work on the folders inside, too
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub recursive: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Files and folders, or - for standard input
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+}
+
+/// Commands of `metadata`.
+#[derive(Debug, Subcommand)]
+pub enum Metadata {
+    /// Print the signatures of the functions
+    Functions(Functions),
+}
+
+/// Arguments of `metadata functions`.
+#[derive(Args, Clone, Debug)]
+pub struct Functions {
+    /// Print JSON; there is no other form
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub json: Option<Flag>,
+}

@@ -1,0 +1,242 @@
+//! `fmt`: files in the canonical layout.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use groma_diagnostics::{Diagnostics, Sources};
+use groma_hcl::try_format;
+use similar::TextDiff;
+
+use super::context::Context;
+use super::outcome::{Outcome, fail};
+use crate::arguments::{Flag, Fmt};
+
+/// What the native syntax is written in.
+const ENDINGS: [&str; 9] = [
+    ".tf",
+    ".tfvars",
+    ".tftest.hcl",
+    ".tfmock.hcl",
+    ".tfquery.hcl",
+    ".tofu",
+    ".tofutest.hcl",
+    ".tfcomponent.hcl",
+    ".tfdeploy.hcl",
+];
+
+/// The exit code of `-check` when something differs.
+const DIFFERS: u8 = 3;
+
+/// The exit code when something is wrong.
+const WRONG: u8 = 2;
+
+/// What becomes of a file that differs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Store {
+    Write,
+    Leave,
+}
+
+/// What is told about a file that differs.
+#[derive(Clone, Copy)]
+struct Telling {
+    list: bool,
+    diff: bool,
+    /// The new text, where nothing else is told or written.
+    text: bool,
+}
+
+/// A file, worked on.
+enum Done {
+    Same(String),
+    Differs { old: String, new: String },
+    Wrong(Diagnostics),
+}
+
+pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
+    context.view(&arguments.view);
+    let checks = arguments.check.is_some_and(Flag::is_on);
+    let diff = arguments.diff.is_some_and(Flag::is_on);
+    let list = arguments.list.is_none_or(Flag::is_on);
+    let write = arguments.write.is_none_or(Flag::is_on) && !checks;
+    if arguments.targets == [Path::new("-")] {
+        return standard_input(context, if checks { Telling { list: false, diff: false, text: false } } else { Telling { list: false, diff, text: !diff } }, checks);
+    }
+    let telling = Telling { list, diff, text: !list && !write && !diff && !checks };
+    let (files, problems) = found(context, arguments);
+    let done = work(&files, &context.sources, if write { Store::Write } else { Store::Leave });
+    let mut differs = false;
+    let mut wrong = problems.has_errors();
+    context.show(&problems);
+    for (path, done) in files.iter().zip(done) {
+        match done {
+            Done::Wrong(diagnostics) => {
+                wrong = true;
+                context.show(&diagnostics);
+            }
+            Done::Same(text) => tell(context, telling, path, None, &text),
+            Done::Differs { old, new } => {
+                differs = true;
+                tell(context, telling, path, Some(&old), &new);
+            }
+        }
+    }
+    Ok(match (wrong, checks && differs) {
+        (true, _) => WRONG,
+        (false, true) => DIFFERS,
+        (false, false) => 0,
+    })
+}
+
+fn standard_input(context: &Context, telling: Telling, checks: bool) -> Outcome {
+    let mut old = String::new();
+    if let Err(error) = io::stdin().lock().read_to_string(&mut old) {
+        return Err(fail("Failed to read standard input", format!("The text cannot be read: {error}.")));
+    }
+    let name = Path::new("<stdin>");
+    match format(&context.sources, name, old) {
+        Done::Wrong(diagnostics) => {
+            context.show(&diagnostics);
+            Ok(WRONG)
+        }
+        Done::Same(text) => {
+            tell(context, telling, name, None, &text);
+            Ok(0)
+        }
+        Done::Differs { old, new } => {
+            tell(context, telling, name, Some(&old), &new);
+            Ok(if checks { DIFFERS } else { 0 })
+        }
+    }
+}
+
+fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new: &str) {
+    let name = path.display();
+    if let Some(old) = old {
+        if telling.list {
+            context.streams.print(&format!("{name}\n"));
+        }
+        if telling.diff {
+            let diff = TextDiff::from_lines(old, new);
+            let text = diff.unified_diff().header(&format!("old/{name}"), &format!("new/{name}")).to_string();
+            context.streams.print(&text);
+        }
+    }
+    if telling.text {
+        context.streams.print(new);
+    }
+}
+
+/// The files that the arguments mean, each folder's sorted by name.
+fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
+    let mut files = Vec::new();
+    let mut problems = Diagnostics::new();
+    let recursive = arguments.recursive.is_some_and(Flag::is_on);
+    let here = [PathBuf::from(".")];
+    for target in if arguments.targets.is_empty() { &here } else { arguments.targets.as_slice() } {
+        let target = target.strip_prefix(".").unwrap_or(target);
+        let place = if target.as_os_str().is_empty() { Path::new(".") } else { target };
+        if place.is_dir() {
+            in_folder(target, recursive, &mut files, &mut problems);
+        } else if !place.exists() {
+            problems.append(fail(&format!("No file or directory at {}", place.display()), "Check the spelling of the path."));
+        } else if is_ours(&place.to_string_lossy()) {
+            files.push(place.to_owned());
+        } else {
+            problems.append(fail(
+                &format!("Only .tf, .tfvars, and .tftest.hcl files can be processed with {} fmt", context.wording.command),
+                format!("{} has another ending.", place.display()),
+            ));
+        }
+    }
+    (files, problems)
+}
+
+fn in_folder(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>, problems: &mut Diagnostics) {
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = fs::read_dir(place).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => {
+            problems.append(fail("Failed to read directory", format!("{} cannot be read: {error}.", place.display())));
+            return;
+        }
+    };
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#')) {
+            continue;
+        }
+        let path = folder.join(&*name);
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if recursive {
+                in_folder(&path, recursive, files, problems);
+            }
+        } else if is_ours(&name) {
+            files.push(path);
+        }
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Works on the files with as many threads as there are processors; the results are in the order of the files.
+fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = files.get(index) else { return done };
+            done.push((index, file(path, sources, store)));
+        }
+    };
+    let mut all: Vec<(usize, Done)> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut all = worker();
+        for handle in handles {
+            all.extend(handle.join().unwrap_or_default());
+        }
+        all
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, done)| done).collect()
+}
+
+fn file(path: &Path, sources: &Sources, store: Store) -> Done {
+    let old = match fs::read_to_string(path) {
+        Ok(old) => old,
+        Err(error) => {
+            return Done::Wrong(fail("Failed to read file", format!("{} cannot be read: {error}.", path.display())));
+        }
+    };
+    let done = format(sources, path, old);
+    if let (Done::Differs { new, .. }, Store::Write) = (&done, store)
+        && let Err(error) = fs::write(path, new)
+    {
+        return Done::Wrong(fail("Failed to write file", format!("{} cannot be written: {error}.", path.display())));
+    }
+    done
+}
+
+fn format(sources: &Sources, path: &Path, old: String) -> Done {
+    match try_format(&old) {
+        Some(new) if new == old => Done::Same(old),
+        Some(new) => Done::Differs { old, new },
+        None => {
+            let Some(file) = sources.add(path.to_string_lossy(), old) else {
+                return Done::Wrong(fail("Configuration too large", "All files together may hold 4 GiB at most."));
+            };
+            let (_, diagnostics) = groma_hcl::parse_file(&file);
+            Done::Wrong(diagnostics)
+        }
+    }
+}

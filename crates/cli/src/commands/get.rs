@@ -1,0 +1,22 @@
+//! `get`: the modules, and nothing else.
+
+use groma_install::modules::Freshness;
+
+use super::configuration::has_files;
+use super::context::Context;
+use super::installation::{Lines, install};
+use super::outcome::Outcome;
+use crate::arguments::{Flag, Get};
+
+pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
+    context.view(&arguments.view);
+    if !has_files() {
+        return Ok(0);
+    }
+    let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
+    let streams = context.streams.clone();
+    let mut print = |line: &str| streams.print(&format!("{line}\n"));
+    let (_, warnings) = install(context, freshness, &mut Lines(&mut print))?;
+    context.show(&warnings);
+    Ok(0)
+}

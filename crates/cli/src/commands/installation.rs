@@ -1,0 +1,59 @@
+//! Installing the modules of the working directory.
+
+use std::path::PathBuf;
+
+use groma_config::version::Version;
+use groma_config::{Configuration, DiskFiles, ModuleManifest, load_with};
+use groma_diagnostics::Diagnostics;
+use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
+
+use super::configuration::load_options;
+use super::context::Context;
+use super::outcome::fail;
+use super::services::discovery;
+
+/// Loads the configuration, and installs the modules that it calls.
+///
+/// # Errors
+/// The configuration is wrong, or a module cannot be had.
+pub(super) fn install(
+    context: &Context,
+    freshness: Freshness,
+    progress: &mut dyn ModuleProgress,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = load_options(context);
+    let files = DiskFiles::new(".");
+    // A manifest that cannot be read is written anew.
+    let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
+    let discovery = discovery(context)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| fail("Network not usable", format!("{error}.")))?;
+    let places = Places {
+        root: PathBuf::from("."),
+        data_directory: options.data_directory.clone(),
+        default_registry: options.default_registry.clone(),
+    };
+    let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, progress);
+    let (configuration, diagnostics) = load_with(&options, &context.sources, &files, &mut installer);
+    let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    if !configuration.root.calls.is_empty() {
+        installer.write_manifest().map_err(|error| {
+            fail("Failed to update module manifest", format!("The list of installed modules cannot be written: {error}."))
+        })?;
+    }
+    Ok((configuration, diagnostics))
+}
+
+/// Lines for people; `line` prints one.
+pub(super) struct Lines<'a>(pub &'a mut dyn FnMut(&str));
+
+impl ModuleProgress for Lines<'_> {
+    fn fetching(&mut self, key: &str, address: &str, version: Option<&Version>) {
+        let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+        (self.0)(&format!("Downloading {address}{version} for {key}..."));
+    }
+
+    fn installed(&mut self, key: &str, directory: &str) {
+        (self.0)(&format!("- {key} in {directory}"));
+    }
+}
