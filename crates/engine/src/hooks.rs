@@ -49,6 +49,8 @@ impl Operation {
 pub trait Hooks: Send + Sync {
     /// While planning, a provider is about to be asked for an object to take over.
     fn import_planned(&self, _address: &ResourceInstance, _importing: &Importing) {}
+    /// The provider has found the object to take over; it is read next.
+    fn import_prepared(&self, _address: &ResourceInstance) {}
     /// While applying, an object that was taken over goes into the state.
     fn imported(&self, _address: &ResourceInstance, _importing: &Importing) {}
     /// The object is about to be read.

@@ -32,7 +32,7 @@ impl Inspection {
         state: &State,
         inputs: IndexMap<groma_address::Name, Input>,
     ) -> Self {
-        let world = World::new(Arc::clone(&prepared.graph), session.surroundings());
+        let world = World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates));
         let evaluation = session.applying_evaluation(inputs, &session.timestamp);
         let functions = (*evaluation.functions).clone();
         let mut inspector = Inspector { prepared, state, world, evaluation };

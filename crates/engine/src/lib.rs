@@ -12,6 +12,7 @@ mod evaluation;
 mod execution;
 pub mod hooks;
 mod inspect;
+mod module_functions;
 mod moves;
 mod options;
 pub mod plan;

@@ -40,6 +40,8 @@ pub struct PlanOptions {
     pub replace: Vec<ResourceInstance>,
     /// What to look at, with what it depends on; everything when empty (PL-64).
     pub targets: Vec<Target>,
+    /// One object to take over, with its id, in place of import blocks: for plans of which only the state is of interest.
+    pub import: Option<(ResourceInstance, String)>,
     /// Values given for the root module's variables; those with a default may be missing.
     pub inputs: IndexMap<Name, Input>,
     /// What an interrupted run left under way: asked after before anything is planned. Only for plans that are applied at

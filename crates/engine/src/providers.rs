@@ -1,7 +1,7 @@
 //! The providers of a run: started when first needed, one process for each provider configuration.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_address::{Mode, ProviderAddress, ProviderConfig, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
@@ -12,12 +12,31 @@ use crate::session::ProviderSource;
 
 /// Providers by address and by configuration.
 pub struct Providers {
-    source: Arc<dyn ProviderSource>,
-    /// Started for its schemas; the first configuration takes it over.
-    started: HashMap<ProviderAddress, Arc<Checked>>,
+    /// Started for their schemas; the first configuration takes one over.
+    started: Arc<Started>,
     /// Whether the started one has been taken over.
     taken: HashMap<ProviderAddress, ProviderConfig>,
     configured: HashMap<ProviderConfig, Configured>,
+}
+
+/// Providers that were started, for whatever first needed them.
+pub struct Started {
+    source: Arc<dyn ProviderSource>,
+    known: Mutex<HashMap<ProviderAddress, Arc<Checked>>>,
+}
+
+impl Started {
+    /// The provider at `address`, started now if it was not before.
+    #[allow(clippy::result_large_err, reason = "asked once a provider")]
+    pub fn get(&self, address: &ProviderAddress) -> Result<Arc<Checked>, Diagnostic> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(provider) = known.get(address) {
+            return Ok(Arc::clone(provider));
+        }
+        let provider = Arc::new(Checked::new(self.source.start(address)?, address.clone()));
+        known.insert(address.clone(), Arc::clone(&provider));
+        Ok(provider)
+    }
 }
 
 /// A provider with its configuration.
@@ -30,18 +49,19 @@ struct Configured {
 impl Providers {
     /// None started yet.
     pub fn new(source: Arc<dyn ProviderSource>) -> Self {
-        Self { source, started: HashMap::new(), taken: HashMap::new(), configured: HashMap::new() }
+        let started = Arc::new(Started { source, known: Mutex::default() });
+        Self { started, taken: HashMap::new(), configured: HashMap::new() }
     }
 
     /// The provider at `address`, for its schemas.
     #[allow(clippy::result_large_err, reason = "asked once a provider")]
     pub fn started(&mut self, address: &ProviderAddress) -> Result<Arc<Checked>, Diagnostic> {
-        if let Some(known) = self.started.get(address) {
-            return Ok(Arc::clone(known));
-        }
-        let provider = Arc::new(Checked::new(self.source.start(address)?, address.clone()));
-        self.started.insert(address.clone(), Arc::clone(&provider));
-        Ok(provider)
+        self.started.get(address)
+    }
+
+    /// The providers that were started, for those who need one later.
+    pub fn on_demand(&self) -> &Arc<Started> {
+        &self.started
     }
 
     /// A provider to be configured as `config`: the started one if no other configuration has it.
@@ -50,7 +70,7 @@ impl Providers {
         let started = self.started(&config.provider)?;
         match self.taken.get(&config.provider) {
             Some(owner) if owner != config => {
-                Ok(Arc::new(Checked::new(self.source.start(&config.provider)?, config.provider.clone())))
+                Ok(Arc::new(Checked::new(self.started.source.start(&config.provider)?, config.provider.clone())))
             }
             _ => {
                 self.taken.insert(config.provider.clone(), config.clone());
@@ -76,7 +96,8 @@ impl Providers {
 
     /// Asks all to end what they are doing soon.
     pub fn stop(&self) {
-        self.started
+        let started = self.started.known.lock().unwrap_or_else(PoisonError::into_inner);
+        started
             .values()
             .chain(self.configured.values().map(|configured| &configured.provider))
             .for_each(|one| one.stop());

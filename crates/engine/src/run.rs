@@ -11,7 +11,7 @@ use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::Inspection;
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
-use crate::planning::{self, Prepared};
+use crate::planning::{self, Prepared, Spent};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::saved;
@@ -23,13 +23,22 @@ pub struct Run {
     session: Session,
     providers: Providers,
     prepared: Option<Arc<Prepared>>,
+    /// What earlier steps worked with, until the run ends.
+    spent: Vec<Spent>,
 }
 
 impl Run {
     /// Nothing is started yet.
     pub fn new(session: Session) -> Self {
         let providers = Providers::new(Arc::clone(&session.providers));
-        Self { session, providers, prepared: None }
+        Self { session, providers, prepared: None, spent: Vec::new() }
+    }
+
+    /// Ends what the run has started, and leaves its memory to the operating system: for a program that ends now.
+    pub fn leave(self) {
+        let Self { session, providers, prepared, spent } = self;
+        drop(providers);
+        std::mem::forget((session, prepared, spent));
     }
 
     /// What the run works with.
@@ -82,8 +91,9 @@ impl Run {
         let (prepared, mut diagnostics) = self.prepare();
         let Some(prepared) = prepared else { return (None, diagnostics) };
         let runtime = Arc::clone(&self.session.runtime);
-        let (plan, problems) =
+        let (plan, problems, spent) =
             runtime.block_on(planning::plan(&self.session, &mut self.providers, &prepared, state, options));
+        self.spent.extend(spent);
         diagnostics.append(problems);
         (plan, diagnostics)
     }
@@ -114,7 +124,7 @@ impl Run {
             let mut diagnostics = diagnostics;
             let detail = "The configuration that the plan was saved with can no longer be prepared. Make a new plan.";
             diagnostics.push(Diagnostic::error("Invalid plan", detail));
-            return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics };
+            return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics, spent: None };
         };
         let runtime = Arc::clone(&self.session.runtime);
         let run = applying::apply(&self.session, &mut self.providers, &prepared, plan, inputs, recorder);

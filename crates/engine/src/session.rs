@@ -15,6 +15,7 @@ use crate::checks::Checks;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
 use crate::options::Input;
+use crate::templates::Templates;
 use crate::world::Surroundings;
 
 /// Where providers come from.
@@ -61,12 +62,13 @@ pub struct Session {
 
 impl Session {
     /// What is the same everywhere in a plan.
-    pub(crate) fn surroundings(&self) -> Surroundings {
+    pub(crate) fn surroundings(&self, templates: &Templates) -> Surroundings {
         Surroundings {
             workspace: self.workspace.clone(),
             working_directory: self.working_directory.clone(),
             root_directory: self.root_directory.clone(),
             applying: false,
+            functions: templates.functions().clone(),
         }
     }
 

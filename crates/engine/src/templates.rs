@@ -8,6 +8,7 @@ use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, narrow};
+use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
 use crate::session::Session;
 
@@ -54,13 +55,15 @@ pub struct ProviderTemplate {
 pub struct Templates {
     resources: Vec<Vec<Option<Arc<Template>>>>,
     providers: Vec<Vec<Option<Arc<ProviderTemplate>>>>,
+    functions: ModuleFunctions,
 }
 
 impl Templates {
     /// Prepares all blocks.
     pub fn prepare(session: &Session, graph: &ConfigGraph, providers: &mut Providers) -> (Self, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
-        let mut templates = Self::default();
+        let functions = ModuleFunctions::new(graph, providers.on_demand());
+        let mut templates = Self { functions, ..Self::default() };
         let mut shared: std::collections::HashMap<ProviderConfig, Arc<ProviderConfig>> =
             std::collections::HashMap::new();
         for (_, module) in graph.modules() {
@@ -107,6 +110,11 @@ impl Templates {
             templates.resources.push(prepared);
         }
         (templates, diagnostics)
+    }
+
+    /// The functions that providers offer to the modules.
+    pub fn functions(&self) -> &ModuleFunctions {
+        &self.functions
     }
 
     /// A resource block.

@@ -88,12 +88,12 @@ pub(super) struct Applier<'a> {
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
         let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
-        let mut surroundings = session.surroundings();
+        let mut surroundings = session.surroundings(&prepared.templates);
         surroundings.applying = true;
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
             let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
             let diagnostics = Diagnostic::error("Invalid plan", detail).into();
-            return Err(Box::new(AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics }));
+            return Err(Box::new(AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics, spent: None }));
         };
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();
@@ -261,7 +261,13 @@ impl<'a> Applier<'a> {
             let results = self.evaluation.checks.results();
             self.state.check_results = Some(results);
         }
-        AppliedRun { state: self.state, done: self.done, diagnostics: self.evaluation.diagnostics }
+        let spent = Box::new((self.world, self.changes, self.execution, self.ancestors));
+        AppliedRun {
+            state: self.state,
+            done: self.done,
+            diagnostics: self.evaluation.diagnostics,
+            spent: Some(spent),
+        }
     }
 
     /// Outputs that were worked out are recorded; others stay as they were.

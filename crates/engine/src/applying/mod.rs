@@ -26,6 +26,9 @@ pub struct AppliedRun {
     pub done: Done,
     /// What went wrong, and warnings.
     pub diagnostics: Diagnostics,
+    /// What the run worked with: released with this, so that a program that ends now may spare itself the time.
+    #[expect(dead_code, reason = "kept only to be released")]
+    pub(crate) spent: Option<Box<dyn std::any::Any>>,
 }
 
 /// Numbers of operations that ended well.
@@ -54,7 +57,7 @@ pub(crate) async fn apply(
         let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
                       what was wrong and plan again.";
         let problem = Diagnostic::error("Cannot apply incomplete plan", detail);
-        return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics: problem.into() };
+        return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics: problem.into(), spent: None };
     }
     let parts = Parts { session, providers, prepared, plan, inputs, recorder };
     match Applier::new(parts) {

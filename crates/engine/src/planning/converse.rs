@@ -132,6 +132,7 @@ impl Conversation {
         let (imported, problems) = self.provider.import(&self.subject(), input).await;
         diagnostics.append(problems);
         let imported = imported?;
+        self.hooks.import_prepared(&self.address);
         let stub = Object { value: imported.state, private: imported.private, identity: imported.identity };
         let before = diagnostics.has_errors();
         let object = self.read(stub, diagnostics).await;

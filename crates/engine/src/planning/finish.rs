@@ -7,6 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
+use super::Spent;
 use super::planner::Planner;
 use super::relevant;
 use crate::checks::Checkable;
@@ -14,7 +15,7 @@ use crate::execution;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 
 impl Planner<'_> {
-    pub(super) fn finish(mut self) -> (Plan, Diagnostics) {
+    pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
         self.changes.sort_by(in_order);
         self.drift.sort_by(in_order);
         self.warn_of_unknown_replacements();
@@ -64,7 +65,8 @@ impl Planner<'_> {
             errored,
             execution,
         };
-        (plan, self.evaluation.diagnostics)
+        let spent = Box::new((self.world, order, self.change_of));
+        (plan, self.evaluation.diagnostics, spent)
     }
 
     /// A replace option that names nothing is a slip (PL-60).

@@ -1,5 +1,6 @@
 //! `import` blocks: objects that exist already are taken over (PL-26).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
@@ -11,6 +12,7 @@ use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Kind, Type, Value, convert};
 
 use super::planner::Planner;
+use crate::options::PlanOptions;
 use crate::plan::Importing;
 use crate::repetition::{Arguments, expand};
 use crate::walk::Outcome;
@@ -24,6 +26,17 @@ pub(super) struct Wanted {
     pub(super) span: Span,
     /// Whether the walk has come by the instance.
     pub(super) met: bool,
+}
+
+impl Wanted {
+    /// What a person asks for without an import block.
+    pub(super) fn of_options(options: &PlanOptions) -> HashMap<ResourceInstance, Self> {
+        let asked = options.import.iter().map(|(address, id)| {
+            let importing = Importing { target: ImportTarget::Id(id.clone()), generated: None };
+            (address.clone(), Self { importing, span: Span::NONE, met: false })
+        });
+        asked.collect()
+    }
 }
 
 impl Planner<'_> {

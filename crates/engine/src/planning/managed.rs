@@ -105,7 +105,7 @@ impl Planner<'_> {
             };
             self.talk(hold(subject, talk)).await;
         }
-        if record.is_none() && purpose != Purpose::Change {
+        if record.is_none() && purpose != Purpose::Change && importing.is_none() {
             return self.end_instance(instance, evaluated.outcome);
         }
         let forced = if self.options.replace.contains(&address) {

@@ -37,6 +37,9 @@ pub(crate) struct Prepared {
     pub(crate) templates: Templates,
 }
 
+/// What a walk worked with and nobody needs any more.
+pub(crate) type Spent = Box<dyn std::any::Any>;
+
 /// Builds the configuration graph and prepares every block.
 pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared, Diagnostics) {
     let (graph, mut diagnostics) = config_graph::build(&session.configuration);
@@ -45,25 +48,25 @@ pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared
     (Prepared { graph: Arc::new(graph), templates }, diagnostics)
 }
 
-/// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
+/// Plans, and gives what it worked with. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
 pub(crate) async fn plan(
     session: &Session,
     providers: &mut Providers,
     prepared: &Prepared,
     state: State,
     options: &PlanOptions,
-) -> (Option<Plan>, Diagnostics) {
+) -> (Option<Plan>, Diagnostics, Option<Spent>) {
     let mut diagnostics = Diagnostics::new();
     diagnostics.append(validate(session, &prepared.graph, &prepared.templates, providers).await);
     if diagnostics.has_errors() {
-        return (None, diagnostics);
+        return (None, diagnostics, None);
     }
     // What was only a warning here will be found again with values.
     let mut state = state;
     let (moves, problems) = moves::apply(&prepared.graph, &mut state);
     if problems.has_errors() {
         diagnostics.append(problems);
-        return (None, diagnostics);
+        return (None, diagnostics, None);
     }
     let mut evaluation = session.evaluation(options.inputs.clone());
     evaluation.diagnostics.append(problems);
@@ -72,13 +75,13 @@ pub(crate) async fn plan(
         options,
         templates: &prepared.templates,
         providers,
-        world: World::new(Arc::clone(&prepared.graph), session.surroundings()),
+        world: World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates)),
         state,
         moves,
         evaluation,
     };
     let mut planner = Planner::new(parts);
     planner.run().await;
-    let (plan, problems) = planner.finish();
-    (Some(plan), problems)
+    let (plan, problems, spent) = planner.finish();
+    (Some(plan), problems, Some(spent))
 }

@@ -1,29 +1,29 @@
 //! What is written of a plan.
 
+use std::borrow::Cow;
+
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use serde::{Deserialize, Serialize};
 
-use super::value::{StoredPath, StoredValue};
+use super::value::{Bytes, StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
 use crate::world::Expansions;
 
-/// The part that every version has.
-#[derive(Deserialize)]
-pub(super) struct OnlyVersion {
-    pub(super) version: u32,
-}
-
 #[derive(Serialize, Deserialize)]
-pub(super) struct Form {
-    pub(super) version: u32,
+pub(super) struct Form<'a> {
     pub(super) mode: String,
     pub(super) timestamp: String,
     pub(super) errored: bool,
-    pub(super) changes: Vec<Change>,
-    pub(super) drift: Vec<Change>,
-    pub(super) outputs: Vec<Output>,
-    pub(super) variables: Vec<Variable>,
-    pub(super) relevant: Vec<Relevant>,
+    /// Resources that changes mean by number.
+    pub(super) resources: Vec<String>,
+    /// Provider configurations that changes mean by number.
+    pub(super) providers: Vec<String>,
+    #[serde(borrow)]
+    pub(super) changes: Vec<Change<'a>>,
+    pub(super) drift: Vec<Change<'a>>,
+    pub(super) outputs: Vec<Output<'a>>,
+    pub(super) variables: Vec<Variable<'a>>,
+    pub(super) relevant: Vec<Relevant<'a>>,
     pub(super) targets: Vec<String>,
     pub(super) replace: Vec<String>,
     pub(super) checks: Vec<Check>,
@@ -32,48 +32,62 @@ pub(super) struct Form {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Change {
-    pub(super) address: String,
+pub(super) struct Change<'a> {
+    pub(super) resource: u32,
+    #[serde(borrow)]
+    pub(super) key: Key<'a>,
     pub(super) previous: Option<String>,
     pub(super) deposed: Option<String>,
-    pub(super) provider: String,
-    pub(super) action: String,
-    pub(super) reason: Option<String>,
-    pub(super) before: StoredValue,
+    pub(super) provider: u32,
+    pub(super) action: Cow<'a, str>,
+    pub(super) reason: Option<Cow<'a, str>>,
+    pub(super) before: StoredValue<'a>,
     /// The same as before where nothing changes.
-    pub(super) after: Option<StoredValue>,
-    pub(super) replace: Vec<StoredPath>,
-    pub(super) private: String,
+    pub(super) after: Option<StoredValue<'a>>,
+    pub(super) replace: Vec<StoredPath<'a>>,
+    pub(super) private: Bytes<'a>,
     pub(super) create_before_destroy: bool,
-    pub(super) importing: Option<Import>,
+    pub(super) importing: Option<Import<'a>>,
+}
+
+/// The key of an instance.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Key<'a> {
+    None,
+    Int(u64),
+    String(Cow<'a, str>),
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Import {
+pub(super) struct Import<'a> {
     pub(super) id: Option<String>,
-    pub(super) identity: Option<StoredValue>,
+    #[serde(borrow)]
+    pub(super) identity: Option<StoredValue<'a>>,
     pub(super) generated: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Output {
+pub(super) struct Output<'a> {
     pub(super) name: String,
     pub(super) action: String,
-    pub(super) before: StoredValue,
-    pub(super) after: StoredValue,
+    #[serde(borrow)]
+    pub(super) before: StoredValue<'a>,
+    pub(super) after: StoredValue<'a>,
     pub(super) sensitive: bool,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Variable {
+pub(super) struct Variable<'a> {
     pub(super) name: String,
-    pub(super) value: StoredValue,
+    #[serde(borrow)]
+    pub(super) value: StoredValue<'a>,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Relevant {
+pub(super) struct Relevant<'a> {
     pub(super) resource: String,
-    pub(super) path: StoredPath,
+    #[serde(borrow)]
+    pub(super) path: StoredPath<'a>,
 }
 
 #[derive(Serialize, Deserialize)]

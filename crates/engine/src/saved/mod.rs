@@ -4,19 +4,18 @@
 //! that belong to it lie beside it in the plan file, each in its usual form.
 
 mod form;
+mod tables;
 mod value;
 
-use std::sync::Arc;
-
-use groma_address::ProviderConfig;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{ImportTarget, Schema};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_provider::ImportTarget;
 use groma_state::{DeposedKey, State};
 
 use crate::plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange};
 use crate::providers::Providers;
 use form::{Change, Form, Import, Output, Relevant, Variable};
-use value::{StoredPath, StoredValue};
+use tables::{Known, Numbered};
+use value::{Bytes, StoredPath, StoredValue};
 
 /// Grows with every change of the form.
 const VERSION: u32 = 2;
@@ -33,7 +32,8 @@ pub fn encode(plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
         Diagnostic::error("Failed to write plan file", detail)
     };
     let form = to_form(plan).map_err(|problem| unwritable(problem.to_string()))?;
-    serde_json::to_vec(&form).map_err(|problem| unwritable(problem.to_string()))
+    let version = postcard::to_allocvec(&VERSION).map_err(|problem| unwritable(problem.to_string()))?;
+    postcard::to_extend(&form, version).map_err(|problem| unwritable(problem.to_string()))
 }
 
 /// The plan of `bytes`, with the state that lies beside it. Schemas come from the providers.
@@ -42,15 +42,16 @@ pub fn encode(plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
 ///
 /// The bytes are no plan, or one of another version, or a provider no longer has a type of it.
 pub fn decode(bytes: &[u8], prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-    let version = serde_json::from_slice::<form::OnlyVersion>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
-    if version.version != VERSION {
+    let (version, bytes) =
+        postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
+    if version != VERSION {
         let detail = format!(
             "The plan file was written by another version of Groma (format {}, this one knows format {VERSION}). Make a new plan.",
-            version.version
+            version
         );
         return Err(Diagnostic::error("Failed to read plan file", detail).into());
     }
-    let form: Form = serde_json::from_slice(bytes).map_err(|_| not_a_plan("it is damaged"))?;
+    let form: Form<'_> = postcard::from_bytes(bytes).map_err(|_| not_a_plan("it is damaged"))?;
     from_form(form, prior_state, providers)
 }
 
@@ -59,9 +60,10 @@ fn not_a_plan(why: &str) -> Diagnostics {
     Diagnostic::error("Failed to read plan file", detail).into()
 }
 
-fn to_form(plan: &Plan) -> Result<Form, groma_value::CodecError> {
-    let changes = plan.changes.iter().map(change_to_form).collect::<Result<_, _>>()?;
-    let drift = plan.drift.iter().map(change_to_form).collect::<Result<_, _>>()?;
+fn to_form(plan: &Plan) -> Result<Form<'_>, groma_value::CodecError> {
+    let mut numbered = Numbered::default();
+    let changes = plan.changes.iter().map(|change| change_to_form(change, &mut numbered)).collect::<Result<_, _>>()?;
+    let drift = plan.drift.iter().map(|change| change_to_form(change, &mut numbered)).collect::<Result<_, _>>()?;
     let outputs = plan.outputs.iter().map(|output| {
         Ok::<_, groma_value::CodecError>(Output {
             name: output.name.to_string(),
@@ -84,10 +86,11 @@ fn to_form(plan: &Plan) -> Result<Form, groma_value::CodecError> {
         })
     });
     Ok(Form {
-        version: VERSION,
         mode: mode_name(plan.mode).to_owned(),
         timestamp: plan.timestamp.clone(),
         errored: plan.errored,
+        resources: numbered.resources.iter().map(ToString::to_string).collect(),
+        providers: numbered.providers.iter().map(ToString::to_string).collect(),
         changes,
         drift,
         outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
@@ -101,28 +104,32 @@ fn to_form(plan: &Plan) -> Result<Form, groma_value::CodecError> {
     })
 }
 
-fn change_to_form(change: &ResourceChange) -> Result<Change, groma_value::CodecError> {
+fn change_to_form<'a>(
+    change: &'a ResourceChange,
+    numbered: &mut Numbered<'a>,
+) -> Result<Change<'a>, groma_value::CodecError> {
     let ty = change.schema.block.implied_type();
     let before = StoredValue::of(&change.before, ty)?;
     // Most changes of a big plan are none: their value is written once.
     let after = if change.action == Action::NoOp { None } else { Some(StoredValue::of(&change.after, ty)?) };
     Ok(Change {
-        address: change.address.to_string(),
+        resource: numbered.resource(&change.address),
+        key: tables::key_to_form(&change.address.key),
         previous: change.previous_address.as_ref().map(ToString::to_string),
         deposed: change.deposed.as_ref().map(ToString::to_string),
-        provider: change.provider.to_string(),
-        action: action_name(change.action).to_owned(),
-        reason: change.reason.map(|reason| reason.name().to_owned()),
+        provider: numbered.provider(&change.provider),
+        action: action_name(change.action).into(),
+        reason: change.reason.map(|reason| reason.name().into()),
         before,
         after,
         replace: change.replace_paths.iter().map(StoredPath::of).collect::<Result<_, groma_value::CodecError>>()?,
-        private: value::to_base64(&change.planned_private),
+        private: Bytes(change.planned_private.as_ref().into()),
         create_before_destroy: change.create_before_destroy,
         importing: change.importing.as_ref().map(import_to_form).transpose()?,
     })
 }
 
-fn import_to_form(importing: &Importing) -> Result<Import, groma_value::CodecError> {
+fn import_to_form(importing: &Importing) -> Result<Import<'_>, groma_value::CodecError> {
     let (id, identity) = match &importing.target {
         ImportTarget::Id(id) => (Some(id.clone()), None),
         ImportTarget::Identity(identity) => (None, Some(StoredValue::dynamic(identity)?)),
@@ -130,7 +137,7 @@ fn import_to_form(importing: &Importing) -> Result<Import, groma_value::CodecErr
     Ok(Import { id, identity, generated: importing.generated.clone() })
 }
 
-fn import_from_form(import: Import) -> Option<Importing> {
+fn import_from_form(import: Import<'_>) -> Option<Importing> {
     let target = match (import.id, import.identity) {
         (Some(id), None) => ImportTarget::Id(id),
         (None, Some(identity)) => ImportTarget::Identity(identity.dynamic_value()?),
@@ -139,15 +146,16 @@ fn import_from_form(import: Import) -> Option<Importing> {
     Some(Importing { target, generated: import.generated })
 }
 
-fn from_form(form: Form, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
+fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
     let damaged = || not_a_plan("it is damaged");
+    let mut known = Known::read(&form).ok_or_else(damaged)?;
     let mut changes = Vec::with_capacity(form.changes.len());
     for change in form.changes {
-        changes.push(change_from_form(change, providers)?);
+        changes.push(change_from_form(change, &mut known, providers)?);
     }
     let mut drift = Vec::with_capacity(form.drift.len());
     for change in form.drift {
-        drift.push(change_from_form(change, providers)?);
+        drift.push(change_from_form(change, &mut known, providers)?);
     }
     let outputs = form.outputs.into_iter().map(|output| {
         Some(OutputChange {
@@ -183,11 +191,15 @@ fn from_form(form: Form, prior_state: State, providers: &mut Providers) -> Resul
     })
 }
 
-fn change_from_form(change: Change, providers: &mut Providers) -> Result<ResourceChange, Diagnostics> {
+fn change_from_form(
+    change: Change<'_>,
+    known: &mut Known,
+    providers: &mut Providers,
+) -> Result<ResourceChange, Diagnostics> {
     let damaged = || not_a_plan("it is damaged");
-    let address: groma_address::ResourceInstance = change.address.parse().map_err(|_| damaged())?;
-    let provider: ProviderConfig = change.provider.parse().map_err(|_| damaged())?;
-    let schema: Arc<Schema> = providers.schema(&provider.provider, &address.resource, Span::NONE)?;
+    let address = known.instance(change.resource, change.key).ok_or_else(damaged)?;
+    let provider = known.provider(change.provider).ok_or_else(damaged)?.clone();
+    let schema = known.schema(change.provider, &provider, &address.resource, providers)?;
     let ty = schema.block.implied_type();
     let action = action_of(&change.action).ok_or_else(damaged)?;
     let before = change.before.value(ty).ok_or_else(damaged)?;
@@ -200,7 +212,7 @@ fn change_from_form(change: Change, providers: &mut Providers) -> Result<Resourc
         deposed: change.deposed.as_deref().map(DeposedKey::new).map(|key| key.ok_or_else(damaged)).transpose()?,
         reason: change.reason.as_deref().and_then(ActionReason::from_name),
         replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>().ok_or_else(damaged)?,
-        planned_private: value::from_base64(&change.private).ok_or_else(damaged)?.into(),
+        planned_private: change.private.0.as_ref().into(),
         create_before_destroy: change.create_before_destroy,
         importing: change.importing.map(|import| import_from_form(import).ok_or_else(damaged)).transpose()?,
         address,

@@ -1,34 +1,50 @@
 //! Values and paths inside a saved plan: msgpack for what is known and unknown, marks beside it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use std::borrow::Cow;
+
 use groma_value::{CodecError, Marks, Path, PathMarks, PathStep, Type, Value, msgpack};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Bytes as they are; when read, those of the file.
+pub(super) struct Bytes<'a>(pub(super) Cow<'a, [u8]>);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&'a [u8]>::deserialize(deserializer).map(|bytes| Self(Cow::Borrowed(bytes)))
+    }
+}
 
 /// A value of a type that the reader knows.
 #[derive(Serialize, Deserialize)]
-pub(super) struct StoredValue {
-    data: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    sensitive: Vec<StoredPath>,
+pub(super) struct StoredValue<'a> {
+    #[serde(borrow)]
+    data: Bytes<'a>,
+    sensitive: Vec<StoredPath<'a>>,
 }
 
 /// A path through a value.
 #[derive(Serialize, Deserialize)]
-pub(super) struct StoredPath(Vec<StoredStep>);
+pub(super) struct StoredPath<'a>(#[serde(borrow)] Vec<StoredStep<'a>>);
 
 #[derive(Serialize, Deserialize)]
-enum StoredStep {
+enum StoredStep<'a> {
     /// An attribute of an object.
-    Attribute(String),
+    Attribute(Cow<'a, str>),
     /// An index, as a value of any type.
-    Index(String),
+    #[serde(borrow)]
+    Index(Bytes<'a>),
 }
 
-impl StoredValue {
+impl StoredValue<'_> {
     pub(super) fn of(value: &Value, ty: &Type) -> Result<Self, CodecError> {
         let (plain, marks) = value.unmark_deep();
-        let data = to_base64(&msgpack::encode(&plain, ty)?);
+        let data = Bytes(msgpack::encode(&plain, ty)?.into());
         let sensitive = marks.iter().filter(|(_, marks)| marks.is_sensitive());
         let sensitive = sensitive.map(|(path, _)| StoredPath::of(path)).collect::<Result<_, _>>()?;
         Ok(Self { data, sensitive })
@@ -40,7 +56,7 @@ impl StoredValue {
     }
 
     pub(super) fn value(self, ty: &Type) -> Option<Value> {
-        let value = msgpack::decode(&from_base64(&self.data)?, ty).ok()?;
+        let value = msgpack::decode(&self.data.0, ty).ok()?;
         if self.sensitive.is_empty() {
             return Some(value);
         }
@@ -54,13 +70,13 @@ impl StoredValue {
     }
 }
 
-impl StoredPath {
+impl StoredPath<'_> {
     pub(super) fn of(path: &Path) -> Result<Self, CodecError> {
         let step = |step: &PathStep| match step {
-            PathStep::Attribute(name) => Ok(StoredStep::Attribute(name.to_string())),
+            PathStep::Attribute(name) => Ok(StoredStep::Attribute(name.to_string().into())),
             PathStep::Index(key) => {
                 let (plain, _) = key.unmark_deep();
-                Ok(StoredStep::Index(to_base64(&msgpack::encode(&plain, &Type::Dynamic)?)))
+                Ok(StoredStep::Index(Bytes(msgpack::encode(&plain, &Type::Dynamic)?.into())))
             }
         };
         path.steps().iter().map(step).collect::<Result<_, _>>().map(Self)
@@ -70,18 +86,10 @@ impl StoredPath {
         let mut path = Path::root();
         for step in self.0 {
             path.push(match step {
-                StoredStep::Attribute(name) => PathStep::Attribute(name.into()),
-                StoredStep::Index(key) => PathStep::Index(msgpack::decode(&from_base64(&key)?, &Type::Dynamic).ok()?),
+                StoredStep::Attribute(name) => PathStep::Attribute((&*name).into()),
+                StoredStep::Index(key) => PathStep::Index(msgpack::decode(&key.0, &Type::Dynamic).ok()?),
             });
         }
         Some(path)
     }
-}
-
-pub(super) fn to_base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
-}
-
-pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
-    STANDARD.decode(text).ok()
 }

@@ -12,12 +12,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_address::{ModuleInstance, ResourceInstance};
+use groma_lang::FunctionContext;
 use groma_value::Value;
 
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use scope::InstanceScope;
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, StaticModule, narrow};
+use crate::module_functions::ModuleFunctions;
 
 /// A module instance, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +46,8 @@ pub struct Surroundings {
     pub root_directory: PathBuf,
     /// `terraform.applying`
     pub applying: bool,
+    /// Functions of providers.
+    pub functions: ModuleFunctions,
 }
 
 /// One instance of a module.
@@ -125,13 +129,17 @@ pub struct World {
     modules: Vec<ModuleData>,
     by_address: HashMap<ModuleInstance, ModuleId>,
     instances: Vec<Vec<ModuleId>>,
+    /// By module, where its providers have functions.
+    functions: Vec<OnceCell<FunctionContext>>,
 }
 
 impl World {
     /// A world with the root module only.
     pub fn new(graph: Arc<ConfigGraph>, surroundings: Surroundings) -> Self {
         let instances = vec![Vec::new(); graph.len()];
-        let mut world = Self { graph, surroundings, modules: Vec::new(), by_address: HashMap::new(), instances };
+        let functions = vec![OnceCell::new(); graph.len()];
+        let mut world =
+            Self { graph, surroundings, modules: Vec::new(), by_address: HashMap::new(), instances, functions };
         world.add(ConfigGraph::ROOT, ModuleInstance::root(), None, Repetition::None);
         world
     }
@@ -144,6 +152,14 @@ impl World {
     /// What is the same everywhere.
     pub fn surroundings(&self) -> &Surroundings {
         &self.surroundings
+    }
+
+    /// What expressions in a module can call: `common`, and the functions of the module's providers.
+    fn functions<'a>(&'a self, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
+        let module = self.module(id).of;
+        let Some(functions) = self.surroundings.functions.of(module) else { return common };
+        let Some(cell) = self.functions.get(module.at()) else { return common };
+        cell.get_or_init(|| FunctionContext { provider_functions: Some(Arc::clone(functions)), ..common.clone() })
     }
 
     /// The module instance `id`.
@@ -168,6 +184,9 @@ impl World {
 
     /// The number of the module instance at `address`.
     pub fn find(&self, address: &ModuleInstance) -> Option<ModuleId> {
+        if address.is_root() {
+            return Some(ModuleId::ROOT);
+        }
         self.by_address.get(address).copied()
     }
 

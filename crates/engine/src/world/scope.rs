@@ -217,7 +217,7 @@ impl Scope for InstanceScope<'_> {
     }
 
     fn functions(&self) -> &FunctionContext {
-        self.functions
+        self.world.functions(self.module, self.functions)
     }
 }
 

@@ -1,0 +1,108 @@
+//! What many changes of a saved plan share: written once, and meant by number.
+
+use std::sync::Arc;
+
+use groma_address::{AbsResource, InstanceKey, Mode, Name, ProviderConfig, Resource, ResourceInstance};
+use groma_diagnostics::{Diagnostics, Span};
+use groma_provider::Schema;
+
+use super::form::{Form, Key};
+use crate::config_graph::narrow;
+use crate::providers::Providers;
+
+/// Numbers given while a plan is written.
+#[derive(Default)]
+pub(super) struct Numbered<'a> {
+    pub(super) resources: Vec<AbsResource>,
+    pub(super) providers: Vec<&'a ProviderConfig>,
+}
+
+impl<'a> Numbered<'a> {
+    /// Changes are in the order of their addresses, so those of one resource follow each other.
+    pub(super) fn resource(&mut self, address: &ResourceInstance) -> u32 {
+        let is_last = |last: &AbsResource| last.resource == address.resource && last.module == address.module;
+        if !self.resources.last().is_some_and(is_last) {
+            self.resources.push(address.abs_resource());
+        }
+        narrow(self.resources.len() - 1)
+    }
+
+    /// There are few, and most changes have the provider of the one before.
+    pub(super) fn provider(&mut self, provider: &'a ProviderConfig) -> u32 {
+        let number = self.providers.iter().rposition(|known| *known == provider).unwrap_or_else(|| {
+            self.providers.push(provider);
+            self.providers.len() - 1
+        });
+        narrow(number)
+    }
+}
+
+/// What the numbers of a plan that is read mean.
+pub(super) struct Known {
+    resources: Vec<AbsResource>,
+    providers: Vec<ProviderConfig>,
+    last_schema: Option<LastSchema>,
+}
+
+/// The schema that was asked for last: mostly the one that is asked for next.
+struct LastSchema {
+    provider: u32,
+    mode: Mode,
+    type_name: Name,
+    schema: Arc<Schema>,
+}
+
+impl Known {
+    /// None where an address cannot be read.
+    pub(super) fn read(form: &Form<'_>) -> Option<Self> {
+        Some(Self {
+            resources: form.resources.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?,
+            providers: form.providers.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?,
+            last_schema: None,
+        })
+    }
+
+    pub(super) fn instance(&self, resource: u32, key: Key<'_>) -> Option<ResourceInstance> {
+        let key = match key {
+            Key::None => InstanceKey::None,
+            Key::Int(index) => InstanceKey::Int(index),
+            Key::String(key) => InstanceKey::String((&*key).into()),
+        };
+        Some(self.resources.get(resource as usize)?.instance(key))
+    }
+
+    pub(super) fn provider(&self, number: u32) -> Option<&ProviderConfig> {
+        self.providers.get(number as usize)
+    }
+
+    pub(super) fn schema(
+        &mut self,
+        number: u32,
+        provider: &ProviderConfig,
+        resource: &Resource,
+        providers: &mut Providers,
+    ) -> Result<Arc<Schema>, Diagnostics> {
+        let fits = |last: &&LastSchema| {
+            last.provider == number && last.mode == resource.mode && last.type_name == resource.type_name
+        };
+        if let Some(last) = self.last_schema.as_ref().filter(fits) {
+            return Ok(Arc::clone(&last.schema));
+        }
+        let schema = providers.schema(&provider.provider, resource, Span::NONE)?;
+        self.last_schema = Some(LastSchema {
+            provider: number,
+            mode: resource.mode,
+            type_name: resource.type_name.clone(),
+            schema: Arc::clone(&schema),
+        });
+        Ok(schema)
+    }
+}
+
+pub(super) fn key_to_form(key: &InstanceKey) -> Key<'_> {
+    match key {
+        InstanceKey::None => Key::None,
+        InstanceKey::Int(index) => Key::Int(*index),
+        InstanceKey::String(key) => Key::String((&**key).into()),
+    }
+}
