@@ -34,7 +34,9 @@
 pub mod client;
 pub mod proto;
 pub mod protocol;
+pub mod server;
 pub mod transport;
 pub mod wire;
 
 pub use protocol::{MESSAGE_LIMIT, Protocol};
+pub use server::serve;
