@@ -1,0 +1,177 @@
+//! Modules from servers on loopback and from repositories made here.
+
+mod server;
+mod workspace;
+
+use std::fs;
+
+use groma_install::modules::Freshness;
+use server::{Answer, Server};
+use workspace::{Workspace, repository, tarball};
+
+/// A registry with one module, whose package is an archive on the same server.
+fn registry() -> Server {
+    let archive = tarball(&[("top/main.tf", "module \"inner\" {\n  source = \"./sub\"\n}\n"), ("top/sub/main.tf", "")]);
+    let versions = br#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.2.3"},{"version":"2.0.0-beta1"}]}]}"#;
+    Server::start(vec![
+        ("/v1/ns/net/aws/versions", Answer::ok(versions.to_vec())),
+        ("/v1/ns/net/aws/1.2.3/download", Answer::ok(Vec::new()).with("X-Terraform-Get", "/m.tgz//*?archive=tar.gz")),
+        ("/v1/ns/net/aws/1.0.0/download", Answer::ok(Vec::new()).with("X-Terraform-Get", "/m.tgz//top")),
+        ("/m.tgz", Answer::ok(archive)),
+        ("/page", Answer::ok(b"<meta name=\"terraform-get\" content=\"/m.tgz//top\">".to_vec())),
+    ])
+}
+
+#[test]
+fn local_modules_are_noted_and_told_once() {
+    let space = Workspace::new(&[
+        ("main.tf", "module \"vpc\" {\n  source = \"./modules/vpc/\"\n}\n"),
+        ("modules/vpc/main.tf", "module \"up\" {\n  source = \"../z\"\n}\n"),
+        ("modules/z/main.tf", ""),
+    ]);
+    assert_eq!(space.install(Freshness::Keep).unwrap(), ["- vpc in modules/vpc", "- vpc.up in modules/z"]);
+    assert_eq!(
+        space.manifest(),
+        concat!(
+            r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"vpc","Source":"./modules/vpc","Dir":"modules/vpc"},"#,
+            r#"{"Key":"vpc.up","Source":"../z","Dir":"modules/z"}]}"#
+        )
+    );
+    assert!(space.install(Freshness::Keep).unwrap().is_empty());
+    assert_eq!(space.install(Freshness::Upgrade).unwrap().len(), 2);
+}
+
+#[test]
+fn the_newest_allowed_version_comes_from_the_registry_and_stays() {
+    let server = registry();
+    let space = Workspace::new(&[(
+        "main.tf",
+        "module \"r\" {\n  source  = \"example.test/ns/net/aws\"\n  version = \"~> 1.0\"\n}\n",
+    )])
+    .with_registry("example.test", &server.url("/v1/"));
+    assert_eq!(
+        space.install(Freshness::Keep).unwrap(),
+        [
+            "Downloading example.test/ns/net/aws 1.2.3 for r...",
+            "- r in .terraform/modules/r/top",
+            "- r.inner in .terraform/modules/r/top/sub"
+        ]
+    );
+    assert!(space.manifest().contains(
+        r#"{"Key":"r","Source":"example.test/ns/net/aws","Version":"1.2.3","Dir":".terraform/modules/r/top"}"#
+    ));
+    let asked = server.requests();
+    assert!(space.install(Freshness::Keep).unwrap().is_empty());
+    assert_eq!(server.requests(), asked, "what is installed is not asked for again");
+    space.write("main.tf", "module \"r\" {\n  source  = \"example.test/ns/net/aws\"\n  version = \"1.0.0\"\n}\n");
+    assert!(space.install(Freshness::Keep).unwrap().iter().any(|line| line.contains("1.0.0")));
+}
+
+#[test]
+fn a_version_that_is_not_there_says_the_newest() {
+    let server = registry();
+    let call = |version: &str| {
+        format!("module \"r\" {{\n  source  = \"example.test/ns/net/aws\"\n  version = \"{version}\"\n}}\n")
+    };
+    let space = Workspace::new(&[("main.tf", &call("> 5"))]).with_registry("example.test", &server.url("/v1/"));
+    let problem = space.install(Freshness::Keep).unwrap_err();
+    assert!(problem.contains("Unresolvable module version constraint"), "{problem}");
+    assert!(problem.contains("1.2.3"), "{problem}");
+    space.write("main.tf", "module \"r\" {\n  source = \"example.test/ns/none/aws\"\n}\n");
+    assert!(space.install(Freshness::Keep).unwrap_err().contains("Module not found"));
+}
+
+#[test]
+fn repositories_are_cloned_and_checked_out() {
+    let Some(repository) =
+        repository(&[("inner/main.tf", "module \"sib\" {\n  source = \"../other\"\n}\n"), ("other/main.tf", "")])
+    else {
+        println!("skipped: no git");
+        return;
+    };
+    let address = format!("git::file://{}//in*?ref=v1", repository.path().display());
+    let space = Workspace::new(&[("main.tf", &format!("module \"g\" {{\n  source = \"{address}\"\n}}\n"))]);
+    let lines = space.install(Freshness::Keep).unwrap();
+    assert_eq!(lines[1..], ["- g in .terraform/modules/g/inner", "- g.sib in .terraform/modules/g/other"]);
+    assert!(space.manifest().contains("?ref=v1"));
+    assert!(space.path(".terraform/modules/g/.git").exists());
+    space.write("main.tf", &format!("module \"g\" {{\n  source = \"{}\"\n}}\n", address.replace("v1", "v2")));
+    let problem = space.install(Freshness::Keep).unwrap_err();
+    assert!(problem.contains("Failed to download module") && problem.contains("v2"), "{problem}");
+}
+
+#[test]
+fn a_package_cannot_reach_outside_of_itself() {
+    let Some(repository) = repository(&[("main.tf", "module \"out\" {\n  source = \"../../..\"\n}\n")]) else {
+        println!("skipped: no git");
+        return;
+    };
+    let call = format!("module \"g\" {{\n  source = \"git::file://{}\"\n}}\n", repository.path().display());
+    let problem = Workspace::new(&[("main.tf", &call)]).install(Freshness::Keep).unwrap_err();
+    assert!(problem.contains("Local module path escapes module package"), "{problem}");
+}
+
+#[test]
+fn archives_and_pages_on_web_servers() {
+    let server = registry();
+    let text = format!(
+        "module \"a\" {{\n  source = \"{0}//top/sub\"\n}}\nmodule \"b\" {{\n  source = \"{0}//top\"\n}}\nmodule \"p\" {{\n  source = \"{1}\"\n}}\n",
+        server.url("/m.tgz"),
+        server.url("/page")
+    );
+    let space = Workspace::new(&[("main.tf", &text)]);
+    let lines = space.install(Freshness::Keep).unwrap();
+    assert!(lines.contains(&"- a in .terraform/modules/a/top/sub".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"- p in .terraform/modules/p".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"- p.inner in .terraform/modules/p/sub".to_owned()), "{lines:?}");
+    assert_eq!(
+        server.requests().iter().filter(|path| *path == "/m.tgz").count(),
+        2,
+        "one package is fetched once an address"
+    );
+}
+
+#[test]
+fn a_download_with_another_checksum_is_not_used() {
+    let server = registry();
+    let source = server.url("/m.tgz?checksum=sha256:00");
+    let space = Workspace::new(&[("main.tf", &format!("module \"a\" {{\n  source = \"{source}\"\n}}\n"))]);
+    let problem = space.install(Freshness::Keep).unwrap_err();
+    assert!(problem.contains("checksums did not match"), "{problem}");
+    assert!(!space.path(".terraform/modules/a").exists());
+}
+
+#[test]
+fn sources_may_depend_on_constant_variables() {
+    let space = Workspace::new(&[
+        (
+            "main.tf",
+            "variable \"dir\" {\n  const   = true\n  default = \"m\"\n}\nlocals {\n  path = \"./${var.dir}\"\n}\nmodule \"a\" {\n  source = local.path\n}\n",
+        ),
+        ("m/main.tf", ""),
+    ]);
+    assert_eq!(space.install(Freshness::Keep).unwrap(), ["- a in m"]);
+}
+
+#[test]
+fn folders_elsewhere_are_linked() {
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("main.tf"), "").unwrap();
+    let call = format!("module \"m\" {{\n  source = \"{}\"\n}}\n", other.path().display());
+    let space = Workspace::new(&[("main.tf", &call)]);
+    assert_eq!(space.install(Freshness::Keep).unwrap().len(), 2);
+    space.install(Freshness::Upgrade).unwrap();
+    assert!(other.path().join("main.tf").exists(), "the folder itself is left alone");
+    assert!(space.manifest().contains("\"Source\":\"file://"));
+}
+
+#[test]
+fn what_is_not_supported_says_so() {
+    for (source, word) in
+        [("oci://example.com/x", "OCI"), ("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")]
+    {
+        let space = Workspace::new(&[("main.tf", &format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"))]);
+        let problem = space.install(Freshness::Keep).unwrap_err();
+        assert!(problem.contains("Failed to download module") && problem.contains(word), "{problem}");
+    }
+}

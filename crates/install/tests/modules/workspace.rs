@@ -1,0 +1,128 @@
+//! A root module in a scratch folder, and packages for it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use groma_config::version::Version;
+use groma_config::{DiskFiles, LoadOptions, ModuleManifest, load_with};
+use groma_diagnostics::Sources;
+use groma_install::credentials::Credentials;
+use groma_install::discovery::{Discovery, Services};
+use groma_install::http::{Http, HttpOptions};
+use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
+use tempfile::TempDir;
+
+pub struct Workspace {
+    folder: TempDir,
+    registries: Vec<(String, String)>,
+}
+
+impl Workspace {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let space = Self { folder: tempfile::tempdir().unwrap(), registries: Vec::new() };
+        files.iter().for_each(|(path, text)| space.write(path, text));
+        space
+    }
+
+    pub fn with_registry(mut self, host: &str, url: &str) -> Self {
+        self.registries.push((host.to_owned(), url.to_owned()));
+        self
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        write(self.folder.path(), path, text);
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub fn manifest(&self) -> String {
+        fs::read_to_string(self.path(".terraform/modules/modules.json")).unwrap()
+    }
+
+    /// The lines that were told, or all problems in one text.
+    pub fn install(&self, freshness: Freshness) -> Result<Vec<String>, String> {
+        let http =
+            Http::new(HttpOptions { retries: 0, first_pause: Duration::ZERO, ..HttpOptions::default() }).unwrap();
+        let services = self.registries.iter().map(|(host, url)| {
+            let entries = serde_json::json!({ "modules.v1": url });
+            Services::of(host, entries.as_object().unwrap().clone()).unwrap()
+        });
+        let discovery = Discovery::new(http, Arc::new(Credentials::default()), services.collect());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let options = LoadOptions::default();
+        let files = DiskFiles::new(self.folder.path());
+        let before = ModuleManifest::read(&options.data_directory, &files).unwrap();
+        let places = Places {
+            root: self.folder.path().to_owned(),
+            data_directory: options.data_directory.clone(),
+            default_registry: options.default_registry.clone(),
+        };
+        let mut lines = Lines::default();
+        let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, &mut lines);
+        let (_, diagnostics) = load_with(&options, &Sources::new(), &files, &mut installer);
+        if diagnostics.has_errors() {
+            return Err(diagnostics
+                .iter()
+                .map(|problem| format!("{}: {}\n", problem.summary, problem.detail))
+                .collect());
+        }
+        installer.write_manifest().unwrap();
+        Ok(lines.0)
+    }
+}
+
+#[derive(Default)]
+struct Lines(Vec<String>);
+
+impl ModuleProgress for Lines {
+    fn fetching(&mut self, key: &str, address: &str, version: Option<&Version>) {
+        let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+        self.0.push(format!("Downloading {address}{version} for {key}..."));
+    }
+
+    fn installed(&mut self, key: &str, directory: &str) {
+        self.0.push(format!("- {key} in {directory}"));
+    }
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A repository with one commit, tagged `v1`; nothing where there is no git.
+pub fn repository(files: &[(&str, &str)]) -> Option<TempDir> {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(path, text)| write(folder.path(), path, text));
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+        let output = Command::new("git").args(identity).args(arguments).current_dir(folder.path()).output().ok()?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(())
+    };
+    git(&["init", "-q"])?;
+    git(&["add", "-A"])?;
+    git(&["commit", "-qm", "all"])?;
+    git(&["tag", "v1"])?;
+    Some(folder)
+}
+
+pub fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (path, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, path, text.as_bytes()).unwrap();
+    }
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&builder.into_inner().unwrap()).unwrap();
+    packed.finish().unwrap()
+}
