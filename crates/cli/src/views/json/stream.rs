@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Severity, Sources};
 use groma_engine::plan::Counts;
-use groma_engine::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+use groma_engine::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
+use groma_provider::ImportTarget;
 use serde_json::{Map, Value, json};
 
 use super::text::compact;
+use super::values::value_json;
 use crate::views::diagnostic::diagnostic_json;
 
 /// Version of the message format.
@@ -124,16 +126,20 @@ impl Stream {
 
     /// How many objects were, or will be, changed.
     pub fn counts(&self, counts: Counts, counted: Counted) {
-        let Counts { add, change, destroy, .. } = counts;
+        let Counts { add, change, destroy, import, .. } = counts;
+        let (will_import, has_imported) = match import {
+            0 => (String::new(), String::new()),
+            count => (format!("{count} to import, "), format!("{count} imported, ")),
+        };
         let (operation, text) = match counted {
-            Counted::Plan => ("plan", format!("Plan: {add} to add, {change} to change, {destroy} to destroy.")),
+            Counted::Plan => ("plan", format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy.")),
             Counted::Apply => {
-                ("apply", format!("Apply complete! Resources: {add} added, {change} changed, {destroy} destroyed."))
+                ("apply", format!("Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed."))
             }
             Counted::Destroy => ("destroy", format!("Destroy complete! Resources: {destroy} destroyed.")),
         };
         let changes = json!({
-            "add": add, "change": change, "import": 0, "remove": destroy, "action_invocation": 0, "operation": operation,
+            "add": add, "change": change, "import": import, "remove": destroy, "action_invocation": 0, "operation": operation,
         });
         self.send(Message::new("change_summary", text).with("changes", changes));
     }
@@ -199,11 +205,26 @@ fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
     if let (Reasons::Shown, Some(reason)) = (reasons, change.reason) {
         object.insert("reason".into(), reason_name(reason).into());
     }
+    if let Some(importing) = &change.importing {
+        object.insert("importing".into(), importing_json(importing));
+        if let Some(text) = &importing.generated {
+            object.insert("generated_config".into(), text.as_str().into());
+        }
+    }
     Value::Object(object)
+}
+
+/// How an object that is taken over was named.
+pub(crate) fn importing_json(importing: &Importing) -> Value {
+    match &importing.target {
+        ImportTarget::Id(id) => json!({ "id": id }),
+        ImportTarget::Identity(identity) => json!({ "identity": value_json(identity) }),
+    }
 }
 
 fn is_told(change: &ResourceChange) -> bool {
     match change.action {
+        Action::NoOp if change.importing.is_some() => true,
         Action::NoOp => change.previous_address.as_ref().is_some_and(|previous| *previous != change.address),
         Action::Delete => change.address.resource.mode == groma_address::Mode::Managed,
         _ => true,
@@ -212,6 +233,7 @@ fn is_told(change: &ResourceChange) -> bool {
 
 fn action_name(change: &ResourceChange) -> &'static str {
     match change.action {
+        Action::NoOp if change.importing.is_some() => "import",
         Action::NoOp if change.previous_address.is_some() => "move",
         action => simple_action(action),
     }

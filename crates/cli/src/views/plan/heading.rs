@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use groma_address::{InstanceKey, Mode};
-use groma_engine::{Action, ActionReason, ResourceChange};
+use groma_engine::{Action, ActionReason, Importing, ResourceChange};
 
 use crate::terminal::{Palette, Tone};
 
@@ -61,6 +61,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
             }
             _ => write!(out, "{subject} must be {replaced}"),
         },
+        (Action::NoOp, _) if change.importing.is_some() => write!(out, "{subject} will be imported"),
         (Action::NoOp, _) => match &change.previous_address {
             Some(previous) => {
                 let previous = palette.paint(Tone::Bold, format!("  # {previous}"));
@@ -76,11 +77,29 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
     if change.deposed.is_some() && matches!(change.action, Action::Delete | Action::Forget) {
         let _ = writeln!(out, "{margin}(left over from a partially-failed replacement of this instance)");
     }
+    if let Some(importing) = &change.importing {
+        write_import(change, importing, (margin, palette), out);
+    }
     if change.action != Action::NoOp
         && is_moved(change)
         && let Some(previous) = &change.previous_address
     {
         let _ = writeln!(out, "{margin}(moved from {previous})");
+    }
+}
+
+/// Where an object comes from that is taken over.
+fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette): (&str, Palette), out: &mut String) {
+    if importing.generated.is_some() {
+        let _ = writeln!(out, "{margin}(config will be generated)");
+    }
+    if change.action != Action::NoOp {
+        let source = importing.id().map_or_else(|| "an identity".to_owned(), |id| format!("{id:?}"));
+        let _ = writeln!(out, "{margin}(imported from {source})");
+    }
+    if change.action.is_replace() {
+        let warning = palette.paint(Tone::Yellow, "Warning: this will destroy the imported resource");
+        let _ = writeln!(out, "{margin}{warning}");
     }
 }
 
@@ -131,7 +150,7 @@ pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut 
 /// Whether the plan says anything about the object.
 pub(super) fn is_shown(change: &ResourceChange) -> bool {
     match change.action {
-        Action::NoOp => is_moved(change),
+        Action::NoOp => is_moved(change) || change.importing.is_some(),
         Action::Delete => change.address.resource.mode == Mode::Managed,
         _ => change.address.resource.mode != Mode::Ephemeral,
     }

@@ -10,6 +10,7 @@ use crate::terminal::{Palette, Tone};
 /// How often each action is planned.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
+    import: usize,
     create: usize,
     update: usize,
     delete: usize,
@@ -23,6 +24,7 @@ impl Summary {
     pub fn of(changes: &[&ResourceChange]) -> Self {
         let mut summary = Self::default();
         for change in changes {
+            summary.import += usize::from(change.importing.is_some());
             match change.action {
                 Action::NoOp => {}
                 Action::Create => summary.create += 1,
@@ -41,6 +43,11 @@ impl Summary {
     pub fn has_actions(&self) -> bool {
         let replaced = self.delete_then_create + self.create_then_delete;
         self.create + self.update + self.delete + replaced + self.read + self.forget > 0
+    }
+
+    /// Whether there is anything that calls for a legend or for being said, other than values of outputs.
+    pub fn touches_objects(&self) -> bool {
+        self.import > 0 || self.has_actions()
     }
 
     /// What the symbols of the planned actions mean.
@@ -64,9 +71,10 @@ impl Summary {
     /// The line that counts.
     pub fn write_counts(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
         let replaced = self.delete_then_create + self.create_then_delete;
+        let import = if self.import > 0 { format!("{} to import, ", self.import) } else { String::new() };
         writeln!(
             out,
-            "\n{} {} to add, {} to change, {} to destroy.",
+            "\n{} {import}{} to add, {} to change, {} to destroy.",
             palette.paint(Tone::Bold, "Plan:"),
             self.create + replaced,
             self.update,

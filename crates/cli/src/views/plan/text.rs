@@ -63,7 +63,7 @@ impl PlanText {
         }
         if !outputs.is_empty() {
             writeln!(out, "\nChanges to Outputs:\n{outputs}")?;
-            if !summary.has_actions() {
+            if !summary.touches_objects() {
                 let text = format!(
                     "\nYou can apply this plan to save these new output values to the {} state, without changing any real infrastructure.",
                     self.wording.product

@@ -8,6 +8,7 @@ use groma_engine::plan::Counts;
 /// Counts finished operations.
 #[derive(Debug, Default)]
 pub struct Counter {
+    imported: AtomicUsize,
     added: AtomicUsize,
     changed: AtomicUsize,
     destroyed: AtomicUsize,
@@ -25,9 +26,15 @@ impl Counter {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One more object was taken over.
+    pub fn count_import(&self) {
+        self.imported.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The counts so far.
     pub fn counts(&self) -> Counts {
         Counts {
+            import: self.imported.load(Ordering::Relaxed),
             add: self.added.load(Ordering::Relaxed),
             change: self.changed.load(Ordering::Relaxed),
             destroy: self.destroyed.load(Ordering::Relaxed),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::Hooks;
+use groma_engine::{Hooks, Importing};
 use groma_engine::hooks::{Operation, Subject};
 use groma_value::Value;
 
@@ -46,7 +46,7 @@ impl LineProgress {
         running.get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
     }
 
-    fn line(&self, text: &str) {
+    fn line(&self, text: impl std::fmt::Display) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that went away does not stop an apply.
         let _ = writeln!(out, "{}", self.palette.paint(Tone::Bold, text));
@@ -54,8 +54,19 @@ impl LineProgress {
 }
 
 impl Hooks for LineProgress {
+    fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
+        self.line(&format!("{address}: Preparing import...{}", words::import_id(importing)));
+    }
+
+    fn imported(&self, address: &ResourceInstance, importing: &Importing) {
+        self.counter.count_import();
+        let id = words::import_id(importing);
+        self.line(&format!("{address}: Importing...{id}"));
+        self.line(&format!("{address}: Import complete{id}"));
+    }
+
     fn refresh_start(&self, subject: &Subject) {
-        self.line(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+        self.line(format_args!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
     }
 
     fn read_start(&self, address: &ResourceInstance) {
@@ -70,7 +81,7 @@ impl Hooks for LineProgress {
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let name = words::name(subject);
         let identifier = words::identifier(subject);
-        self.line(&format!("{name}: {}{identifier}", words::beginning(operation)));
+        self.line(format_args!("{name}: {}{identifier}", words::beginning(operation)));
         let running = Running { operation, identifier, since: Instant::now(), told: Duration::ZERO };
         self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name, running);
     }
@@ -82,7 +93,7 @@ impl Hooks for LineProgress {
         let identifier =
             words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
         let address = &subject.address;
-        self.line(&format!("{address}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+        self.line(format_args!("{address}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
     }
 
     fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::Hooks;
+use groma_engine::{Hooks, Importing};
 use groma_engine::hooks::{Operation, Subject};
 use groma_value::Value;
 
@@ -99,6 +99,17 @@ fn erase(lines: usize) -> String {
 }
 
 impl Hooks for LiveProgress {
+    fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
+        self.finished(&format!("{address}: Preparing import...{}", words::import_id(importing)));
+    }
+
+    fn imported(&self, address: &ResourceInstance, importing: &Importing) {
+        self.counter.count_import();
+        let id = words::import_id(importing);
+        self.finished(&format!("{address}: Importing...{id}"));
+        self.finished(&format!("{address}: Import complete{id}"));
+    }
+
     fn refresh_start(&self, subject: &Subject) {
         self.finished(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
     }

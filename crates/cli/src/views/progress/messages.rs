@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::Hooks;
+use groma_engine::{Hooks, Importing};
 use groma_engine::hooks::{Operation, Subject};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
@@ -67,6 +67,10 @@ fn identify(hook: &mut Map<String, Json>, identifier: Option<(&'static str, Stri
 }
 
 impl Hooks for MessageProgress {
+    fn imported(&self, _address: &ResourceInstance, _importing: &Importing) {
+        self.counter.count_import();
+    }
+
     fn refresh_start(&self, subject: &Subject) {
         let mut hook = hook(subject, None);
         identify(&mut hook, subject.identifier.clone());

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use groma_address::ResourceInstance;
+use groma_engine::Importing;
 use groma_engine::hooks::{Operation, Subject};
 use groma_value::{Kind, Value};
 
@@ -25,6 +26,11 @@ pub(super) fn name(subject: &Subject) -> String {
 /// ` [id=abc]`; nothing if the object has no identifier yet.
 pub(super) fn identifier(subject: &Subject) -> String {
     subject.identifier.as_ref().map(|(key, value)| format!(" [{key}={}]", shortened(value))).unwrap_or_default()
+}
+
+/// ` [id=abc]` of an object that is taken over.
+pub(super) fn import_id(importing: &Importing) -> String {
+    importing.id().map_or_else(|| " [identity]".to_owned(), |id| format!(" [id={}]", shortened(id)))
 }
 
 /// The attribute that people know the new object by.

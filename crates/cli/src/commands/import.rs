@@ -1,0 +1,150 @@
+//! `import`: an object that exists already becomes part of the state.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use groma_address::{Mode as ResourceMode, ResourceInstance, Target};
+use groma_config::{Configuration, Module};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::hooks::Subject;
+use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
+
+use super::backend::{Elsewhere, locking, state_paths, unless_off};
+use super::configuration::{Empty, load_directory};
+use super::context::Context;
+use super::operation::{open_state, run as new_run};
+use super::outcome::{Outcome, fail};
+use super::variables::{Missing, values};
+use crate::arguments::ImportArguments;
+use crate::settings::Questions;
+use crate::terminal::{Palette, Tone};
+
+pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome {
+    context.view(&arguments.view);
+    if !unless_off(arguments.input) {
+        context.settings.questions = Questions::Forbidden;
+    }
+    let [text, id] = &*arguments.rest else {
+        return Err(fail(
+            "Wrong number of arguments",
+            "The import command takes two arguments: the address of a resource instance, and the id of the object.",
+        ));
+    };
+    let address: ResourceInstance = text.parse().map_err(|problem: groma_address::ParseError| {
+        Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
+    })?;
+    if address.resource.mode != ResourceMode::Managed {
+        return Err(fail("A managed resource address is required", "Only managed resources can be imported into."));
+    }
+    if let Some(directory) = &arguments.config
+        && let Err(problem) = std::env::set_current_dir(directory)
+    {
+        return Err(fail("No such configuration", format!("{}: {problem}.", directory.display())));
+    }
+    let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
+    must_be_configured(&configuration, &address)?;
+    let files = &arguments.files;
+    let elsewhere = Elsewhere {
+        state: files.state.as_deref(),
+        state_out: files.state_out.as_deref(),
+        backup: files.backup.as_deref(),
+    };
+    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
+    warnings.append(problems);
+    let (mut store, state) = open_state(context, paths, &locking(&arguments.locking, "import"))?;
+    if state.object(&address, None).is_some() {
+        return Err(already_managed(context, &address));
+    }
+    let options = PlanOptions {
+        // Nothing is planned, and nothing but the object is read.
+        mode: Mode::RefreshOnly,
+        refresh: Refresh::Trust,
+        targets: vec![Target::Instance(address.clone())],
+        import: Some((address, id.clone())),
+        inputs,
+        ..PlanOptions::default()
+    };
+    let hooks = Lines { out: Arc::clone(context.streams.stdout()), palette: context.palette() };
+    let mut run = new_run(context, configuration, Arc::new(hooks), arguments.parallelism)?;
+    let (plan, problems) = run.plan(state, &options);
+    warnings.append(problems);
+    let failed = warnings.has_errors();
+    if let Some(mut plan) = plan.filter(|_| !failed) {
+        store.save(&mut plan.prior_state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        let text = context.palette().paint(
+            Tone::Green,
+            format!(
+                "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
+                 will henceforth be managed by {}.",
+                context.wording.product, context.wording.product
+            ),
+        );
+        context.streams.print(&format!("\n{text}\n\n"));
+    }
+    context.show(&warnings);
+    Ok(u8::from(failed))
+}
+
+fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {
+    let product = &context.wording.product;
+    let detail = format!(
+        "{product} manages an object as {address} already. To import another one there, take the present one out of the state first: \
+         {} state rm '{address}'.",
+        context.wording.command
+    );
+    fail(&format!("Resource already managed by {product}"), detail)
+}
+
+/// There must be a block to import into: it says which provider is asked.
+fn must_be_configured(configuration: &Configuration, address: &ResourceInstance) -> Result<(), Diagnostics> {
+    let mut module: &Module = &configuration.root;
+    for step in address.module.steps() {
+        module = module.children.get(&step.name).ok_or_else(|| {
+            fail(
+                "Import to non-existent module",
+                format!("{} is not in the configuration. Add a module block for it first.", address.module),
+            )
+        })?;
+    }
+    if module.resources.contains_key(&address.resource) {
+        return Ok(());
+    }
+    let place = if address.module.is_root() { "the root module".to_owned() } else { address.module.to_string() };
+    let resource = &address.resource;
+    let detail = format!(
+        "Write a block for it in {place} first, for example:\n\nresource \"{}\" \"{}\" {{\n  # (resource arguments)\n}}",
+        resource.type_name, resource.name
+    );
+    Err(fail(&format!("resource address \"{address}\" does not exist in the configuration."), detail))
+}
+
+/// Tells about the import, a line for each stage.
+struct Lines {
+    out: Arc<Mutex<dyn std::io::Write + Send>>,
+    palette: Palette,
+}
+
+impl Lines {
+    fn line(&self, tone: Tone, text: String) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader that went away does not stop an import.
+        let _ = writeln!(out, "{}", self.palette.paint(tone, text));
+    }
+}
+
+impl Hooks for Lines {
+    fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
+        let id = importing.id().unwrap_or_default();
+        self.line(Tone::Bold, format!("{address}: Importing from ID {id:?}..."));
+    }
+
+    fn import_prepared(&self, address: &ResourceInstance) {
+        self.line(Tone::Bold, format!("{address}: Import prepared!"));
+        self.line(Tone::Green, format!("  Prepared {} for import", address.resource.type_name));
+    }
+
+    fn refresh_start(&self, subject: &Subject) {
+        let identifier = subject.identifier.as_ref().map(|(key, id)| format!(" [{key}={id}]")).unwrap_or_default();
+        self.line(Tone::Bold, format!("{}: Refreshing state...{identifier}", subject.address));
+    }
+}

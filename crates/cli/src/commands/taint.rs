@@ -1,0 +1,96 @@
+//! `taint` and `untaint`: whether an object is to be replaced by the next apply.
+
+use std::sync::Arc;
+
+use groma_address::{Mode, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_state::{ObjectRecord, ObjectStatus, State};
+
+use super::backend::{Elsewhere, locking, state_paths};
+use super::configuration::{Empty, load_directory};
+use super::context::Context;
+use super::operation::open_state;
+use super::outcome::{Outcome, fail};
+use crate::arguments::{Flag, Taint};
+
+pub(super) fn taint(context: &mut Context, arguments: &Taint) -> Outcome {
+    mark(context, arguments, ObjectStatus::Tainted)
+}
+
+pub(super) fn untaint(context: &mut Context, arguments: &Taint) -> Outcome {
+    mark(context, arguments, ObjectStatus::Ready)
+}
+
+fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outcome {
+    context.view(&arguments.view);
+    let command = if wanted == ObjectStatus::Tainted { "taint" } else { "untaint" };
+    let address = address(&arguments.rest, command)?;
+    if wanted == ObjectStatus::Tainted && address.resource.mode != Mode::Managed {
+        context.streams.print_error(&format!("Resource instance {address} cannot be tainted\n"));
+        return Ok(1);
+    }
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let files = &arguments.files;
+    let elsewhere = Elsewhere {
+        state: files.state.as_deref(),
+        state_out: files.state_out.as_deref(),
+        backup: files.backup.as_deref(),
+    };
+    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let (mut store, mut state) = open_state(context, paths, &locking(&arguments.locking, command))?;
+    let Some(record) = state.object(&address, None).cloned() else {
+        return missing(context, arguments, &state, &address);
+    };
+    if wanted == ObjectStatus::Ready && record.status == ObjectStatus::Ready {
+        return Err(fail(
+            "Resource instance is not tainted",
+            format!("Resource instance {address} is not currently tainted, so there is nothing to take back."),
+        ));
+    }
+    if let Some(provider) = state.provider(&address).cloned() {
+        let marked = ObjectRecord { status: wanted, ..(*record).clone() };
+        state.insert(&address, None, &provider, Arc::new(marked));
+    }
+    store.save(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    let text = match wanted {
+        ObjectStatus::Tainted => format!("Resource instance {address} has been marked as tainted.\n"),
+        ObjectStatus::Ready => format!("Resource instance {address} has been successfully untainted.\n"),
+    };
+    context.streams.print(&text);
+    Ok(0)
+}
+
+fn address(rest: &[String], command: &str) -> Result<ResourceInstance, Diagnostics> {
+    let text = match rest {
+        [text] => text,
+        [] => {
+            let detail = format!("The {command} command takes one argument: the address of the resource instance.");
+            return Err(fail("Required argument missing", detail));
+        }
+        _ => {
+            let detail = format!("The {command} command takes one argument: the address of the resource instance.");
+            return Err(fail("Too many command line arguments", detail));
+        }
+    };
+    text.parse().map_err(|problem: groma_address::ParseError| {
+        Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
+    })
+}
+
+fn missing(context: &Context, arguments: &Taint, state: &State, address: &ResourceInstance) -> Outcome {
+    if arguments.allow_missing.is_some_and(Flag::is_on) {
+        let detail = format!("Resource instance {address} was not found; -allow-missing says that this is fine.");
+        context.show(&Diagnostic::warning("No such resource instance", detail).into());
+        return Ok(0);
+    }
+    let detail = if state.is_empty() {
+        "The state has no resource instances at all: the configuration was never applied, or all was destroyed."
+            .to_owned()
+    } else {
+        format!(
+            "The state has no resource instance with the address {address}. One that was added to the configuration lately is there \
+             only after an apply. \"state list\" prints what there is."
+        )
+    };
+    Err(fail("No such resource instance", detail))
+}
