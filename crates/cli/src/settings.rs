@@ -11,6 +11,9 @@ pub const TERRAFORM_VERSION: &str = "1.15.5";
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The workspace that is there without being made.
+pub const DEFAULT_WORKSPACE: &str = "default";
+
 /// What the environment says.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -18,6 +21,8 @@ pub struct Settings {
     pub data_directory: PathBuf,
     /// The workspace of `TF_WORKSPACE`, else the chosen one, else `default`.
     pub workspace: String,
+    /// Whether `TF_WORKSPACE` decides about the workspace.
+    pub workspace_is_overridden: bool,
     /// Who reads: `TF_IN_AUTOMATION`.
     pub reader: Reader,
     /// Whether questions may be asked: `TF_INPUT`.
@@ -34,8 +39,12 @@ pub struct Settings {
     pub registry: Option<String>,
     /// The file of `TF_CLI_CONFIG_FILE`, else `.terraformrc` in the home folder.
     pub cli_configuration: Option<PathBuf>,
-    /// The addresses of providers that run already: the keys of `TF_REATTACH_PROVIDERS`.
-    pub reattached: Vec<String>,
+    /// Providers that run already, as JSON: `TF_REATTACH_PROVIDERS`.
+    pub reattach: Option<String>,
+    /// Whether plugin processes are talked to in the clear: `TF_DISABLE_PLUGIN_TLS`.
+    pub plugins_in_the_clear: bool,
+    /// All of it: tokens, proxies and paths are looked up where they are needed.
+    pub environment: Vec<(String, String)>,
 }
 
 /// Whether questions may be asked.
@@ -82,6 +91,7 @@ impl Settings {
             .filter_map(|(key, value)| Some((key.strip_prefix("TF_VAR_")?.to_owned(), value.clone())));
         Self {
             workspace,
+            workspace_is_overridden: get("TF_WORKSPACE").is_some(),
             reader: if get("TF_IN_AUTOMATION").is_some() { Reader::Automation } else { Reader::Person },
             questions: if forbids_input { Questions::Forbidden } else { Questions::Allowed },
             colors: if get("NO_COLOR").is_some() { Colors::Forbidden } else { Colors::Allowed },
@@ -95,16 +105,20 @@ impl Settings {
             cli_configuration: get("TF_CLI_CONFIG_FILE")
                 .map(PathBuf::from)
                 .or_else(|| get("HOME").map(|home| PathBuf::from(home).join(".terraformrc"))),
-            reattached: get("TF_REATTACH_PROVIDERS").map(keys).unwrap_or_default(),
+            reattach: get("TF_REATTACH_PROVIDERS").map(str::to_owned),
+            plugins_in_the_clear: get("TF_DISABLE_PLUGIN_TLS").is_some(),
+            environment: environment.to_vec(),
             data_directory,
         }
     }
 }
 
-/// The keys of a JSON object; none of anything else.
-fn keys(text: &str) -> Vec<String> {
-    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
-    object.map(|object| object.into_iter().map(|(key, _)| key).collect()).unwrap_or_default()
+impl Settings {
+    /// A variable of the environment; an empty one says nothing.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let found = self.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
 }
 
 #[cfg(test)]

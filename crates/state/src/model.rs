@@ -336,6 +336,15 @@ impl State {
         true
     }
 
+    /// Lets another provider configuration manage a resource; returns whether there is such a resource.
+    pub fn manage_by(&mut self, resource: &AbsResource, provider: &ProviderConfig) -> bool {
+        let is_there = self.resources.contains_key(resource);
+        if is_there {
+            self.ensure_resource(resource.clone(), provider);
+        }
+        is_there
+    }
+
     /// Makes sure that the resource is there, managed by `provider`, be it without instances.
     pub(crate) fn ensure_resource(&mut self, address: AbsResource, provider: &ProviderConfig) -> &mut ResourceEntry {
         let shared = match self.providers.get(provider) {

@@ -32,8 +32,22 @@ pub(super) fn state_paths(
     module: &Module,
     elsewhere: Elsewhere<'_>,
 ) -> Result<StatePaths, Diagnostics> {
+    paths_of_workspace(module, &context.settings.workspace, elsewhere)
+}
+
+/// The folder with a folder for each workspace but the default one.
+pub(super) fn workspace_directory(module: &Module) -> Result<PathBuf, Diagnostics> {
+    let directory = local_backend(module)?.workspace_directory;
+    Ok(directory.unwrap_or_else(|| PathBuf::from("terraform.tfstate.d")))
+}
+
+/// The same for a workspace that need not be the selected one.
+pub(super) fn paths_of_workspace(
+    module: &Module,
+    workspace: &str,
+    elsewhere: Elsewhere<'_>,
+) -> Result<StatePaths, Diagnostics> {
     let local = local_backend(module)?;
-    let workspace = &*context.settings.workspace;
     let mut paths = match (elsewhere.state, local.path, local.workspace_directory, workspace) {
         (Some(file), ..) => StatePaths::of_file(file),
         (None, Some(file), _, "default") => StatePaths::of_file(file),

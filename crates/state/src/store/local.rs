@@ -204,6 +204,24 @@ impl LocalStore {
         Ok(Saved::Written(state.serial))
     }
 
+    /// Writes a state that somebody brings along: with the serial and the lineage that it has.
+    ///
+    /// # Errors
+    /// As for [`LocalStore::save`].
+    pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        self.prepare(state);
+        let new = write_parts(state);
+        let file = self.file_to_write()?;
+        if self.holds_already(&*file, &new)? && state.serial == self.disk.serial {
+            self.retire_journal(&state.lineage)?;
+            return Ok(Saved::Unchanged);
+        }
+        self.back_up(&*file)?;
+        self.write_content(&file, &state.lineage, state.serial, &[&new.head(state.serial), &new.rest])?;
+        self.retire_journal(&state.lineage)?;
+        Ok(Saved::Written(state.serial))
+    }
+
     /// Ends the lock.
     pub fn close(self) {}
 

@@ -1,0 +1,186 @@
+//! `state` and its commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::assignments::Variables;
+use super::flags::Flag;
+use super::shared::{Locking, View};
+
+/// Commands of `state`.
+#[derive(Debug, Subcommand)]
+pub enum State {
+    /// List the identities of the instances, as JSON
+    Identities(StateIdentities),
+    /// List the addresses of the instances
+    List(StateList),
+    /// Give something in the state another address
+    Mv(StateMv),
+    /// Print the state
+    Pull(StatePull),
+    /// Replace the state by one from a file
+    Push(StatePush),
+    /// Let another provider manage what one provider manages
+    ReplaceProvider(StateReplaceProvider),
+    /// Forget something without destroying it
+    Rm(StateRm),
+    /// Show one instance
+    Show(StateShow),
+}
+
+/// Arguments of `state list`.
+#[derive(Args, Clone, Debug)]
+pub struct StateList {
+    /// The state file
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Only instances whose id this is
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Only these addresses and what is in them
+    #[arg(value_name = "ADDRESS")]
+    pub addresses: Vec<String>,
+}
+
+/// Arguments of `state identities`.
+#[derive(Args, Clone, Debug)]
+pub struct StateIdentities {
+    /// Print JSON; there is no other form
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub json: Option<Flag>,
+    /// What to list
+    #[command(flatten)]
+    pub list: StateList,
+}
+
+/// Arguments of `state show`.
+#[derive(Args, Clone, Debug)]
+pub struct StateShow {
+    /// The state file
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// The instance
+    #[arg(value_name = "ADDRESS")]
+    pub rest: Vec<String>,
+}
+
+/// What the commands share that write a state.
+#[derive(Args, Clone, Debug)]
+pub struct StateChange {
+    /// The state file, in place of the backend's
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Where to keep the state as it was
+    #[arg(long, value_name = "FILE")]
+    pub backup: Option<PathBuf>,
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// Accepted for the remote backends that compare versions
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub ignore_remote_version: Option<Flag>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// Arguments of `state mv`.
+#[derive(Args, Clone, Debug)]
+pub struct StateMv {
+    /// Only say what would be moved
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub dry_run: Option<Flag>,
+    /// Another state file to move to
+    #[arg(long, value_name = "FILE")]
+    pub state_out: Option<PathBuf>,
+    /// Where to keep the other state as it was
+    #[arg(long, value_name = "FILE")]
+    pub backup_out: Option<PathBuf>,
+    /// What is changed and how
+    #[command(flatten)]
+    pub change: StateChange,
+    /// The address now, and the address to be
+    #[arg(value_name = "SOURCE DESTINATION")]
+    pub rest: Vec<String>,
+}
+
+/// Arguments of `state rm`.
+#[derive(Args, Clone, Debug)]
+pub struct StateRm {
+    /// Only say what would be removed
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub dry_run: Option<Flag>,
+    /// What is changed and how
+    #[command(flatten)]
+    pub change: StateChange,
+    /// What to forget
+    #[arg(value_name = "ADDRESS")]
+    pub addresses: Vec<String>,
+}
+
+/// Arguments of `state replace-provider`.
+#[derive(Args, Clone, Debug)]
+pub struct StateReplaceProvider {
+    /// Do not ask before changing anything
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub auto_approve: Option<Flag>,
+    /// What is changed and how
+    #[command(flatten)]
+    pub change: StateChange,
+    /// The provider now, and the provider to be
+    #[arg(value_name = "FROM TO")]
+    pub rest: Vec<String>,
+}
+
+/// Arguments of `state pull`.
+#[derive(Args, Clone, Debug)]
+pub struct StatePull {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Nothing else is looked at
+    #[arg(hide = true)]
+    pub rest: Vec<String>,
+}
+
+/// Arguments of `state push`.
+#[derive(Args, Clone, Debug)]
+pub struct StatePush {
+    /// Write the state even if it is older, or of another lineage
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub force: Option<Flag>,
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// Accepted for the remote backends that compare versions
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub ignore_remote_version: Option<Flag>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// The file with the state, or - for standard input
+    #[arg(value_name = "PATH")]
+    pub rest: Vec<PathBuf>,
+}

@@ -1,0 +1,99 @@
+//! A state that is being changed: under its lock, with a backup of its own, and with the way back.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use groma_diagnostics::Diagnostics;
+use groma_state::{LocalStore, Locking, Saved, State, StatePaths};
+
+use super::super::backend::{Elsewhere, locking, state_paths};
+use super::super::configuration::{Empty, load_directory};
+use super::super::context::Context;
+use super::super::operation::open_state;
+use super::reading::must_exist;
+use crate::arguments::StateChange;
+
+/// A state, opened for a change.
+pub(super) struct Changing {
+    pub state: State,
+    store: LocalStore,
+    /// Whether it is a file that the user named, not the state of the workspace.
+    origin: Origin,
+}
+
+/// Which state it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// That of the workspace.
+    Workspace,
+    /// A file that the user named.
+    Named,
+}
+
+impl Changing {
+    /// The state that the flags ask for; it must be there.
+    pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
+        context.view(&change.view);
+        let (configuration, _) = load_directory(context, Empty::Fine)?;
+        let elsewhere = Elsewhere { state: change.state.as_deref(), ..Elsewhere::default() };
+        let paths = state_paths(context, &configuration.root, elsewhere)?;
+        must_exist(&paths)?;
+        let origin = if change.state.is_some() { Origin::Named } else { Origin::Workspace };
+        Self::at(context, paths, change.backup.as_deref(), &locking(&change.locking, operation), origin)
+    }
+
+    /// The state in a file, which need not be there yet.
+    pub fn of_file(
+        context: &mut Context,
+        file: &Path,
+        backup: Option<&Path>,
+        locking: &Locking,
+    ) -> Result<Self, Diagnostics> {
+        Self::at(context, StatePaths::of_file(file), backup, locking, Origin::Named)
+    }
+
+    fn at(
+        context: &mut Context,
+        paths: StatePaths,
+        backup: Option<&Path>,
+        locking: &Locking,
+        origin: Origin,
+    ) -> Result<Self, Diagnostics> {
+        // These commands cannot do without a backup: "-" asks for none where that is possible.
+        let named = backup.filter(|backup| backup.as_os_str() != "-").map(Path::to_owned);
+        let backup = named.unwrap_or_else(|| backup_beside(&paths.write));
+        let (store, state) = open_state(context, paths.with_backup(Some(backup)), locking)?;
+        Ok(Self { state, store, origin })
+    }
+
+    /// Whether the state is in that file.
+    pub fn is_in(&self, file: &Path) -> bool {
+        let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        canonical(&self.store.paths().write) == canonical(file)
+    }
+
+    /// Writes the state; what to say about the way back.
+    pub fn save(mut self, command: &str) -> Result<String, Diagnostics> {
+        let saved = self.store.save(&mut self.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        let paths = self.store.paths();
+        let backup = paths.backup.as_deref().filter(|backup| saved != Saved::Unchanged && backup.exists());
+        Ok(backup.map(|backup| undo(command, backup, &paths.write, self.origin)).unwrap_or_default())
+    }
+}
+
+fn undo(command: &str, backup: &Path, file: &Path, origin: Origin) -> String {
+    let (backup, file) = (backup.display(), file.display());
+    match origin {
+        Origin::Workspace => format!("To undo this: {command} state push -force {backup}\n"),
+        Origin::Named => format!("To undo this: cp {backup} {file}\n"),
+    }
+}
+
+/// The name of a backup that is not taken yet: `terraform.tfstate.1795264899.backup`, with the time in seconds.
+pub(in super::super) fn backup_beside(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let free =
+        (now..).map(|seconds| file.with_file_name(format!("{name}.{seconds}.backup"))).find(|path| !path.exists());
+    free.unwrap_or_else(|| file.with_file_name(format!("{name}.{now}.backup")))
+}

@@ -1,0 +1,31 @@
+//! `state`: what it says, and changes of it that touch no real object.
+
+mod changing;
+mod identities;
+mod list;
+mod mv;
+mod pull;
+mod push;
+mod reading;
+mod replace_provider;
+mod rm;
+mod show;
+
+use super::context::Context;
+use super::outcome::Outcome;
+use crate::arguments::State;
+
+pub(super) use changing::backup_beside;
+
+pub(super) fn run(context: &mut Context, arguments: &State) -> Outcome {
+    match arguments {
+        State::Identities(arguments) => identities::run(context, arguments),
+        State::List(arguments) => list::run(context, arguments),
+        State::Mv(arguments) => mv::run(context, arguments),
+        State::Pull(arguments) => pull::run(context, arguments),
+        State::Push(arguments) => push::run(context, arguments),
+        State::ReplaceProvider(arguments) => replace_provider::run(context, arguments),
+        State::Rm(arguments) => rm::run(context, arguments),
+        State::Show(arguments) => show::run(context, arguments),
+    }
+}

@@ -1,0 +1,160 @@
+//! `state mv`.
+
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
+use groma_diagnostics::Diagnostics;
+use groma_state::{InstanceRecord, State};
+
+use super::super::backend::locking;
+use super::super::context::Context;
+use super::super::outcome::{Outcome, fail};
+use super::changing::Changing;
+use super::reading::target;
+use crate::arguments::{Flag, StateMv};
+
+/// What is moved where.
+#[derive(Debug)]
+enum Move {
+    Module(ModuleInstance, ModuleInstance),
+    Resource(AbsResource, AbsResource),
+    Instance(ResourceInstance, ResourceInstance),
+}
+
+pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
+    let [from, to] = &*arguments.rest else {
+        return Err(fail("Required argument missing", "Give two addresses: the one now, and the one to be."));
+    };
+    let (from, to) = (target(from)?, target(to)?);
+    let mut source = Changing::open(context, &arguments.change, "state-mv")?;
+    let elsewhere = arguments.state_out.as_deref().filter(|file| !source.is_in(file));
+    let mut other = match elsewhere {
+        Some(file) => {
+            let locking = locking(&arguments.change.locking, "state-mv");
+            Some(Changing::of_file(context, file, arguments.backup_out.as_deref(), &locking)?)
+        }
+        None => None,
+    };
+    let target_state = other.as_ref().map_or(&source.state, |other| &other.state);
+    let what = decide(&source.state, target_state, &from, &to)?;
+    let names = format!("{:?} to {:?}\n", from.to_string(), to.to_string());
+    if arguments.dry_run.is_some_and(Flag::is_on) {
+        context.streams.print(&format!("Would move {names}"));
+        return Ok(0);
+    }
+    for (from, to) in what.instances(&source.state) {
+        let provider = source.state.provider(&from).cloned();
+        let Some((provider, record)) = provider.zip(source.state.remove_instance(&from)) else { continue };
+        let into = other.as_mut().map_or(&mut source.state, |other| &mut other.state);
+        let provider = into.resource(&to.abs_resource()).map_or(provider, |entry| (*entry.provider).clone());
+        put(into, &to, &provider, record);
+    }
+    // The one that gains is written first: a failure in between leaves the objects in both states and loses none.
+    let command = context.wording.command.clone();
+    let mut undo = other.map(|other| other.save(&command)).transpose()?.unwrap_or_default();
+    undo.push_str(&source.save(&command)?);
+    context.streams.print(&format!("Move {names}Successfully moved 1 object(s).\n{undo}"));
+    Ok(0)
+}
+
+fn put(state: &mut State, to: &ResourceInstance, provider: &groma_address::ProviderConfig, record: InstanceRecord) {
+    if let Some(object) = record.current {
+        state.insert(to, None, provider, object);
+    }
+    for (key, object) in record.deposed {
+        state.insert(to, Some(&key), provider, object);
+    }
+}
+
+impl Move {
+    /// Each instance with the address it gets.
+    fn instances(&self, state: &State) -> Vec<(ResourceInstance, ResourceInstance)> {
+        match self {
+            Self::Instance(from, to) => vec![(from.clone(), to.clone())],
+            Self::Resource(from, to) => {
+                let keys = state.resource(from).into_iter().flat_map(|entry| entry.instances()).map(|(key, _)| key);
+                keys.map(|key| (from.instance(key.clone()), to.instance(key.clone()))).collect()
+            }
+            Self::Module(from, to) => {
+                let inside = state.iter().map(|view| view.address()).filter(|address| is_below(from, &address.module));
+                inside.map(|address| (address.clone(), under(to, from, address))).collect()
+            }
+        }
+    }
+}
+
+/// Whether `module` is `parent` or inside it, instance for instance: a call without key is not all of its instances.
+fn is_below(parent: &ModuleInstance, module: &ModuleInstance) -> bool {
+    module.steps().starts_with(parent.steps())
+}
+
+/// The address with the module `to` in place of `from`.
+fn under(to: &ModuleInstance, from: &ModuleInstance, address: ResourceInstance) -> ResourceInstance {
+    let rest = address.module.steps().iter().skip(from.steps().len());
+    let module = ModuleInstance::from_steps(to.steps().iter().chain(rest).cloned());
+    ResourceInstance { module, ..address }
+}
+
+/// What the two addresses mean, given what is in the states.
+fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Move, Diagnostics> {
+    let absent =
+        || fail("Invalid source address", format!("Cannot move {from}: does not match anything in the current state."));
+    let target = |why: &str| Err(fail("Invalid target address", format!("Cannot move {from} to {to}: {why}.")));
+    match (from, to) {
+        (Target::Module(module), _) => {
+            if !source.iter().any(|view| is_below(module, &view.resource.module)) {
+                return Err(absent());
+            }
+            let Target::Module(to) = to else { return target("the target must also be a module") };
+            if into.iter().any(|view| is_below(to, &view.resource.module)) {
+                return target("there is already a module at that address");
+            }
+            Ok(Move::Module(module.clone(), to.clone()))
+        }
+        (Target::Resource(resource), _) => {
+            let entry = source.resource(resource).ok_or_else(absent)?;
+            let single = resource.instance(InstanceKey::None);
+            match (entry.instance(&InstanceKey::None), to) {
+                (Some(_), _) => decide_instance(into, from, &single, to),
+                (None, Target::Resource(to)) => {
+                    may_be(from, &resource.resource, &to.resource)?;
+                    if into.resource(to).is_some() {
+                        return target("there is already a resource at that address in the current state");
+                    }
+                    Ok(Move::Resource(resource.clone(), to.clone()))
+                }
+                (None, _) => target(
+                    "the source is a whole resource with all its instances, so the target must be a whole resource too",
+                ),
+            }
+        }
+        (Target::Instance(instance), _) => {
+            source.get(instance).ok_or_else(absent)?;
+            decide_instance(into, from, instance, to)
+        }
+    }
+}
+
+fn decide_instance(into: &State, from: &Target, instance: &ResourceInstance, to: &Target) -> Result<Move, Diagnostics> {
+    let target = |why: &str| Err(fail("Invalid target address", format!("Cannot move {from} to {to}: {why}.")));
+    let address = match to {
+        Target::Module(_) => return target("the target must also be a resource instance"),
+        Target::Resource(resource) => resource.instance(InstanceKey::None),
+        Target::Instance(instance) => instance.clone(),
+    };
+    may_be(from, &instance.resource, &address.resource)?;
+    if into.get(&address).is_some() {
+        return target("there is already a resource instance at that address in the current state");
+    }
+    Ok(Move::Instance(instance.clone(), address))
+}
+
+/// Whether what is stored for one resource can be what is stored for another.
+fn may_be(from: &Target, one: &groma_address::Resource, other: &groma_address::Resource) -> Result<(), Diagnostics> {
+    let refused = |why: &str| Err(fail("Invalid state move request", format!("Cannot move {from} to {other}: {why}.")));
+    if one.mode != other.mode {
+        return refused("a resource stays a resource and a data source stays a data source");
+    }
+    if one.type_name != other.type_name {
+        return refused("resource types don't match");
+    }
+    Ok(())
+}

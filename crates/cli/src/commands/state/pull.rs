@@ -1,0 +1,22 @@
+//! `state pull`.
+
+use groma_state::{Locking, file};
+
+use super::super::backend::{Elsewhere, state_paths};
+use super::super::configuration::{Empty, load_directory};
+use super::super::context::Context;
+use super::super::operation::open_state;
+use super::super::outcome::Outcome;
+use crate::arguments::StatePull;
+
+pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
+    context.view(&arguments.view);
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    if !paths.read.exists() && !paths.journal().exists() {
+        return Ok(0);
+    }
+    let (_, state) = open_state(context, paths, &Locking::Off)?;
+    context.streams.print(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));
+    Ok(0)
+}

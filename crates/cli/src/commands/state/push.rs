@@ -1,0 +1,94 @@
+//! `state push`.
+
+use std::io::Read;
+use std::path::Path;
+
+use groma_diagnostics::Diagnostics;
+use groma_state::{Saved, State, file};
+
+use super::super::backend::{Elsewhere, locking, state_paths};
+use super::super::configuration::{Empty, load_directory};
+use super::super::context::Context;
+use super::super::operation::open_state;
+use super::super::outcome::{Outcome, fail};
+use super::changing::backup_beside;
+use crate::arguments::{Flag, StatePush};
+
+pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
+    context.view(&arguments.view);
+    let [source] = &*arguments.rest else {
+        return Err(fail("Required argument missing", "Give one path: that of a state file, or - for standard input."));
+    };
+    let mut pushed = read(source)?;
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let is_new = !paths.read.exists();
+    // Terraform overwrites terraform.tfstate.backup here; a name of its own keeps what was there before, too.
+    let backup = backup_beside(&paths.write);
+    let locking = locking(&arguments.locking, "state-push");
+    let (mut store, current) = open_state(context, paths.with_backup(Some(backup.clone())), &locking)?;
+    if !is_new && !arguments.force.is_some_and(Flag::is_on) {
+        may_follow(&pushed, &current)?;
+    }
+    let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    if saved != Saved::Unchanged && backup.exists() {
+        let command = &context.wording.command;
+        context.streams.print(&format!("To undo this: {command} state push -force {}\n", backup.display()));
+    }
+    Ok(0)
+}
+
+fn read(source: &Path) -> Result<State, Diagnostics> {
+    let shown = source.display();
+    let bytes = if source.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(source)
+    };
+    let bytes = bytes.map_err(|problem| fail("Failed to read the state to push", format!("{shown}: {problem}.")))?;
+    if file::is_blank(&bytes) {
+        return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));
+    }
+    file::read(&bytes).map_err(|problem| fail(&format!("Error reading source state \"{shown}\""), problem.to_string()))
+}
+
+/// Whether `pushed` can have grown out of `current`.
+fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
+    let refused = |what: String, why: &str| {
+        let way_out = "Nothing was written. If this is what you want, push with -force.";
+        Err(fail(&format!("Failed to write state: {what}"), format!("{why} {way_out}")))
+    };
+    if !current.lineage.is_empty() && pushed.lineage != current.lineage {
+        return refused(
+            format!(
+                "cannot import state with lineage {:?} over unrelated state with lineage {:?}",
+                pushed.lineage, current.lineage
+            ),
+            "The two did not grow out of each other: one of them belongs to something else.",
+        );
+    }
+    if pushed.serial < current.serial {
+        return refused(
+            format!(
+                "cannot import state with serial {} over newer state with serial {}",
+                pushed.serial, current.serial
+            ),
+            "The state has changed since the one to push was taken from it.",
+        );
+    }
+    if pushed.serial == current.serial && !is_same(pushed, current) {
+        return refused(
+            format!(
+                "cannot overwrite existing state with serial {} with a different state that has the same serial",
+                current.serial
+            ),
+            "Both have changed since they were the same.",
+        );
+    }
+    Ok(())
+}
+
+fn is_same(one: &State, other: &State) -> bool {
+    one.outputs == other.outputs && one.check_results == other.check_results && one.resources().eq(other.resources())
+}

@@ -1,0 +1,84 @@
+//! Finding things in a state by what a person typed.
+
+use std::path::Path;
+
+use groma_address::Target;
+use groma_diagnostics::Diagnostics;
+use groma_state::{InstanceView, Locking, State, StatePaths};
+
+use super::super::backend::{Elsewhere, state_paths};
+use super::super::configuration::{Empty, load_directory};
+use super::super::context::Context;
+use super::super::operation::open_state;
+use super::super::outcome::fail;
+
+/// Reads the state that is there, without its lock.
+pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let paths = state_paths(context, &configuration.root, Elsewhere { state: file, ..Elsewhere::default() })?;
+    must_exist(&paths)?;
+    open_state(context, paths, &Locking::Off).map(|(_, state)| state)
+}
+
+/// Says so when there is no state yet.
+pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
+    if paths.read.exists() || paths.journal().exists() {
+        return Ok(());
+    }
+    Err(fail(
+        "No state file was found!",
+        format!(
+            "There is no state at {}. Run this command in a directory that was applied, or name the file of the state with the \
+             -state option.",
+            paths.read.display()
+        ),
+    ))
+}
+
+/// What an argument names.
+pub(super) fn target(text: &str) -> Result<Target, Diagnostics> {
+    text.parse().map_err(|problem: groma_address::ParseError| fail("Invalid address", format!("{text:?}: {problem}")))
+}
+
+/// The instances of `state` that the texts and the id ask for.
+///
+/// # Errors
+/// A text is no address, or there is nothing at an address.
+pub(super) fn chosen<'s>(
+    state: &'s State,
+    addresses: &[String],
+    id: Option<&str>,
+) -> Result<Vec<InstanceView<'s>>, Diagnostics> {
+    let targets = addresses.iter().map(|text| target(text)).collect::<Result<Vec<_>, _>>()?;
+    for target in &targets {
+        if !state.iter().any(|view| target.contains(&view.address())) {
+            return Err(unknown(target));
+        }
+    }
+    let wanted = id.map(|id| serde_json::Value::from(id).to_string());
+    let is_wanted = |view: &InstanceView<'_>| {
+        let address = view.address();
+        let is_among = targets.is_empty() || targets.iter().any(|target| target.contains(&address));
+        is_among && wanted.as_ref().is_none_or(|wanted| has_id(view, wanted))
+    };
+    Ok(state.iter().filter(is_wanted).collect())
+}
+
+fn has_id(view: &InstanceView<'_>, wanted: &str) -> bool {
+    view.record.current.as_ref().and_then(|record| record.id_json()).is_some_and(|found| found == wanted)
+}
+
+fn unknown(target: &Target) -> Diagnostics {
+    let (summary, what) = match target {
+        Target::Module(_) => ("Unknown module", "module"),
+        Target::Resource(_) => ("Unknown resource", "resource"),
+        Target::Instance(_) => ("Unknown resource instance", "resource instance"),
+    };
+    fail(
+        summary,
+        format!(
+            "The current state contains no {what} {target}. What was added to the configuration recently is in the state only \
+             after an apply."
+        ),
+    )
+}

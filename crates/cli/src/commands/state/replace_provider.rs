@@ -1,0 +1,71 @@
+//! `state replace-provider`.
+
+use groma_address::{AbsResource, DEFAULT_PROVIDER_HOST, ProviderAddress, ProviderConfig};
+use groma_diagnostics::Diagnostics;
+
+use super::super::context::Context;
+use super::super::outcome::{Outcome, fail};
+use super::changing::Changing;
+use crate::arguments::{Flag, StateReplaceProvider};
+use crate::terminal::Answer;
+
+pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Outcome {
+    let [from, to] = &*arguments.rest else {
+        return Err(fail(
+            "Required argument missing",
+            "Give two provider addresses: the one in the state, and the new one.",
+        ));
+    };
+    let from = address(context, "from", from)?;
+    let to = address(context, "to", to)?;
+    let mut changing = Changing::open(context, &arguments.change, "state-replace-provider")?;
+    let found: Vec<(AbsResource, ProviderConfig)> = changing
+        .state
+        .resources()
+        .filter(|(_, entry)| entry.provider.provider == from)
+        .map(|(resource, entry)| {
+            (resource.clone(), ProviderConfig { provider: to.clone(), ..(*entry.provider).clone() })
+        })
+        .collect();
+    if found.is_empty() {
+        context.streams.print("No matching resources found.\n");
+        return Ok(0);
+    }
+    let product = &context.wording.product;
+    let names: String = found.iter().map(|(resource, _)| format!("  {resource}\n")).collect();
+    context.streams.print(&format!(
+        "{product} will perform the following actions:\n\n  ~ Updating provider:\n    - {from}\n    + {to}\n\nChanging {} \
+         resources:\n\n{names}",
+        found.len()
+    ));
+    if !arguments.auto_approve.is_some_and(Flag::is_on) && !is_approved(context)? {
+        context.streams.print("Cancelled replacing providers.\n");
+        return Ok(0);
+    }
+    for (resource, provider) in &found {
+        changing.state.manage_by(resource, provider);
+    }
+    let undo = changing.save(&context.wording.command)?;
+    context.streams.print(&format!("\nSuccessfully replaced provider for {} resources.\n{undo}", found.len()));
+    Ok(0)
+}
+
+fn address(context: &Context, which: &str, text: &str) -> Result<ProviderAddress, Diagnostics> {
+    let host = context.settings.registry.as_deref().unwrap_or(DEFAULT_PROVIDER_HOST);
+    ProviderAddress::parse(text, host)
+        .map_err(|problem| fail(&format!("Invalid {which:?} provider {text:?}"), problem.message))
+}
+
+fn is_approved(context: &mut Context) -> Result<bool, Diagnostics> {
+    context
+        .streams
+        .print("\nDo you want to make these changes?\nOnly 'yes' will be accepted to continue.\n\nEnter a value: ");
+    match context.prompter().line() {
+        Answer::Line(line) => Ok(line == "yes"),
+        Answer::End => Err(fail(
+            "Error asking for approval: EOF",
+            "The input ended before there was an answer; nothing was changed. Use -auto-approve where nobody can answer.",
+        )),
+        Answer::Interrupted => Err(fail("Error asking for approval: interrupted", "Nothing was changed.")),
+    }
+}

@@ -1,0 +1,48 @@
+//! `state rm`.
+
+use groma_address::{ResourceInstance, Target};
+
+use super::super::context::Context;
+use super::super::outcome::{Outcome, fail};
+use super::changing::Changing;
+use super::reading::target;
+use crate::arguments::{Flag, StateRm};
+
+pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
+    if arguments.addresses.is_empty() {
+        return Err(fail("Required argument missing", "Give the address of something in the state, or several."));
+    }
+    let targets = arguments.addresses.iter().map(|text| target(text)).collect::<Result<Vec<Target>, _>>()?;
+    let mut changing = Changing::open(context, &arguments.change, "state-rm")?;
+    let mut found: Vec<ResourceInstance> = Vec::new();
+    for target in &targets {
+        let instances = changing.state.iter().map(|view| view.address());
+        found.extend(
+            instances.filter(|address| target.contains(address) && !is_among_earlier(&targets, target, address)),
+        );
+    }
+    if found.is_empty() {
+        return Err(fail(
+            "Invalid target address",
+            "No matching objects found. \"state list\" prints the addresses of everything in the state.",
+        ));
+    }
+    if arguments.dry_run.is_some_and(Flag::is_on) {
+        let lines: String = found.iter().map(|address| format!("Would remove {address}\n")).collect();
+        context.streams.print(&lines);
+        return Ok(0);
+    }
+    let mut text = String::new();
+    for address in &found {
+        changing.state.remove_instance(address);
+        text.push_str(&format!("Removed {address}\n"));
+    }
+    let undo = changing.save(&context.wording.command)?;
+    context.streams.print(&format!("{text}Successfully removed {} resource instance(s).\n{undo}", found.len()));
+    Ok(0)
+}
+
+/// Whether an argument before `target` has named `address` already.
+fn is_among_earlier(targets: &[Target], target: &Target, address: &ResourceInstance) -> bool {
+    targets.iter().take_while(|earlier| !std::ptr::eq(*earlier, target)).any(|earlier| earlier.contains(address))
+}

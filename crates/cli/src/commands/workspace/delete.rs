@@ -1,0 +1,81 @@
+//! `workspace delete`.
+
+use std::path::Path;
+
+use groma_address::Mode;
+use groma_diagnostics::Diagnostics;
+use groma_state::State;
+
+use super::super::backend::locking;
+use super::super::context::Context;
+use super::super::operation::open_state;
+use super::super::outcome::{Outcome, fail};
+use super::super::state::backup_beside;
+use super::places::{Places, absent, failed, single_name, valid};
+use crate::arguments::{Flag, WorkspaceDelete};
+use crate::settings::DEFAULT_WORKSPACE;
+
+pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome {
+    context.view(&arguments.view);
+    let name = single_name(&arguments.rest)?;
+    valid(name)?;
+    let places = Places::of(context)?;
+    if !places.exists(name) {
+        return Err(absent(context, name));
+    }
+    if name == context.settings.workspace {
+        return Err(fail(
+            &format!("Workspace {name:?} is your active workspace"),
+            "The active workspace cannot be deleted. Select another one, then try again.",
+        ));
+    }
+    if name == DEFAULT_WORKSPACE {
+        return Err(fail("Cannot delete the default workspace", "It is always there."));
+    }
+    let paths = places.state_paths(name)?;
+    let file = paths.write.clone();
+    let (store, state) = open_state(context, paths, &locking(&arguments.locking, "workspace-delete"))?;
+    let objects = managed(&state);
+    if !objects.is_empty() && !arguments.force.is_some_and(Flag::is_on) {
+        return Err(not_empty(name, &objects));
+    }
+    let kept = if objects.is_empty() { None } else { Some(keep(name, &file)?) };
+    store.close();
+    let folder = places.folder(name);
+    std::fs::remove_dir_all(&folder).map_err(|problem| failed("remove", &folder, &problem))?;
+    let mut text = format!("Deleted workspace {name:?}!\n");
+    if let Some(kept) = kept {
+        text.push_str(&format!(
+            "WARNING: {name:?} was non-empty.\nWhat it managed may still exist, but nothing manages it now.\nTo undo this: {} \
+             workspace new -state={} {name}\n",
+            context.wording.command,
+            kept.display()
+        ));
+    }
+    context.streams.print(&text);
+    Ok(0)
+}
+
+fn managed(state: &State) -> Vec<String> {
+    let managed = state.iter().filter(|view| view.resource.resource.mode == Mode::Managed);
+    managed.map(|view| view.address().to_string()).collect()
+}
+
+/// Keeps the state of a workspace outside of its folder.
+fn keep(name: &str, file: &Path) -> Result<std::path::PathBuf, Diagnostics> {
+    let kept = backup_beside(Path::new(&format!("{name}.tfstate")));
+    // A copy has the permissions of the original, which is for its owner only.
+    std::fs::copy(file, &kept).map_err(|problem| failed("write", &kept, &problem))?;
+    Ok(kept)
+}
+
+fn not_empty(name: &str, objects: &[String]) -> Diagnostics {
+    let list: String = objects.iter().map(|address| format!("  - {address}\n")).collect();
+    fail(
+        "Workspace is not empty",
+        format!(
+            "Workspace {name:?} is currently tracking the following resource instances:\n{list}\nNothing would manage them once \
+             the workspace is deleted. Destroy them first, or have them forgotten with the -force option."
+        ),
+    )
+}

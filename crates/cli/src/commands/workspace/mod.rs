@@ -1,0 +1,37 @@
+//! `workspace`: several states of one configuration.
+
+mod delete;
+mod list;
+mod new;
+mod places;
+mod select;
+
+use super::context::Context;
+use super::outcome::Outcome;
+use crate::arguments::{Workspace, WorkspaceShow};
+
+pub(super) fn run(context: &mut Context, arguments: &Workspace) -> Outcome {
+    match arguments {
+        Workspace::Delete(arguments) => delete::run(context, arguments),
+        Workspace::List(arguments) => list::run(context, arguments),
+        Workspace::New(arguments) => new::run(context, arguments),
+        Workspace::Select(arguments) => select::run(context, arguments),
+        Workspace::Show(arguments) => show(context, arguments),
+    }
+}
+
+/// The same under its old name.
+pub(super) fn run_as_env(context: &mut Context, arguments: &Workspace) -> Outcome {
+    let command = &context.wording.command;
+    context.streams.print(&format!(
+        "Warning: the \"{command} env\" family of commands is deprecated.\n\nUse the \"{command} workspace\" commands, which do the \
+         same.\n\n"
+    ));
+    run(context, arguments)
+}
+
+fn show(context: &mut Context, arguments: &WorkspaceShow) -> Outcome {
+    context.view(&arguments.view);
+    context.streams.print(&format!("{}\n", context.settings.workspace));
+    Ok(0)
+}

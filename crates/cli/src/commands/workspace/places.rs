@@ -1,0 +1,122 @@
+//! Where workspaces are kept, and which of them is selected.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_config::Module;
+use groma_diagnostics::Diagnostics;
+use groma_state::StatePaths;
+
+use super::super::backend::{Elsewhere, paths_of_workspace, workspace_directory};
+use super::super::configuration::{Empty, load_directory};
+use super::super::context::Context;
+use super::super::outcome::fail;
+use crate::settings::DEFAULT_WORKSPACE;
+
+/// The workspaces of the configuration in this directory.
+pub(super) struct Places {
+    directory: PathBuf,
+    root: Arc<Module>,
+}
+
+impl Places {
+    pub fn of(context: &Context) -> Result<Self, Diagnostics> {
+        let (configuration, _) = load_directory(context, Empty::Fine)?;
+        let directory = workspace_directory(&configuration.root)?;
+        Ok(Self { directory, root: configuration.root })
+    }
+
+    /// The names, the default one first, the others sorted.
+    pub fn names(&self) -> Result<Vec<String>, Diagnostics> {
+        let mut names = Vec::new();
+        match std::fs::read_dir(&self.directory) {
+            Ok(entries) => {
+                let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+                names.extend(folders.filter_map(|entry| entry.file_name().into_string().ok()));
+            }
+            Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => {}
+            Err(problem) => return Err(failed("list the workspaces in", &self.directory, &problem)),
+        }
+        names.retain(|name| name != DEFAULT_WORKSPACE);
+        names.sort();
+        names.insert(0, DEFAULT_WORKSPACE.to_owned());
+        Ok(names)
+    }
+
+    pub fn exists(&self, name: &str) -> bool {
+        name == DEFAULT_WORKSPACE || self.folder(name).is_dir()
+    }
+
+    /// The folder that holds the state of a workspace other than the default one.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    pub fn state_paths(&self, name: &str) -> Result<StatePaths, Diagnostics> {
+        paths_of_workspace(&self.root, name, Elsewhere::default())
+    }
+
+    pub fn make(&self, name: &str) -> Result<(), Diagnostics> {
+        let folder = self.folder(name);
+        std::fs::create_dir_all(&folder).map_err(|problem| failed("make", &folder, &problem))
+    }
+}
+
+/// Makes `name` the workspace of the commands to come.
+pub(super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
+    let directory = &context.settings.data_directory;
+    let file = directory.join("environment");
+    std::fs::create_dir_all(directory)
+        .and_then(|()| std::fs::write(&file, name))
+        .map_err(|problem| failed("write", &file, &problem))
+}
+
+/// Whether a name can be that of a workspace.
+///
+/// # Errors
+/// It would not stay as it is in a URL, or it would lead out of its folder.
+pub(super) fn valid(name: &str) -> Result<(), Diagnostics> {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.~$&+=:@".contains(c);
+    if !name.is_empty() && name.chars().all(is_safe) && name != "." && name != ".." {
+        return Ok(());
+    }
+    Err(fail(
+        &format!("The workspace name {name:?} is not allowed"),
+        "A name consists of letters, digits and characters that stay as they are in a URL, such as - and _. It is the name of a \
+         folder, so it cannot hold a slash, and it cannot be empty.",
+    ))
+}
+
+/// The only argument.
+pub(super) fn single_name(rest: &[String]) -> Result<&str, Diagnostics> {
+    match rest {
+        [name] => Ok(name),
+        _ => Err(fail("Expected a single argument: NAME", "Give the name of one workspace.")),
+    }
+}
+
+/// Selecting has no effect while a variable of the environment selects.
+pub(super) fn not_overridden(context: &Context) -> Result<(), Diagnostics> {
+    if !context.settings.workspace_is_overridden {
+        return Ok(());
+    }
+    Err(fail(
+        "The selected workspace is currently overridden using the TF_WORKSPACE environment variable",
+        "While that variable is set another workspace cannot be made or selected. Change it, or unset it and run this command \
+         again.",
+    ))
+}
+
+pub(super) fn absent(context: &Context, name: &str) -> Diagnostics {
+    fail(
+        &format!("Workspace {name:?} doesn't exist"),
+        format!(
+            "Make it with \"{0} workspace new {name}\", or give the -or-create flag to \"{0} workspace select\".",
+            context.wording.command
+        ),
+    )
+}
+
+pub(super) fn failed(action: &str, path: &std::path::Path, problem: &std::io::Error) -> Diagnostics {
+    fail(&format!("Failed to {action} {}", path.display()), format!("The operating system says: {problem}."))
+}
