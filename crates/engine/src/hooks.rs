@@ -61,6 +61,14 @@ pub trait Hooks: Send + Sync {
     fn read_start(&self, _address: &ResourceInstance) {}
     /// A data resource was read while planning.
     fn read_complete(&self, _address: &ResourceInstance, _value: &Value) {}
+    /// A provisioner of an instance begins.
+    fn provision_start(&self, _address: &ResourceInstance, _provisioner: &str) {}
+    /// A line that a provisioner prints. Called on a thread of the provisioner's own.
+    fn provision_output(&self, _address: &ResourceInstance, _provisioner: &str, _line: &str) {}
+    /// A provisioner ended well.
+    fn provision_complete(&self, _address: &ResourceInstance, _provisioner: &str) {}
+    /// A provisioner failed.
+    fn provision_errored(&self, _address: &ResourceInstance, _provisioner: &str) {}
     /// An operation begins.
     fn apply_start(&self, _subject: &Subject, _operation: Operation) {}
     /// An operation ended well; `value` is the new object, null after a deletion.

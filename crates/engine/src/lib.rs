@@ -19,6 +19,7 @@ pub mod plan;
 mod planning;
 mod provider_setup;
 mod providers;
+mod provisioning;
 mod record;
 mod recorder;
 mod recovery;

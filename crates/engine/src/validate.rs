@@ -181,6 +181,10 @@ impl Validator<'_> {
             let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&unknown);
             self.evaluation.value(&rule.condition, &scope);
         }
+        if !resource.provisioners.is_empty() {
+            let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&unknown);
+            crate::provisioning::check(&resource.provisioners, &scope, &mut self.evaluation.diagnostics);
+        }
         let data = &mut self.world.module_mut(module).resources[at as usize];
         data.expand(expansion);
         data.settle(0, unknown);

@@ -14,6 +14,7 @@ use groma_state::{DeposedKey, OutputValue, State};
 use groma_value::Value;
 use indexmap::IndexMap;
 
+use super::provisioning::Provisioned;
 use super::talk::ApplyDone;
 use super::{AppliedRun, Done};
 use crate::cancel::Stop;
@@ -48,6 +49,7 @@ pub(super) enum Event {
     Change(Box<ChangeEvent>),
     Data(u32, Box<DataRead>),
     Provider(Box<Configuring>),
+    Provisioned(Box<Provisioned>),
 }
 
 pub(super) struct ChangeEvent {
@@ -202,9 +204,19 @@ impl<'a> Applier<'a> {
         }
     }
 
+    /// The next conversation of a step that has not come to its end.
+    pub(super) fn go_on(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
+        self.talks.push(Box::pin(async move { (step, talk.await) }));
+    }
+
     fn take(&mut self, step: u32, event: Event) {
         let outcome = match event {
-            Event::Change(event) => self.changed(*event),
+            Event::Change(event) => match self.changed(step, *event) {
+                Some(outcome) => outcome,
+                // It goes on with provisioners.
+                None => return,
+            },
+            Event::Provisioned(event) => self.provisioned(*event),
             Event::Data(change, read) => self.data_read(change, *read),
             Event::Provider(configuring) => self.configured(*configuring),
         };

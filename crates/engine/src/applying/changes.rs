@@ -11,10 +11,11 @@ use groma_state::{
 use groma_value::Value;
 
 use super::applier::{Applier, ChangeEvent, Event};
-use super::talk::ApplyTalk;
+use super::talk::{ApplyDone, ApplyTalk};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::{Operation, Subject};
 use crate::plan::{Action, ResourceChange};
+use crate::provisioning::{self, Provision};
 use crate::planning::Ignore;
 use crate::planning::managed::ignored;
 use crate::record::{self, Circumstances, Object};
@@ -75,7 +76,7 @@ impl Applier<'_> {
             create_before_destroy: planned.create_before_destroy,
             recorder: Arc::clone(&self.recorder),
         };
-        self.carry_out(step, change, operation, before, talk).await;
+        self.carry_out(step, change, operation, before, (Vec::new(), talk)).await;
     }
 
     /// Starts a deletion.
@@ -87,7 +88,10 @@ impl Applier<'_> {
         let Some(before) = self.state.object(&address, deposed.as_ref()).cloned() else {
             return self.end(step, Outcome::Done);
         };
-        let Some(provider) = self.provider_of(change) else { return self.end(step, Outcome::Failed) };
+        let first = self.destruction_provisions(change, deposed.as_ref(), &before);
+        let (Some(provider), Some(first)) = (self.provider_of(change), first) else {
+            return self.end(step, Outcome::Failed);
+        };
         let planned = self.change(change);
         self.session.hooks.apply_start(&Subject::of(&address, deposed.clone(), &planned.before), Operation::Delete);
         let talk = ApplyTalk {
@@ -113,7 +117,7 @@ impl Applier<'_> {
             create_before_destroy: before.create_before_destroy,
             recorder: Arc::clone(&self.recorder),
         };
-        self.carry_out(step, change, Operation::Delete, Some(before), talk).await;
+        self.carry_out(step, change, Operation::Delete, Some(before), (first, talk)).await;
     }
 
     async fn carry_out(
@@ -122,12 +126,18 @@ impl Applier<'_> {
         change: u32,
         operation: Operation,
         before: Option<Arc<ObjectRecord>>,
-        talk: ApplyTalk,
+        (first, talk): (Vec<Provision>, ApplyTalk),
     ) {
         let started = Instant::now();
         let deposed = talk.deposed.clone();
+        let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
-            let done = talk.hold().await;
+            let problems = provisioning::carry_out(first, talk.address.clone(), hooks).await;
+            let done = if problems.has_errors() {
+                ApplyDone { applied: None, diagnostics: problems }
+            } else {
+                talk.hold().await
+            };
             Event::Change(Box::new(ChangeEvent { change, deposed, operation, before, started, done }))
         };
         self.talk(step, talk).await;
@@ -215,11 +225,17 @@ impl Applier<'_> {
     }
 
     /// Takes in what came of a change.
-    pub(super) fn changed(&mut self, event: ChangeEvent) -> Outcome {
+    ///
+    /// There is no outcome yet when provisioners follow.
+    pub(super) fn changed(&mut self, step: u32, event: ChangeEvent) -> Option<Outcome> {
         let ChangeEvent { change, deposed, operation, before, started, done } = event;
         let address = self.change(change).address.clone();
         let elapsed = started.elapsed();
         let failed = done.diagnostics.has_errors();
+        let is_made = done.applied.as_ref().is_some_and(|applied| !applied.state.is_null());
+        if operation == Operation::Create && !failed && is_made && self.is_provisioned(change) {
+            return self.provision(step, change, deposed.as_ref(), done, started);
+        }
         let hooks = Arc::clone(&self.session.hooks);
         let mut recorded = true;
         let value = done.applied.as_ref().map(|applied| applied.state.clone());
@@ -239,18 +255,18 @@ impl Applier<'_> {
         }
         self.evaluation.diagnostics.append(done.diagnostics);
         if failed || !recorded {
-            return Outcome::Failed;
+            return Some(Outcome::Failed);
         }
-        match (operation, value) {
+        Some(match (operation, value) {
             (Operation::Create | Operation::Update, Some(value)) => {
                 self.settle(change, value.clone());
                 self.postconditions(change, &value)
             }
             _ => Outcome::Done,
-        }
+        })
     }
 
-    fn count(&mut self, operation: Operation) {
+    pub(super) fn count(&mut self, operation: Operation) {
         match operation {
             Operation::Create => self.done.added += 1,
             Operation::Update => self.done.changed += 1,
@@ -260,7 +276,7 @@ impl Applier<'_> {
     }
 
     /// Writes the result to the journal and the state (LC-16, LC-18). Returns whether that worked.
-    fn record(
+    pub(super) fn record(
         &mut self,
         change: u32,
         deposed: Option<&DeposedKey>,
@@ -326,7 +342,7 @@ impl Applier<'_> {
     }
 
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
-    fn noted(&mut self, noted: Result<(), Diagnostic>) -> bool {
+    pub(super) fn noted(&mut self, noted: Result<(), Diagnostic>) -> bool {
         match noted {
             Ok(()) => true,
             Err(problem) => {

@@ -2,6 +2,7 @@
 
 mod applier;
 mod changes;
+mod provisioning;
 mod talk;
 mod values;
 

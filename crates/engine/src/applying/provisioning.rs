@@ -1,0 +1,143 @@
+//! Provisioners of the objects that an apply makes and destroys.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use groma_address::{InstanceKey, ResourceInstance};
+use groma_config::{Provisioner, ProvisionerWhen, RemovedFrom};
+use groma_diagnostics::Diagnostics;
+use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
+use groma_value::Value;
+
+use super::applier::{Applier, Event};
+use super::talk::ApplyDone;
+use crate::evaluation::repetition_of;
+use crate::hooks::{Operation, Subject};
+use crate::provisioning::{self, Provision};
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, ModuleId, Repetition};
+
+/// The end of the provisioners of a new object.
+pub(super) struct Provisioned {
+    change: u32,
+    started: Instant,
+    value: Value,
+    diagnostics: Diagnostics,
+}
+
+impl Applier<'_> {
+    /// Whether something runs once the object of a change has come into being.
+    pub(super) fn is_provisioned(&self, change: u32) -> bool {
+        let Some((module, resource, _)) = self.world.locate(&self.changes[change as usize].address) else { return false };
+        let config = &self.world.static_module(module).config;
+        let block = config.resources.get_index(resource as usize);
+        block.is_some_and(|(_, block)| block.provisioners.iter().any(|one| one.when == ProvisionerWhen::Create))
+    }
+
+    /// Runs what is to run now that an object is there. Until that is done the object counts as tainted.
+    pub(super) fn provision(
+        &mut self,
+        step: u32,
+        change: u32,
+        deposed: Option<&DeposedKey>,
+        done: ApplyDone,
+        started: Instant,
+    ) -> Option<Outcome> {
+        let ApplyDone { applied, mut diagnostics } = done;
+        let applied = applied?;
+        let value = applied.state.clone();
+        if !self.record(change, deposed, Operation::Create, None, applied, true) {
+            return Some(Outcome::Failed);
+        }
+        self.settle(change, value.clone());
+        let address = self.changes[change as usize].address.clone();
+        let Some(provisions) = self.creation_provisions(&address, &value) else {
+            self.evaluation.diagnostics.append(diagnostics);
+            return Some(Outcome::Failed);
+        };
+        let hooks = Arc::clone(&self.session.hooks);
+        self.go_on(step, async move {
+            diagnostics.append(provisioning::carry_out(provisions, address, hooks).await);
+            Event::Provisioned(Box::new(Provisioned { change, started, value, diagnostics }))
+        });
+        None
+    }
+
+    fn creation_provisions(&mut self, address: &ResourceInstance, value: &Value) -> Option<Vec<Provision>> {
+        let (module, resource, position) = self.world.locate(address)?;
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let (_, block) = config.resources.get_index(resource as usize)?;
+        let repetition = repetition_of(&self.world, module, resource, position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(value);
+        let when = ProvisionerWhen::Create;
+        provisioning::prepare(&block.provisioners, when, address, &scope, &mut self.evaluation)
+    }
+
+    /// Takes in how the provisioners of a new object ended.
+    pub(super) fn provisioned(&mut self, event: Provisioned) -> Outcome {
+        let Provisioned { change, started, value, diagnostics } = event;
+        let address = self.changes[change as usize].address.clone();
+        let hooks = Arc::clone(&self.session.hooks);
+        let elapsed = started.elapsed();
+        let failed = diagnostics.has_errors();
+        if failed {
+            let subject = Subject::of(&address, None, &value);
+            hooks.apply_errored(&subject, Operation::Create, &diagnostics, elapsed);
+        }
+        self.evaluation.diagnostics.append(diagnostics);
+        if failed || !self.make_ready(change, &address) {
+            return Outcome::Failed;
+        }
+        hooks.apply_complete(&Subject::of(&address, None, &value), Operation::Create, &value, elapsed);
+        self.count(Operation::Create);
+        self.postconditions(change, &value)
+    }
+
+    fn make_ready(&mut self, change: u32, address: &ResourceInstance) -> bool {
+        let Some(tainted) = self.state.object(address, None).cloned() else { return true };
+        let ready = Arc::new(ObjectRecord { status: ObjectStatus::Ready, ..(*tainted).clone() });
+        let provider = self.changes[change as usize].provider.clone();
+        let outcome = RecordedOutcome::Present(Arc::clone(&ready));
+        let noted = self.recorder.finished(address, None, &provider, Some(&tainted), outcome);
+        self.state.insert(address, None, &provider, ready);
+        self.noted(noted)
+    }
+
+    /// What runs before an object goes; nothing for a tainted one, which may never have been complete. None after an
+    /// error, which is noted.
+    pub(super) fn destruction_provisions(
+        &mut self,
+        change: u32,
+        deposed: Option<&DeposedKey>,
+        before: &ObjectRecord,
+    ) -> Option<Vec<Provision>> {
+        let address = self.changes[change as usize].address.clone();
+        if deposed.is_some() || before.status == ObjectStatus::Tainted {
+            return Some(Vec::new());
+        }
+        let Some((module, provisioners)) = self.provisioners_of(&address) else { return Some(Vec::new()) };
+        let value = self.changes[change as usize].before.clone();
+        let repetition = match &address.key {
+            InstanceKey::None => Repetition::None,
+            InstanceKey::Int(index) => Repetition::Count(*index),
+            InstanceKey::String(key) => Repetition::Each(key.clone(), Value::DYNAMIC),
+        };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&value);
+        provisioning::prepare(&provisioners, ProvisionerWhen::Destroy, &address, &scope, &mut self.evaluation)
+    }
+
+    /// The provisioners of an object's block, or of the removed block that stands in its place.
+    fn provisioners_of(&self, address: &ResourceInstance) -> Option<(ModuleId, Vec<Provisioner>)> {
+        if let Some(module) = self.world.find(&address.module)
+            && let Some(block) = self.world.static_module(module).config.resources.get(&address.resource)
+        {
+            return (!block.provisioners.is_empty()).then(|| (module, block.provisioners.clone()));
+        }
+        let root = &self.world.static_module(ModuleId::ROOT).config;
+        let wanted = RemovedFrom::Resource(address.config_resource());
+        let removed = root.removed.iter().find(|removed| removed.from == wanted)?;
+        (!removed.provisioners.is_empty()).then(|| (ModuleId::ROOT, removed.provisioners.clone()))
+    }
+}
