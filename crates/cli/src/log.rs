@@ -90,6 +90,16 @@ impl Progress for Logged {
 }
 
 impl Hooks for Logged {
+    fn import_planned(&self, address: &ResourceInstance, importing: &groma_engine::Importing) {
+        self.log.write(Level::Debug, || format!("{address}: import"));
+        self.progress.import_planned(address, importing);
+    }
+
+    fn imported(&self, address: &ResourceInstance, importing: &groma_engine::Importing) {
+        self.log.write(Level::Info, || format!("{address}: was imported"));
+        self.progress.imported(address, importing);
+    }
+
     fn refresh_start(&self, subject: &Subject) {
         self.log.write(Level::Debug, || format!("{}: read", subject.address));
         self.progress.refresh_start(subject);
@@ -108,6 +118,23 @@ impl Hooks for Logged {
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         self.log.write(Level::Debug, || format!("{address}: was read"));
         self.progress.read_complete(address, value);
+    }
+
+    fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
+        self.log.write(Level::Info, || format!("{address}: {provisioner}"));
+        self.progress.provision_start(address, provisioner);
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
+        self.progress.provision_output(address, provisioner, line);
+    }
+
+    fn provision_complete(&self, address: &ResourceInstance, provisioner: &str) {
+        self.progress.provision_complete(address, provisioner);
+    }
+
+    fn provision_errored(&self, address: &ResourceInstance, provisioner: &str) {
+        self.progress.provision_errored(address, provisioner);
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

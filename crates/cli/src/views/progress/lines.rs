@@ -78,6 +78,15 @@ impl Hooks for LineProgress {
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
+    fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
+        self.line(&format!("{address}: Provisioning with '{provisioner}'..."));
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(out, "{} {line}", self.palette.paint(Tone::Bold, format!("{address} ({provisioner}):")));
+    }
+
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let name = words::name(subject);
         let identifier = words::identifier(subject);

@@ -123,6 +123,14 @@ impl Hooks for LiveProgress {
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
+    fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
+        self.finished(&format!("{address}: Provisioning with '{provisioner}'..."));
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
+        self.finished(&format!("{address} ({provisioner}): {line}"));
+    }
+
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let running = Running { name: words::name(subject), verb: words::beginning(operation), since: Instant::now() };
         self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);

@@ -66,6 +66,16 @@ fn identify(hook: &mut Map<String, Json>, identifier: Option<(&'static str, Stri
     }
 }
 
+fn provision_hook(address: &ResourceInstance, provisioner: &str, output: Option<&str>) -> Json {
+    let mut hook = Map::new();
+    hook.insert("resource".into(), resource_json(address));
+    hook.insert("provisioner".into(), provisioner.into());
+    if let Some(line) = output {
+        hook.insert("output".into(), line.into());
+    }
+    Json::Object(hook)
+}
+
 impl Hooks for MessageProgress {
     fn imported(&self, _address: &ResourceInstance, _importing: &Importing) {
         self.counter.count_import();
@@ -92,6 +102,27 @@ impl Hooks for MessageProgress {
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         let elapsed = self.elapsed(&address.to_string());
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
+    }
+
+    fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
+        let text = format!("{address}: Provisioning with '{provisioner}'...");
+        self.stream.send(Message::new("provision_start", text).with("hook", provision_hook(address, provisioner, None)));
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
+        let text = format!("{address}: ({provisioner}): {line}");
+        let hook = provision_hook(address, provisioner, Some(line));
+        self.stream.send(Message::new("provision_progress", text).with("hook", hook));
+    }
+
+    fn provision_complete(&self, address: &ResourceInstance, provisioner: &str) {
+        let text = format!("{address}: ({provisioner}) Provisioning complete");
+        self.stream.send(Message::new("provision_complete", text).with("hook", provision_hook(address, provisioner, None)));
+    }
+
+    fn provision_errored(&self, address: &ResourceInstance, provisioner: &str) {
+        let text = format!("{address}: ({provisioner}) Provisioning errored");
+        self.stream.send(Message::new("provision_errored", text).with("hook", provision_hook(address, provisioner, None)));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
