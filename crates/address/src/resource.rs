@@ -108,7 +108,11 @@ impl Resource {
 
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}.{}", self.mode.prefix(), self.type_name, self.name)
+        // Piece by piece: addresses are written for every instance, several times a run.
+        for piece in [self.mode.prefix(), &self.type_name, ".", &self.name] {
+            f.write_str(piece)?;
+        }
+        Ok(())
     }
 }
 
@@ -201,7 +205,8 @@ impl ResourceInstance {
 impl fmt::Display for ResourceInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_module(f, &self.module, self.module.is_root())?;
-        write!(f, "{}{}", self.resource, self.key)
+        self.resource.fmt(f)?;
+        self.key.fmt(f)
     }
 }
 

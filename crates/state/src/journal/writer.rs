@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Finished, Numbers, Outcome, Place, Prior, RunHeader};
@@ -32,21 +33,21 @@ struct Writer {
     end: u64,
     buffer: Vec<u8>,
     known: Known,
-    under_way: HashSet<Place>,
+    under_way: HashSet<Place, RandomState>,
 }
 
 #[derive(Default)]
 struct Known {
     texts: u64,
     lists: u64,
-    providers: HashMap<ProviderConfig, u64>,
-    resources: HashMap<Arc<ConfigResource>, u64>,
+    providers: HashMap<ProviderConfig, u64, RandomState>,
+    resources: HashMap<Arc<ConfigResource>, u64, RandomState>,
     /// The same by where they are in memory, which stays because the lists that they are in are kept below: most lists
     /// are made of the same resources, and there are many more mentions than resources.
-    places: HashMap<usize, u64, foldhash::fast::RandomState>,
+    places: HashMap<usize, u64, RandomState>,
     /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
     /// memory gets two numbers, which only costs room.
-    dependencies: HashMap<usize, (u64, Dependencies), foldhash::fast::RandomState>,
+    dependencies: HashMap<usize, (u64, Dependencies), RandomState>,
 }
 
 impl Known {

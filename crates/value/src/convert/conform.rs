@@ -1,24 +1,40 @@
 //! Whether a type fits a constraint as it is, without conversion.
 
+use std::sync::Arc;
+
 use crate::path::Path;
 use crate::types::Type;
-use crate::value::Value;
+use crate::value::{Kind, Value};
 
 /// Whether values of `given` are values of `want` as they are, where a dynamic part of `want` allows anything.
 pub fn type_conforms(given: &Type, want: &Type) -> bool {
     match (given, want) {
         (_, Type::Dynamic) => true,
         (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
-            std::sync::Arc::ptr_eq(a, b) || type_conforms(a, b)
+            Arc::ptr_eq(a, b) || type_conforms(a, b)
         }
         (Type::Tuple(a), Type::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| type_conforms(a, b))
         }
         (Type::Object(a), Type::Object(b)) => {
-            std::sync::Arc::ptr_eq(a, b)
+            Arc::ptr_eq(a, b)
                 || (a.shape() == b.shape() && a.types().iter().zip(b.types()).all(|(a, b)| type_conforms(a, b)))
         }
         _ => given == want,
+    }
+}
+
+/// Whether a value is one of `want` as it is: [`type_conforms`] of its type, which is not worked out where its parts say it.
+pub(crate) fn value_conforms(value: &Value, want: &Type) -> bool {
+    match (value.bare().kind(), want) {
+        (_, Type::Dynamic) => true,
+        (Kind::Object(object), Type::Object(ty)) => {
+            object.len() == ty.len()
+                && object.iter().zip(ty.iter()).all(|((name, value), (wanted, ty))| {
+                    (Arc::ptr_eq(name, wanted) || name == wanted) && value_conforms(value, ty)
+                })
+        }
+        _ => value.has_type(want) || type_conforms(&value.ty(), want),
     }
 }
 

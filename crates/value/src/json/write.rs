@@ -2,7 +2,7 @@
 
 use super::text::write_string;
 use crate::codec::{CodecError, Failure, Outcome};
-use crate::convert::{convert, type_conforms};
+use crate::convert::{convert, value_conforms};
 use crate::path::PathStep;
 use crate::types::Type;
 use crate::value::{Kind, Value};
@@ -12,7 +12,7 @@ use crate::value::{Kind, Value};
 /// # Errors
 /// If the value cannot be of the type, or something in it is unknown, marked or infinite.
 pub fn to_json(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
-    let mut out = String::new();
+    let mut out = String::with_capacity(128);
     write_json(value, ty, &mut out)?;
     Ok(out.into_bytes())
 }
@@ -22,7 +22,7 @@ pub fn to_json(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 /// As [`to_json`].
 pub fn write_json(value: &Value, ty: &Type, out: &mut String) -> Result<(), CodecError> {
-    if value.has_type(ty) || type_conforms(&value.ty(), ty) {
+    if value_conforms(value, ty) {
         return Ok(write(value, Some(ty), out)?);
     }
     let converted =

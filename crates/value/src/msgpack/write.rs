@@ -3,7 +3,7 @@
 use super::items::{write_array_length, write_bool, write_bytes, write_map_length, write_number, write_text};
 use super::refinement;
 use crate::codec::{CodecError, Failure, Outcome};
-use crate::convert::{convert, type_conforms};
+use crate::convert::{convert, value_conforms};
 use crate::path::PathStep;
 use crate::types::Type;
 use crate::value::{Kind, Value};
@@ -13,8 +13,8 @@ use crate::value::{Kind, Value};
 /// # Errors
 /// If the value cannot be of the type, or something in it is marked.
 pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
-    let mut out = Vec::new();
-    if value.has_type(ty) || type_conforms(&value.ty(), ty) {
+    let mut out = Vec::with_capacity(64);
+    if value_conforms(value, ty) {
         write(value, ty, &mut out)?;
     } else {
         let converted = convert(value, ty).map_err(|error| CodecError {
