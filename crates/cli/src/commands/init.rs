@@ -1,23 +1,24 @@
-//! `init`: there is nothing to download for what is built in; everything is checked all the same.
+//! `init`: modules, providers, the backend.
 
+use groma_address::ProviderAddress;
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::Freshness;
+use groma_install::providers::Event;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, has_files, load_directory};
 use super::context::Context;
+use super::init_providers;
 use super::installation::{Lines, install};
-use super::outcome::{Outcome, fail};
-use super::packages::Packages;
-use super::provider_source::{chosen_package, is_cloud_control, is_included};
+use super::outcome::Outcome;
 use crate::arguments::{Flag, Init};
 use crate::settings::TERRAFORM_VERSION;
 use crate::terminal::Tone;
 use crate::views::json::{Message, Stream};
 
 /// Where init tells what it does.
-enum Teller {
+pub(super) enum Teller {
     Text,
     Messages(Stream),
 }
@@ -43,26 +44,11 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         "Initializing provider plugins found in the configuration...",
         "initializing_provider_plugin_from_config_message",
     );
-    let packages = Packages::of(context, &configuration);
-    let mut absent = Diagnostics::new();
-    for address in configuration.provider_requirements().keys() {
-        if let Some(reason) = packages.reason(address).filter(|_| is_cloud_control(address)) {
-            absent.push(chosen_package(address, reason));
-        } else if is_included(address) {
-            teller.item(context, &format!("{address} is built in to {}", context.wording.product));
-        } else {
-            absent.append(fail(
-                "Provider not available",
-                format!("The configuration needs the provider {address}. This version of Groma does not install provider packages yet."),
-            ));
-        }
-    }
+    let notices = init_providers::install(context, &teller, &configuration, arguments)?;
     teller.gap(context);
     teller.heading(context, "Initializing the backend...", "initializing_backend_message");
     state_paths(context, root, Elsewhere::default())?;
-    if !absent.is_empty() {
-        return Err(absent);
-    }
+    notices.tell(context, &teller);
     context.show(&warnings);
     teller.success(context);
     Ok(0)
@@ -109,11 +95,51 @@ impl Teller {
         }
     }
 
-    fn item(&self, context: &Context, text: &str) {
+    pub(super) fn item(&self, context: &Context, text: &str) {
         match self {
             Self::Text => context.streams.print(&format!("- {text}\n")),
             Self::Messages(stream) => stream.send(Message::new("log", text)),
         }
+    }
+
+    /// A text of several lines; the message has a code.
+    pub(super) fn notice(&self, context: &Context, text: &str, code: &'static str) {
+        match self {
+            Self::Text => context.streams.print(text),
+            Self::Messages(stream) => stream.send(Message::new("init_output", text.trim()).with("message_code", code.into())),
+        }
+    }
+
+    /// What happens with a provider package.
+    pub(super) fn event(&self, context: &Context, event: &Event<'_>) {
+        let is_text = matches!(self, Self::Text);
+        let text = match event {
+            Event::Reusing(address) => {
+                let address = address.display_short();
+                match is_text {
+                    true => format!("Reusing previous version of {address} from the dependency lock file"),
+                    false => format!("{address}: Reusing previous version from the dependency lock file"),
+                }
+            }
+            Event::Finding(address, constraints) => finding(address, constraints, is_text),
+            Event::Installing(address, version) => match is_text {
+                true => format!("Installing {} v{version}...", address.display_short()),
+                false => format!("Installing provider version: {} v{version}...", address.display_short()),
+            },
+            Event::Installed(address, version, authentication) => match is_text {
+                true => format!("Installed {} v{version} ({authentication})", address.display_short()),
+                false => format!("Installed provider version: {} v{version} ({authentication})", address.display_short()),
+            },
+            Event::Present(address, version) => match is_text {
+                true => format!("Using previously-installed {} v{version}", address.display_short()),
+                false => format!("{} v{version}: Using previously-installed provider version", address.display_short()),
+            },
+            Event::Cached(address, version) => match is_text {
+                true => format!("Using {} v{version} from the shared cache directory", address.display_short()),
+                false => format!("{} v{version}: Using from the shared cache directory", address.display_short()),
+            },
+        };
+        self.item(context, &text);
     }
 
     fn gap(&self, context: &Context) {
@@ -138,5 +164,15 @@ impl Teller {
                 );
             }
         }
+    }
+}
+
+fn finding(address: &ProviderAddress, constraints: &str, is_text: bool) -> String {
+    let address = address.display_short();
+    match (is_text, constraints.is_empty()) {
+        (true, true) => format!("Finding latest version of {address}..."),
+        (true, false) => format!("Finding {address} versions matching \"{constraints}\"..."),
+        (false, true) => format!("{address}: Finding latest version..."),
+        (false, false) => format!("Finding matching versions for provider: {address}, version_constraint: \"{constraints}\""),
     }
 }

@@ -10,21 +10,31 @@ use groma_provider::{Provider, Schema, UpgradeRequest};
 use groma_state::{DeposedKey, InstanceView, ObjectRecord, ObjectStatus, State};
 use groma_value::{Marks, PathMarks, Value, json};
 
+use super::context::Context;
 use super::outcome::fail;
+use super::packages::Packages;
 use super::provider_source::Included;
 use crate::views::state::StoredObject;
 
 /// Providers by address, started for their schemas.
-#[derive(Default)]
 pub(super) struct Lookup {
+    source: Included,
     providers: HashMap<ProviderAddress, Arc<dyn Provider>>,
 }
 
 impl Lookup {
+    /// None started yet.
+    ///
+    /// # Errors
+    /// The CLI configuration is wrong.
+    pub fn new(context: &Context) -> Result<Self, Diagnostics> {
+        Ok(Self { source: Included::unless(Packages::of_surroundings(context)?), providers: HashMap::new() })
+    }
+
     /// The provider at `address`.
     pub fn provider(&mut self, address: &ProviderAddress) -> Result<&Arc<dyn Provider>, Diagnostics> {
         if !self.providers.contains_key(address) {
-            self.providers.insert(address.clone(), Included::default().start(address)?);
+            self.providers.insert(address.clone(), self.source.start(address)?);
         }
         self.providers
             .get(address)
@@ -99,8 +109,7 @@ fn decode(
             version: record.schema_version,
             raw_state: Arc::from(record.attributes.as_str()),
         };
-        let answer = provider.upgrade_resource(request).now();
-        let response = answer.map_err(|_| unreadable("Its provider does not answer at once.".to_owned()))?;
+        let response = provider.upgrade_resource(request).wait();
         if response.diagnostics.has_errors() {
             return Err(unreadable(
                 "Its provider cannot read it: the state was written by another version.".to_owned(),

@@ -56,7 +56,11 @@ pub(super) fn run(
         .enable_all()
         .build()
         .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
-    let packages = Packages::of(context, &configuration);
+    let packages = Packages::of(context, &configuration)?;
+    if let Some(missing) = packages.missing() {
+        return Err(missing.clone().into());
+    }
+    context.show(&packages.warning());
     let session = Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),

@@ -1,66 +1,230 @@
-//! Which of the built-in providers give way to a package that somebody has chosen.
+//! Provider packages: what the configuration needs, what answers for each provider.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_address::ProviderAddress;
+use groma_config::version::Constraints;
 use groma_config::{Configuration, DiskFiles, LockFile};
-use groma_diagnostics::Sources;
-use groma_hcl::{BodySchema, parse_file};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources as Texts};
+use groma_install::providers::{
+    Cache, CacheTrust, Candidates, Installer, Locks, Method, Platform, Selection, Source, Sources, Store, filesystem,
+};
+use groma_install::settings::CliConfiguration;
 
 use super::context::Context;
+use super::plugins::Plugins;
+use super::provider_source::{is_cloud_control, is_included};
+use super::servers::{cli_configuration, discovery, implied_mirrors};
+use crate::views::wording::Wording;
 
-/// The providers of which a package was chosen, with what has chosen it.
+/// What answers for the providers of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packages {
-    chosen: HashMap<ProviderAddress, &'static str>,
+    selected: BTreeMap<ProviderAddress, Selection>,
+    missing: Option<Diagnostic>,
+    available: Option<Available>,
+    plugins: Plugins,
+}
+
+/// What may answer for providers that no module requires: those of the state.
+#[derive(Clone, Debug)]
+struct Available {
+    overrides: BTreeMap<ProviderAddress, PathBuf>,
+    locks: Locks,
+    store: Store,
+    wording: Wording,
 }
 
 impl Packages {
-    /// A version constraint, an entry of the lock file, a development override or a running provider chooses a package.
-    pub fn of(context: &Context, configuration: &Configuration) -> Self {
-        let mut chosen = HashMap::new();
-        for (address, requirement) in configuration.provider_requirements() {
-            if !requirement.constraints.is_empty() {
-                chosen.insert(address.clone(), "a version constraint");
+    /// A version constraint, an entry of the lock file, a development override or a running provider chooses a package, also in the place of
+    /// a provider that is built in. What is not installed is told when it is needed.
+    ///
+    /// # Errors
+    /// The CLI configuration is wrong.
+    pub fn of(context: &Context, configuration: &Configuration) -> Result<Self, Diagnostics> {
+        Self::of_needed(context, &needed(configuration))
+    }
+
+    /// The same where there is no configuration: what the lock file, the CLI configuration and running processes say.
+    ///
+    /// # Errors
+    /// The CLI configuration is wrong.
+    pub fn of_surroundings(context: &Context) -> Result<Self, Diagnostics> {
+        Self::of_needed(context, &BTreeMap::new())
+    }
+
+    fn of_needed(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Result<Self, Diagnostics> {
+        let cli = cli_configuration(context)?;
+        let plugins = Plugins::of(context)?;
+        // What is wrong with a lock file is told where it would be written anew.
+        let locks = locks(&mut Diagnostics::new());
+        let reattached = plugins.reattached().cloned().collect();
+        let store = store(context);
+        let builtin = builtin(needed, &cli, &locks);
+        let candidates = Candidates {
+            builtin,
+            reattached,
+            overrides: &cli.overrides,
+            locks: &locks,
+            store: &store,
+            platform: &Platform::current(),
+            product: &context.wording.product,
+            command: &context.wording.command,
+        };
+        let (selected, missing) = match candidates.select(needed) {
+            Ok(selected) => (selected, None),
+            Err(missing) => {
+                let selected = needed
+                    .keys()
+                    .filter_map(|address| {
+                        let one = BTreeMap::from([(address.clone(), Constraints::default())]);
+                        candidates.select(&one).ok()
+                    })
+                    .flatten();
+                (selected.collect(), Some(missing))
             }
+        };
+        let (overrides, wording) = (cli.overrides.clone(), context.wording.clone());
+        let available = Some(Available { overrides, locks, store, wording });
+        Ok(Self { selected, missing, available, plugins })
+    }
+
+    /// What answers for the provider; none where it is not installed.
+    pub fn selection(&self, address: &ProviderAddress) -> Option<Selection> {
+        let selected = self.selected.get(address).cloned();
+        selected.or_else(|| self.available.as_ref()?.select(address, &self.plugins))
+    }
+
+    /// How plugin processes are reached.
+    pub fn plugins(&self) -> &Plugins {
+        &self.plugins
+    }
+
+    /// The warning that development builds stand in for released packages.
+    pub fn warning(&self) -> Diagnostics {
+        let is_attached = |address: &ProviderAddress| self.plugins.reattached().any(|one| one == address);
+        let overrides = self.available.iter().flat_map(|available| &available.overrides);
+        let used: Vec<String> = overrides
+            .filter(|(address, _)| !is_attached(address))
+            .map(|(address, folder)| format!(" - {} in {}", address.display_short(), folder.display()))
+            .collect();
+        if used.is_empty() {
+            return Diagnostics::new();
         }
-        // What is wrong with a lock file matters to whoever installs packages.
-        let (lock, _) = LockFile::read(&Sources::new(), &DiskFiles::new("."));
-        chosen.extend(lock.providers.into_keys().map(|address| (address, "an entry of .terraform.lock.hcl")));
-        chosen.extend(
-            context.settings.reattached.iter().filter_map(|text| Some((address(text)?, "TF_REATTACH_PROVIDERS"))),
+        let detail = format!(
+            "The following provider development overrides are set in the CLI configuration:\n{}\n\nThese builds are not verified and may \
+             behave unlike any released version: what they write into the state may not be understood by released versions.",
+            used.join("\n")
         );
-        if let Some(file) = &context.settings.cli_configuration {
-            chosen.extend(overrides(file).into_iter().map(|address| (address, "a development override")));
-        }
-        Self { chosen }
+        Diagnostic::warning("Provider development overrides are in effect", detail).into()
     }
 
-    /// What has chosen a package for the provider, if anything has.
-    pub fn reason(&self, address: &ProviderAddress) -> Option<&'static str> {
-        self.chosen.get(address).copied()
+    /// Why providers of the configuration have nobody that answers for them.
+    pub fn missing(&self) -> Option<&Diagnostic> {
+        self.missing.as_ref()
     }
 }
 
-fn address(text: &str) -> Option<ProviderAddress> {
-    ProviderAddress::parse(text, DEFAULT_PROVIDER_HOST).ok()
+impl Available {
+    fn select(&self, address: &ProviderAddress, plugins: &Plugins) -> Option<Selection> {
+        let candidates = Candidates {
+            builtin: BTreeSet::new(),
+            reattached: plugins.reattached().cloned().collect(),
+            overrides: &self.overrides,
+            locks: &self.locks,
+            store: &self.store,
+            platform: &Platform::current(),
+            product: &self.wording.product,
+            command: &self.wording.command,
+        };
+        let one = BTreeMap::from([(address.clone(), Constraints::default())]);
+        candidates.select(&one).ok()?.remove(address)
+    }
 }
 
-/// The providers under `provider_installation { dev_overrides { … } }` of a CLI configuration file.
-fn overrides(file: &Path) -> Vec<ProviderAddress> {
-    let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
-    let sources = Sources::new();
-    let Some(source) = sources.add(PathBuf::from(file).to_string_lossy(), text) else { return Vec::new() };
-    let (parsed, _) = parse_file(&source);
-    let (outer, _, _) = parsed.body.partial_content(&BodySchema::new().block("provider_installation", &[]));
+/// The providers that the configuration needs, with what it asks of their versions.
+pub(super) fn needed(configuration: &Configuration) -> BTreeMap<ProviderAddress, Constraints> {
+    let requirements = configuration.provider_requirements();
+    requirements.iter().map(|(address, requirement)| (address.clone(), requirement.constraints.clone())).collect()
+}
+
+/// Those of the needed providers that are part of this program and give way to no package.
+pub(super) fn builtin(
+    needed: &BTreeMap<ProviderAddress, Constraints>,
+    cli: &CliConfiguration,
+    locks: &Locks,
+) -> BTreeSet<ProviderAddress> {
+    let is_free = |address: &ProviderAddress, constraints: &Constraints| {
+        !is_cloud_control(address)
+            || (constraints.is_empty()
+                && !locks.providers.contains_key(address)
+                && !cli.overrides.contains_key(address))
+    };
+    let builtin = needed.iter().filter(|(address, constraints)| is_included(address) && is_free(address, constraints));
+    builtin.map(|(address, _)| address.clone()).collect()
+}
+
+/// The providers of processes that run already.
+pub(super) fn reattached(context: &Context) -> BTreeSet<ProviderAddress> {
+    Plugins::of(context).map(|plugins| plugins.reattached().cloned().collect()).unwrap_or_default()
+}
+
+/// What the lock file of the working directory says.
+pub(super) fn locks(problems: &mut Diagnostics) -> Locks {
+    let (file, found) = LockFile::read(&Texts::new(), &DiskFiles::new("."));
+    problems.append(found);
+    Locks::from(&file)
+}
+
+/// Where the packages of the working directory are.
+pub(super) fn store(context: &Context) -> Store {
+    Store::new(context.settings.data_directory.join("providers"))
+}
+
+/// What installs the packages of these providers.
+///
+/// # Errors
+/// The network cannot be used.
+pub(super) fn installer(
+    context: &Context,
+    cli: &CliConfiguration,
+    methods: Vec<Method>,
+) -> Result<Installer, Diagnostics> {
+    let trust = if cli.cache_may_break_lock_file { CacheTrust::Any } else { CacheTrust::Locked };
+    Ok(Installer {
+        sources: Sources { methods, discovery: discovery(context, cli)? },
+        store: store(context),
+        cache: cli.plugin_cache.as_ref().map(|folder| Cache { store: Store::new(folder), trust }),
+        platform: Platform::current(),
+        command: context.wording.command.clone(),
+    })
+}
+
+/// Where packages come from: as configured; else from the folders that are searched anyway, and from the registries for the providers that
+/// none of these folders has.
+pub(super) fn methods(
+    context: &Context,
+    cli: &CliConfiguration,
+    needed: &BTreeMap<ProviderAddress, Constraints>,
+) -> Vec<Method> {
+    if let Some(methods) = &cli.methods {
+        return methods.clone();
+    }
+    let folders = implied_mirrors(&context.settings);
+    let mut methods = Vec::new();
     let mut found = Vec::new();
-    for installation in &outer.blocks {
-        let (inner, _, _) = installation.body.partial_content(&BodySchema::new().block("dev_overrides", &[]));
-        for block in &inner.blocks {
-            let (entries, _) = block.body.attributes();
-            found.extend(entries.iter().filter_map(|entry| address(&entry.name.name)));
+    for folder in folders {
+        let held: Vec<_> = needed
+            .keys()
+            .filter(|address| filesystem::holds(&folder, address))
+            .filter_map(|address| groma_install::providers::Pattern::parse(&address.to_string()))
+            .collect();
+        if !held.is_empty() {
+            found.extend(held.iter().cloned());
+            methods.push(Method { source: Source::Filesystem(folder), include: held, exclude: Vec::new() });
         }
     }
-    found
+    methods.push(Method { source: Source::Direct, include: Vec::new(), exclude: found });
+    methods
 }

@@ -1,4 +1,4 @@
-//! The providers that are part of this program.
+//! Where providers come from: packages, and what is part of this program.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_diagnostics::Diagnostic;
 use groma_engine::ProviderSource;
+use groma_install::providers::Selection;
 use groma_provider::Provider;
 
 use super::packages::Packages;
@@ -40,29 +41,26 @@ impl ProviderSource for Included {
         if *address == ProviderAddress::builtin_terraform() {
             return Ok(Arc::new(Terraform));
         }
-        if let Some(reason) = self.packages.reason(address).filter(|_| is_cloud_control(address)) {
-            return Err(chosen_package(address, reason));
+        match self.packages.selection(address) {
+            Some(Selection::Builtin) => {}
+            Some(Selection::Reattach) => {
+                return self.packages.plugins().attach(address).ok_or_else(|| not_required(address));
+            }
+            Some(Selection::Override(folder) | Selection::Package { folder, .. }) => {
+                return self.packages.plugins().launch(address, &folder);
+            }
+            None if is_cloud_control(address) && self.packages.missing().is_none() => {}
+            None => return Err(self.packages.missing().cloned().unwrap_or_else(|| not_required(address))),
         }
-        if is_cloud_control(address) {
-            return Ok(Arc::new(AwsCloudControl::default().served()));
-        }
-        Err(Diagnostic::error(
-            "Provider not available",
-            format!(
-                "The configuration or the state needs the provider {address}. This version of Groma has the providers \
-                 terraform.io/builtin/terraform and registry.terraform.io/hashicorp/awscc built in and does not start provider packages \
-                 yet."
-            ),
-        ))
+        Ok(Arc::new(AwsCloudControl::default().served()))
     }
 }
 
-/// The built-in provider must not stand in for a package that somebody has asked for.
-pub(super) fn chosen_package(address: &ProviderAddress, reason: &str) -> Diagnostic {
+/// The state mentions a provider that no module requires, so nothing says which version is meant.
+fn not_required(address: &ProviderAddress) -> Diagnostic {
     let detail = format!(
-        "A package of the provider {address} was chosen by {reason}, so the one that is built in gives way to it. This version of Groma \
-         does not start provider packages yet: to use what is built in, remove the version constraint, the lock file's entry or the \
-         override."
+        "The state has objects of the provider {address}, and no module of the configuration requires it. Add it to required_providers and \
+         run init."
     );
     Diagnostic::error("Provider not available", detail)
 }

@@ -19,7 +19,7 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
         ));
     }
     let (configuration, _) = load_directory(context, Empty::Fine)?;
-    let mut lookup = Lookup::default();
+    let mut lookup = Lookup::new(context)?;
     let mut schemas = serde_json::Map::new();
     let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();
     addresses.sort_by_key(|address| address.to_string());

@@ -57,7 +57,7 @@ fn show_state(context: &Context, state: Option<&State>, is_json: bool) -> Outcom
         });
         return Ok(0);
     }
-    let objects = Lookup::default().objects(state)?;
+    let objects = Lookup::new(context)?.objects(state)?;
     let text = if is_json {
         format!("{}\n", compact(&state_json(state, &objects)))
     } else {
@@ -84,7 +84,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, is_json: bool) -> Outcome
         show_plan(context, &plan);
         return Ok(0);
     }
-    let mut lookup = Lookup::default();
+    let mut lookup = Lookup::new(context)?;
     let prior = lookup.objects(&plan.prior_state)?;
     let session = run.session().clone();
     let document = plan_json(&plan, &prior, &session.configuration);

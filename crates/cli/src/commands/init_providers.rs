@@ -1,0 +1,220 @@
+//! The providers' part of `init`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use groma_address::ProviderAddress;
+use groma_config::Configuration;
+use groma_config::version::Constraints;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Platform, Selecting, Source};
+
+use super::context::Context;
+use super::init::Teller;
+use super::outcome::fail;
+use super::packages::{builtin, installer, locks, methods, needed, reattached};
+use super::servers::{cli_configuration, wait};
+use crate::arguments::{Flag, Init};
+
+/// What is to be told about the lock file when the backend is ready.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    lock_file: Option<String>,
+    signatures: Option<String>,
+    warnings: Diagnostics,
+}
+
+/// Whether the lock file may be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LockFileMode {
+    Write,
+    ReadOnly,
+}
+
+/// Installs the packages that `configuration` needs.
+///
+/// # Errors
+/// What cannot be installed, and why.
+pub(super) fn install(
+    context: &Context,
+    teller: &Teller,
+    configuration: &Configuration,
+    arguments: &Init,
+) -> Result<Notices, Diagnostics> {
+    let mode = lock_file_mode(arguments)?;
+    let mut notices = Notices::default();
+    let before = locks(&mut notices.warnings);
+    if notices.warnings.has_errors() {
+        return Err(notices.warnings);
+    }
+    let cli = cli_configuration(context)?;
+    let all = needed(configuration);
+    let mut wanted = all.clone();
+    for address in builtin(&all, &cli, &before) {
+        teller.item(context, &format!("{address} is built in to {}", context.wording.product));
+        wanted.remove(&address);
+    }
+    let running = reattached(context);
+    wanted.retain(|address, _| !running.contains(address) && !cli.overrides.contains_key(address));
+    notices.warnings.append(overrides_warning(context, &cli.overrides));
+    let methods = match &arguments.plugin_dir[..] {
+        [] => methods(context, &cli, &wanted),
+        folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
+    };
+    if wanted.is_empty() {
+        return finish(context, notices, mode, &before, Installation::default(), &all);
+    }
+    let selecting = if arguments.upgrade.is_some_and(Flag::is_on) { Selecting::Newest } else { Selecting::Locked };
+    let installer = installer(context, &cli, methods)?;
+    let mut tell = |event: Event<'_>| teller.event(context, &event);
+    let installation = wait(installer.install(&wanted, &before, selecting, &mut tell))??;
+    finish(context, notices, mode, &before, installation, &all)
+}
+
+fn lock_file_mode(arguments: &Init) -> Result<LockFileMode, Diagnostics> {
+    let mode = match arguments.lockfile.as_deref() {
+        None | Some("") => return Ok(LockFileMode::Write),
+        Some("readonly") => LockFileMode::ReadOnly,
+        Some(other) => {
+            return Err(fail(
+                "Invalid lockfile mode",
+                format!("The option -lockfile does not know the mode {other:?}; there is only \"readonly\"."),
+            ));
+        }
+    };
+    if arguments.upgrade.is_some_and(Flag::is_on) {
+        return Err(fail("The -upgrade flag conflicts with -lockfile=readonly.", ""));
+    }
+    Ok(mode)
+}
+
+fn finish(
+    context: &Context,
+    mut notices: Notices,
+    mode: LockFileMode,
+    before: &Locks,
+    installation: Installation,
+    needed: &BTreeMap<ProviderAddress, Constraints>,
+) -> Result<Notices, Diagnostics> {
+    let Installation { mut locks, hashed_here, has_third_party, warnings } = installation;
+    notices.warnings.append(warnings);
+    // What runs without installation keeps its lock.
+    for (address, lock) in &before.providers {
+        if needed.contains_key(address) && !locks.providers.contains_key(address) {
+            locks.providers.insert(address.clone(), lock.clone());
+        }
+    }
+    if has_third_party {
+        notices.signatures = Some(
+            "\nPartner and community providers are signed by their developers.\nIf you'd like to know more about provider signing, you can read about it here:\nhttps://developer.hashicorp.com/terraform/cli/plugins/signing\n"
+                .to_owned(),
+        );
+    }
+    if locks == *before {
+        return Ok(notices);
+    }
+    if mode == LockFileMode::ReadOnly {
+        return read_only(context, notices, before, &locks);
+    }
+    locks.write(Path::new(".")).map_err(|error| {
+        fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+    })?;
+    let (product, command) = (&context.wording.product, &context.wording.command);
+    notices.lock_file = Some(if before.providers.is_empty() {
+        format!(
+            "\n{product} has created a lock file {LOCK_FILE} to record the provider\nselections it made above. Include this file in your version \
+             control repository\nso that {product} can guarantee to make the same selections by default when\nyou run \"{command} init\" in \
+             the future.\n\n"
+        )
+    } else {
+        format!(
+            "\n{product} has made some changes to the provider dependency selections recorded\nin the {LOCK_FILE} file. Review those changes \
+             and commit them to your\nversion control system if they represent changes you intended to make.\n\n"
+        )
+    });
+    notices.warnings.append(incomplete(context, &hashed_here));
+    Ok(notices)
+}
+
+fn read_only(context: &Context, mut notices: Notices, before: &Locks, now: &Locks) -> Result<Notices, Diagnostics> {
+    let command = &context.wording.command;
+    let has_same_selections = before.providers.len() == now.providers.len()
+        && now.providers.iter().all(|(address, lock)| {
+            before
+                .providers
+                .get(address)
+                .is_some_and(|old| old.version == lock.version && old.constraints == lock.constraints)
+        });
+    if !has_same_selections {
+        return Err(fail(
+            "Provider dependency changes detected",
+            format!(
+                "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+                 requirements, run \"{command} init\" without the \"-lockfile=readonly\" flag."
+            ),
+        ));
+    }
+    notices.warnings.push(Diagnostic::warning(
+        "Provider lock file not updated",
+        format!(
+            "Changes to the provider selections were detected, but not saved in the {LOCK_FILE} file. To record these selections, run \
+             \"{command} init\" without the \"-lockfile=readonly\" flag."
+        ),
+    ));
+    Ok(notices)
+}
+
+fn incomplete(context: &Context, hashed_here: &[ProviderAddress]) -> Option<Diagnostic> {
+    if hashed_here.is_empty() {
+        return None;
+    }
+    let (product, command) = (&context.wording.product, &context.wording.command);
+    let platform = Platform::current();
+    let list: Vec<String> = hashed_here.iter().map(|address| format!("  - {}", address.display_short())).collect();
+    Some(Diagnostic::warning(
+        "Incomplete lock file information for providers",
+        format!(
+            "Due to your customized provider installation methods, {product} was forced to calculate lock file checksums locally for the \
+             following providers:\n{}\n\nThe current {LOCK_FILE} file only includes checksums for {platform}, so {product} running on another \
+             platform will fail to install these providers.\n\nTo calculate additional checksums for another platform, run:\n  {command} \
+             providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)",
+            list.join("\n")
+        ),
+    ))
+}
+
+fn overrides_warning(
+    context: &Context,
+    overrides: &BTreeMap<ProviderAddress, std::path::PathBuf>,
+) -> Option<Diagnostic> {
+    if overrides.is_empty() {
+        return None;
+    }
+    let (product, command) = (&context.wording.product, &context.wording.command);
+    let list: Vec<String> = overrides
+        .iter()
+        .map(|(address, folder)| format!(" - {} in {}", address.display_short(), folder.display()))
+        .collect();
+    Some(Diagnostic::warning(
+        "Provider development overrides are in effect",
+        format!(
+            "The following provider development overrides are set in the CLI configuration:\n{}\n\nSkip {command} init when using provider \
+             development overrides. It is not necessary and may error unexpectedly: {product} runs what is in these folders without \
+             installation and without any check.",
+            list.join("\n")
+        ),
+    ))
+}
+
+impl Notices {
+    /// Tells them.
+    pub fn tell(&self, context: &Context, teller: &Teller) {
+        if let Some(text) = &self.lock_file {
+            teller.notice(context, text, "lock_info");
+        }
+        context.show(&self.warnings);
+        if let Some(text) = &self.signatures {
+            teller.notice(context, text, "partner_and_community_providers_message");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Providers that are processes: starting them, attaching to them, and their log lines in ours.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_install::providers::executable;
+use groma_plugin::client::{Plugin, Start};
+use groma_plugin::transport::{Launch, LogLevel, LogSink, Reattach, Tls, parse_reattach};
+use groma_provider::Provider;
+
+use super::context::Context;
+use super::outcome::fail;
+use crate::log::{Level, Log};
+
+/// How plugin processes are reached.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plugins {
+    reattached: BTreeMap<ProviderAddress, Reattach>,
+    tls: Tls,
+    log: Log,
+}
+
+impl Plugins {
+    /// As the environment says.
+    ///
+    /// # Errors
+    /// `TF_REATTACH_PROVIDERS` cannot be read.
+    pub fn of(context: &Context) -> Result<Self, Diagnostics> {
+        let settings = &context.settings;
+        let reattached = settings.reattach.as_deref().map(parse_reattach).transpose();
+        let reattached = reattached.map_err(|error| fail("Invalid TF_REATTACH_PROVIDERS", error.to_string()))?;
+        let tls = if settings.plugins_in_the_clear { Tls::Off } else { Tls::Mutual };
+        Ok(Self { reattached: reattached.unwrap_or_default(), tls, log: context.log.clone() })
+    }
+
+    /// The providers of processes that run already.
+    pub fn reattached(&self) -> impl Iterator<Item = &ProviderAddress> {
+        self.reattached.keys()
+    }
+
+    /// The provider of a process that runs already.
+    pub fn attach(&self, address: &ProviderAddress) -> Option<Arc<dyn Provider>> {
+        self.reattached.get(address).map(|reattach| self.plugin(address, Start::Attach(reattach.clone())))
+    }
+
+    /// The provider whose program is in `folder`.
+    ///
+    /// # Errors
+    /// The folder has no such program, or several.
+    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
+    pub fn launch(&self, address: &ProviderAddress, folder: &Path) -> Result<Arc<dyn Provider>, Diagnostic> {
+        let program = executable(folder, address).map_err(|problem| {
+            let detail = format!("The provider {address} has no program that could be started: {problem}.");
+            Diagnostic::error("Failed to start provider", detail)
+        })?;
+        let launch = Launch { tls: self.tls, ..Launch::new(address.to_string(), program) };
+        Ok(self.plugin(address, Start::Launch(launch)))
+    }
+
+    fn plugin(&self, address: &ProviderAddress, start: Start) -> Arc<dyn Provider> {
+        Arc::new(Plugin::start(address.clone(), start, Arc::new(PluginLog(self.log.clone()))))
+    }
+}
+
+/// The log lines of plugins in ours.
+struct PluginLog(Log);
+
+impl LogSink for PluginLog {
+    fn log(&self, level: LogLevel, provider: &str, line: &str) {
+        let level = match level {
+            LogLevel::Trace | LogLevel::Debug => Level::Debug,
+            LogLevel::Info => Level::Info,
+            LogLevel::Warn | LogLevel::Error => Level::Error,
+        };
+        self.0.write(level, || format!("{provider}: {line}"));
+    }
+}

@@ -1,0 +1,146 @@
+//! Servers: the CLI configuration that says which, and how they are spoken with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use groma_diagnostics::Diagnostics;
+use groma_install::credentials::{Credentials, Helper, tokens_of_environment};
+use groma_install::discovery::Discovery;
+use groma_install::http::{Http, HttpOptions};
+use groma_install::providers::Platform;
+use groma_install::settings::{CliConfiguration, Places, read};
+
+use super::context::Context;
+use super::outcome::fail;
+use crate::settings::Settings;
+
+/// What the files of the CLI configuration say.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub(super) fn cli_configuration(context: &Context) -> Result<CliConfiguration, Diagnostics> {
+    let settings = &context.settings;
+    let folder = configuration_folder(settings);
+    let places = Places {
+        file: main_file(settings),
+        folder: folder.clone(),
+        home: settings.home.clone(),
+        environment: settings.environment.clone(),
+    };
+    let (mut found, problems) = read(&places);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    if let Some(cache) = settings.variable("TF_PLUGIN_CACHE_DIR") {
+        found.plugin_cache = Some(PathBuf::from(cache));
+    }
+    if settings
+        .variable("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE")
+        .is_some_and(|text| !matches!(text, "0" | "false"))
+    {
+        found.cache_may_break_lock_file = true;
+    }
+    Ok(found)
+}
+
+/// The file that the environment names, else the one in the home folder that is there.
+fn main_file(settings: &Settings) -> Option<PathBuf> {
+    if let Some(named) = settings.variable("TF_CLI_CONFIG_FILE") {
+        return Some(PathBuf::from(named));
+    }
+    let home = settings.home.as_ref()?;
+    [".terraformrc", ".tofurc"].iter().map(|name| home.join(name)).find(|file| file.is_file())
+}
+
+/// The folder with further files, with what `login` keeps, and with plugins.
+pub(super) fn configuration_folder(settings: &Settings) -> Option<PathBuf> {
+    settings.home.as_ref().map(|home| home.join(".terraform.d"))
+}
+
+/// The client for all servers of a command.
+///
+/// # Errors
+/// The system's certificates or proxies cannot be used.
+pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
+    let number = |name: &str, otherwise: u64| {
+        settings.variable(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(otherwise)
+    };
+    let options = HttpOptions {
+        retries: u32::try_from(number("TF_REGISTRY_DISCOVERY_RETRY", 1)).unwrap_or(u32::MAX),
+        timeout: Duration::from_secs(number("TF_REGISTRY_CLIENT_TIMEOUT", 10).max(1)),
+        ..HttpOptions::default()
+    };
+    Http::new(options).map_err(|error| fail("Cannot use the network", format!("{error}.")))
+}
+
+/// Who tells what a host offers, and which token it gets.
+///
+/// # Errors
+/// As [`http`]; the credentials helper is not to be found.
+pub(super) fn discovery(context: &Context, configuration: &CliConfiguration) -> Result<Discovery, Diagnostics> {
+    let settings = &context.settings;
+    let credentials = credentials(settings, configuration)?;
+    Ok(Discovery::new(http(settings)?, Arc::new(credentials), configuration.services.clone()))
+}
+
+/// The tokens: those of the environment count most, then those of files, then those that a helper keeps.
+pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration) -> Result<Credentials, Diagnostics> {
+    let tokens = tokens_of_environment(&settings.environment).into_iter().chain(configuration.tokens.iter().cloned());
+    Ok(Credentials::new(tokens, helper(settings, configuration)?))
+}
+
+/// The program that keeps credentials.
+///
+/// # Errors
+/// It is in none of the folders of plugins.
+pub(super) fn helper(settings: &Settings, configuration: &CliConfiguration) -> Result<Option<Helper>, Diagnostics> {
+    let Some(setting) = &configuration.helper else { return Ok(None) };
+    let file = format!("terraform-credentials-{}", setting.name);
+    let program = plugin_folders(settings).into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
+    let program = program.ok_or_else(|| {
+        fail(
+            "Credentials helper not found",
+            format!("The CLI configuration names the credentials helper {:?}, and there is no program {file} in the folders of plugins.", setting.name),
+        )
+    })?;
+    Ok(Some(Helper { name: setting.name.clone(), program, arguments: setting.arguments.clone() }))
+}
+
+fn plugin_folders(settings: &Settings) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    if let Some(plugins) = configuration_folder(settings).map(|folder| folder.join("plugins")) {
+        folders.push(plugins.join(Platform::current().to_string()));
+        folders.push(plugins);
+    }
+    if let Some(beside) = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned)) {
+        folders.push(beside);
+    }
+    folders
+}
+
+/// The folders that are searched for packages without being asked for.
+pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
+    let mut folders = vec![PathBuf::from("terraform.d/plugins")];
+    folders.extend(configuration_folder(settings).map(|folder| folder.join("plugins")));
+    let data = settings.variable("XDG_DATA_HOME").map(PathBuf::from);
+    folders.extend(
+        data.or_else(|| settings.home.as_ref().map(|home| home.join(".local/share")))
+            .map(|data| data.join("terraform/plugins")),
+    );
+    let shared = settings.variable("XDG_DATA_DIRS").unwrap_or("/usr/local/share:/usr/share");
+    folders.extend(shared.split(':').map(|folder| Path::new(folder).join("terraform/plugins")));
+    folders.retain(|folder| folder.is_dir());
+    folders
+}
+
+/// Runs what waits for servers.
+///
+/// # Errors
+/// The runtime does not start.
+pub(super) fn wait<T>(work: impl Future<Output = T>) -> Result<T, Diagnostics> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime
+        .map_err(|problem| fail("Cannot start", format!("The runtime of requests does not start: {problem}.")))?;
+    Ok(runtime.block_on(work))
+}
