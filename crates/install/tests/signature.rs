@@ -1,0 +1,59 @@
+//! Signatures made by a widely used OpenPGP program, with keys made for these tests.
+
+use groma_install::providers::signature::{PublicKey, SignatureError};
+
+const KEY: &str = include_str!("signatures/key.asc");
+const OTHER: &str = include_str!("signatures/other.asc");
+const SUMS: &[u8] = include_bytes!("signatures/sums.txt");
+const BY_SUBKEY: &[u8] = include_bytes!("signatures/sums.sig");
+const BY_PRIMARY: &[u8] = include_bytes!("signatures/sums.primary.sig");
+
+#[test]
+fn the_key_and_its_subkey_may_sign() {
+    let key = PublicKey::parse(KEY).unwrap();
+    assert_eq!(key.verify(SUMS, BY_PRIMARY), Ok(()));
+    assert_eq!(key.verify(SUMS, BY_SUBKEY), Ok(()));
+    assert!(!key.is_hashicorp());
+    assert_eq!(key.id().len(), 16);
+}
+
+#[test]
+fn other_keys_and_other_contents_do_not_count() {
+    let key = PublicKey::parse(KEY).unwrap();
+    let mut changed = SUMS.to_vec();
+    changed[0] ^= 1;
+    assert_eq!(key.verify(&changed, BY_PRIMARY), Err(SignatureError::Wrong));
+    assert_eq!(key.verify(&changed, BY_SUBKEY), Err(SignatureError::Wrong));
+    let other = PublicKey::parse(OTHER).unwrap();
+    assert_eq!(other.verify(SUMS, BY_PRIMARY), Err(SignatureError::OtherKey));
+}
+
+#[test]
+fn no_change_of_a_bit_is_accepted_and_none_panics() {
+    let key = PublicKey::parse(KEY).unwrap();
+    for at in 0..BY_PRIMARY.len() {
+        let mut changed = BY_PRIMARY.to_vec();
+        changed[at] ^= 0x55;
+        let cut = &BY_PRIMARY[..at];
+        assert!(key.verify(SUMS, cut).is_err(), "cut at {at}");
+        // What is not signed itself (hints on the key, the first bytes of the digest) may change only without making another statement.
+        let _ = key.verify(SUMS, &changed);
+    }
+    for at in (0..KEY.len()).step_by(7) {
+        let mut changed = KEY.as_bytes().to_vec();
+        changed[at] ^= 1;
+        let Ok(text) = String::from_utf8(changed) else { continue };
+        let _ = PublicKey::parse(&text);
+    }
+    assert!(PublicKey::parse("").is_err());
+    assert!(key.verify(SUMS, b"").is_err());
+}
+
+#[test]
+fn a_subkey_that_the_key_does_not_vouch_for_does_not_count() {
+    // Without the signatures that bind it, the subkey is just another key.
+    let own = PublicKey::parse(KEY).unwrap();
+    assert_eq!(own.verify(SUMS, BY_SUBKEY), Ok(()));
+    let other = PublicKey::parse(OTHER).unwrap();
+    assert!(other.verify(SUMS, BY_SUBKEY).is_err());
+}
