@@ -34,6 +34,9 @@ impl Checkable {
     }
 }
 
+/// The summary of the warning that an assertion of a check block cannot be told before apply.
+pub const UNKNOWN_ASSERTION: &str = "Check block assertion known after apply";
+
 /// How a condition came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -13,7 +13,7 @@ use groma_state::CheckStatus;
 use groma_value::{Kind, Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
-use crate::checks::{Checkable, Checks, Verdict, judge, worse};
+use crate::checks::{Checkable, Checks, UNKNOWN_ASSERTION, Verdict, judge, worse};
 use crate::config_graph::mentions_others;
 use crate::options::Input;
 use crate::walk::Outcome;
@@ -263,7 +263,7 @@ impl Evaluation {
             let problem = match &verdict {
                 Verdict::Fail(message) => Some(Diagnostic::warning("Check block assertion failed", message.clone())),
                 Verdict::Unknown => Some(Diagnostic::warning(
-                    "Check block assertion known after apply",
+                    UNKNOWN_ASSERTION,
                     "The assertion stands on values that only apply will know; it is checked then.",
                 )),
                 Verdict::Pass | Verdict::Error => None,

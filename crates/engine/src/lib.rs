@@ -34,6 +34,7 @@ mod world;
 
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
+pub use checks::UNKNOWN_ASSERTION;
 pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use inspect::Inspection;

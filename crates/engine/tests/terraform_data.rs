@@ -408,7 +408,7 @@ fn pl_25_a_removed_block_can_leave_the_object_alone() {
         }
         "#,
     );
-    assert_eq!(project.apply(), ["terraform_data.kept: forget"]);
+    assert_eq!(project.apply(), ["terraform_data.kept: forget (delete_because_no_resource_config)"]);
     assert!(project.recorded().is_empty());
 }
 

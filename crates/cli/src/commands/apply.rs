@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::plan::Counts;
-use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run};
+use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run, UNKNOWN_ASSERTION};
 use groma_state::{LocalStore, State, write_errored};
 use indexmap::IndexMap;
 
@@ -15,7 +15,7 @@ use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
 use super::operation::{
-    OpenState, Watched, open_for_changes, options, partial_plan_warning, prepare_context, run as new_run, watch,
+    OpenState, Watched, forgetting_warning, open_for_changes, options, partial_plan_warning, prepare_context, run as new_run, watch,
 };
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
@@ -115,9 +115,11 @@ struct Ready {
     warnings: Diagnostics,
 }
 
-/// The problems of planning, then those of applying; what both found is said once.
+/// The problems of planning, then those of applying; what both found is said once. What only apply could tell has been
+/// told by now, or its reason has.
 fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
-    let mut all: Diagnostics = planning.into_iter().filter(|one| applying.iter().all(|other| other != one)).collect();
+    let is_news = |one: &Diagnostic| one.summary != UNKNOWN_ASSERTION && applying.iter().all(|other| other != one);
+    let mut all: Diagnostics = planning.into_iter().filter(is_news).collect();
     all.append(applying);
     all
 }
@@ -154,6 +156,7 @@ fn from_directory(
         context.show(&warnings);
         return Ok(None);
     };
+    warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
     if plan.errored || warnings.has_errors() {
         context.show(&warnings);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use groma_address::{ResourceInstance, Target};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_engine::{Hooks, Mode, PlanOptions, Refresh, Run, Session};
+use groma_engine::{Action, Hooks, Mode, Plan, PlanOptions, Refresh, Run, Session};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
@@ -191,6 +191,27 @@ pub(super) fn prepare_context(context: &mut Context, planning: &Planning) {
     if planning.json.is_some_and(Flag::is_on) {
         context.speak_json().version(TERRAFORM_VERSION);
     }
+}
+
+/// The warning that a plan lets go of objects which stay.
+pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics {
+    let forgotten = plan.changes.iter().filter(|change| change.action == Action::Forget);
+    let list: Vec<String> = forgotten
+        .map(|change| match &change.deposed {
+            Some(key) => format!("  - {} (deposed object {key})", change.address),
+            None => format!("  - {}", change.address),
+        })
+        .collect();
+    if list.is_empty() {
+        return Diagnostics::new();
+    }
+    let product = &context.wording.product;
+    let detail = format!(
+        "This plan takes these objects out of the state, and leaves the objects themselves as they are:\n{}\n\nOnce it is \
+         applied, {product} knows nothing of them any more. To manage one again, import it.",
+        list.join("\n")
+    );
+    Diagnostic::warning(format!("Some objects will no longer be managed by {product}"), detail).into()
 }
 
 /// The warning that a plan for chosen targets is partial.

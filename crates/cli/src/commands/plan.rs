@@ -7,7 +7,7 @@ use groma_engine::{Hooks, Mode};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
-use super::operation::{open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::operation::{forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
 use super::outcome::{Outcome, misuse};
 use super::planfile;
 use super::variables::{Missing, values};
@@ -44,6 +44,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
+    warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
     if let Some(path) = &arguments.out {
         planfile::write(path, &run, &plan)?;

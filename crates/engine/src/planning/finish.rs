@@ -22,7 +22,7 @@ impl Planner<'_> {
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
-        let relevant = relevant::attributes(&self.world, &self.changes);
+        let relevant = relevant::attributes(&self.world, &self.changes, &outputs);
         let errored = self.evaluation.diagnostics.has_errors();
         let undecided: HashSet<_> = self.undecided.into_iter().collect();
         let undecided: Vec<u32> = self

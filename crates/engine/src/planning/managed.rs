@@ -11,7 +11,9 @@ use groma_value::{Kind, Value};
 use super::converse::{Conversation, Conversed, Draft, Purpose};
 use super::ignore::{Ignore, relative_path};
 use super::planner::{Event, Instance, ManagedEvent, ManagedSubject, Planner};
+use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
+use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
@@ -65,12 +67,16 @@ impl Planner<'_> {
                 // The object is read all the same, so that people see what changed outside.
                 None => (Purpose::Look, Evaluated::nothing(&template, Outcome::Failed)),
             },
+            Mode::Destroy if self.stays(instance, &address) => {
+                (Purpose::Look, Evaluated::nothing(&template, Outcome::Done))
+            }
             Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
             Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
         };
         let deposed: Vec<(DeposedKey, Arc<ObjectRecord>)> = self
             .state
             .get(&address)
+            .filter(|_| purpose != Purpose::Look || self.options.mode != Mode::Destroy)
             .map(|record| record.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
             .unwrap_or_default();
         for (key, record) in deposed {
@@ -134,7 +140,7 @@ impl Planner<'_> {
             purpose,
             config: evaluated.config,
             record,
-            refresh: self.options.refresh,
+            refresh: self.refresh(instance),
             ignore: evaluated.ignore,
             forced,
             create_before_destroy: evaluated.create_before_destroy,
@@ -143,6 +149,26 @@ impl Planner<'_> {
             hooks: Arc::clone(&self.session.hooks),
         };
         self.talk(hold(subject, talk)).await;
+    }
+
+    /// Whether an object is only read while others are destroyed, because a chosen one depends on it.
+    fn stays(&self, instance: Instance, address: &ResourceInstance) -> bool {
+        let (module, node) = self.node_of(instance);
+        self.included.as_ref().is_some_and(|included| !included.instance(module, node, address))
+    }
+
+    /// Whether an object is read first: what goes along with a chosen one is not.
+    fn refresh(&self, instance: Instance) -> Refresh {
+        let (module, node) = self.node_of(instance);
+        match &self.included {
+            Some(included) if self.options.mode == Mode::Destroy && !included.reads(module, node) => Refresh::Trust,
+            _ => self.options.refresh,
+        }
+    }
+
+    fn node_of(&self, instance: Instance) -> (ModuleIndex, NodeIndex) {
+        let module = self.world.static_module(instance.module);
+        (self.world.module(instance.module).of, module.resource(instance.resource as usize))
     }
 
     /// The provider of an instance; the instance ends here when there is none.

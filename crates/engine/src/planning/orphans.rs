@@ -146,7 +146,7 @@ impl Planner<'_> {
             hooks: Arc::clone(&self.session.hooks),
         };
         if forget && self.options.mode == Mode::Normal {
-            return self.forget(subject, talk).await;
+            return self.forget(subject, talk, reason).await;
         }
         self.talk(hold(subject, talk)).await;
     }
@@ -171,7 +171,7 @@ impl Planner<'_> {
         })
     }
 
-    async fn forget(&mut self, subject: ManagedSubject, talk: Conversation) {
+    async fn forget(&mut self, subject: ManagedSubject, talk: Conversation, reason: Option<ActionReason>) {
         let conversed = talk.hold().await;
         let failed = conversed.diagnostics.has_errors();
         self.evaluation.diagnostics.append(conversed.diagnostics);
@@ -184,7 +184,7 @@ impl Planner<'_> {
             provider: subject.provider,
             schema: subject.schema,
             action: Action::Forget,
-            reason: None,
+            reason,
             before: prior.value,
             after: null,
             replace_paths: Vec::new(),

@@ -16,6 +16,8 @@ pub struct Included {
     /// Resources that something chosen depends on: all their instances count. When destroying, those that depend on
     /// something chosen, because they cannot stay without it.
     required: HashSet<(ModuleIndex, NodeIndex)>,
+    /// When destroying: the chosen resources and what they depend on, which are read first.
+    read: HashSet<(ModuleIndex, NodeIndex)>,
     /// The chosen resources and, when destroying, what depends on them.
     resources: HashSet<ConfigResource>,
 }
@@ -30,6 +32,7 @@ impl Included {
             targets: targets.to_vec(),
             nodes: HashSet::new(),
             required: HashSet::new(),
+            read: HashSet::new(),
             resources: HashSet::new(),
         };
         let mut open = Vec::new();
@@ -45,9 +48,11 @@ impl Included {
             }
         }
         if mode == Mode::Destroy {
+            included.close(graph, open.clone());
+            included.read = std::mem::take(&mut included.nodes);
             let dependents = dependents(graph, &open);
             included.resources.extend(dependents.iter().filter_map(|place| address_of(graph, *place)));
-            included.required.extend(dependents.iter().copied());
+            included.required = dependents.clone();
             open.extend(dependents.iter().copied());
             // What they stand on is looked at for its values only.
             let required = std::mem::take(&mut included.required);
@@ -107,6 +112,11 @@ impl Included {
     /// Whether an instance of a resource in the configuration is planned.
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
         self.required.contains(&(module, node)) || self.chosen(address)
+    }
+
+    /// Whether, when destroying, the objects of a resource are read first: what goes along with them is not.
+    pub fn reads(&self, module: ModuleIndex, node: NodeIndex) -> bool {
+        self.read.contains(&(module, node))
     }
 
     /// Whether an object whose record names these dependencies goes with what is destroyed.

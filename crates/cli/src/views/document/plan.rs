@@ -108,7 +108,7 @@ fn planned_values(plan: &Plan) -> Json {
     let planned = plan
         .changes
         .iter()
-        .filter(|change| !change.after.is_null() && change.deposed.is_none() && change.action != Action::Forget);
+        .filter(|change| (!change.after.is_null() || change.action == Action::Forget) && change.deposed.is_none());
     let resources = planned.map(|change| (&change.address.module, planned_object(change)));
     values.insert("root_module".into(), modules_json(resources));
     Json::Object(values)
@@ -127,7 +127,9 @@ fn planned_output(output: &OutputChange) -> (String, Json) {
 fn planned_object(change: &ResourceChange) -> Json {
     let mut json = address_json(&change.address, &change.provider);
     json.insert("schema_version".into(), change.schema.version.into());
-    json.insert("values".into(), value_json(&change.after));
+    if !change.after.is_null() {
+        json.insert("values".into(), value_json(&change.after));
+    }
     json.insert("sensitive_values".into(), sensitive_json(&change.after));
     Json::Object(json)
 }
