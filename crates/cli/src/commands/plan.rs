@@ -61,6 +61,9 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         let _ = out.flush();
     }
     let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();
+    // The program ends now: taking large plans and configurations apart would only cost time.
+    std::mem::forget(plan);
+    run.leave();
     Ok(if reports_changes { 2 } else { 0 })
 }
 
