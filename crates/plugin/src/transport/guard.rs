@@ -21,7 +21,7 @@ while read -r what group; do
       groups=$kept ;;
   esac
 done
-for one in $groups; do kill -9 -- "-$one"; done
+for one in $groups; do kill -s KILL -- "-$one"; done
 "#;
 
 /// The guard's end of the pipe; `None` before the first plugin, or when there is no shell.

@@ -1,0 +1,204 @@
+//! The provider of these tests: each ability of the protocol once, on the scripted provider.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use groma_plugin::Protocol;
+use groma_provider::{
+    Attribute, Block, Description, FunctionError, FunctionSignature, IdentityAttribute, IdentityImport, IdentitySchema,
+    ImportTarget, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Parameter, Provider, ProviderDiagnostic,
+    Schema, Use,
+};
+use groma_scripted::{DataScript, EphemeralScript, ResourceScript, Scripted};
+use groma_value::{Type, Value};
+
+/// What it is called.
+pub const ADDRESS: &str = "registry.terraform.io/example/demo";
+
+/// The private data that every object is to have kept since it was made.
+const MARK: &[u8] = b"kept since the creation";
+
+/// The provider; that for version 5 has no attribute of nested objects.
+pub fn provider(protocol: Protocol) -> Arc<dyn Provider> {
+    let signature = FunctionSignature {
+        parameters: vec![parameter("text")],
+        variadic: Some(parameter("more")),
+        return_type: Type::String,
+        summary: "Joins texts with dashes.".to_owned(),
+        description: Description::default(),
+        deprecation: String::new(),
+    };
+    Arc::new(
+        Scripted::new("demo")
+            .config(Schema::new(Block::new(
+                [("region", Attribute::optional(Type::String))],
+                [("retry", NestedBlock::new(Nesting::Single, Block::new([("tries", number())], no_blocks())))],
+            )))
+            .resource("demo_thing", thing(protocol))
+            .data(
+                "demo_lookup",
+                DataScript::new(lookup()).returning(|config| {
+                    let key = text_of(config, "key");
+                    vec![("found", Value::string(format!("found {key}")))]
+                }),
+            )
+            .ephemeral("demo_token", EphemeralScript::new(token()))
+            .function("join", signature, |arguments| {
+                match arguments.iter().map(|a| a.as_str()).collect::<Option<Vec<_>>>() {
+                    Some(texts) if texts.contains(&"bad") => {
+                        Err(FunctionError { text: "bad is not joined".to_owned(), argument: Some(0) })
+                    }
+                    Some(texts) => Ok(Value::string(texts.join("-"))),
+                    None => Err(FunctionError { text: "not a text".to_owned(), argument: None }),
+                }
+            }),
+    )
+}
+
+fn number() -> Attribute {
+    Attribute::optional(Type::Number)
+}
+
+fn no_blocks() -> Vec<(Name, NestedBlock)> {
+    Vec::new()
+}
+
+fn parameter(name: &str) -> Parameter {
+    Parameter {
+        name: name.into(),
+        ty: Type::String,
+        allow_null: false,
+        allow_unknown: false,
+        description: Description::default(),
+    }
+}
+
+fn lookup() -> Schema {
+    Schema::new(Block::new(
+        [("key", Attribute::required(Type::String)), ("found", Attribute::computed(Type::String))],
+        no_blocks(),
+    ))
+}
+
+fn token() -> Schema {
+    Schema::new(Block::new(
+        [("user", Attribute::required(Type::String)), ("token", Attribute::computed(Type::String).sensitive())],
+        no_blocks(),
+    ))
+}
+
+fn thing_schema(protocol: Protocol) -> Schema {
+    let mut attributes = vec![
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("kind", Attribute::optional(Type::String)),
+        ("size", number()),
+        ("tags", Attribute::optional(Type::map(Type::String))),
+        ("anything", Attribute::optional(Type::Dynamic)),
+        ("secret", Attribute::optional(Type::String).write_only()),
+        ("secret_length", Attribute::computed(Type::Number)),
+    ];
+    if protocol == Protocol::V6 {
+        let parts = ObjectSchema::new(
+            ObjectNesting::List,
+            [("label", Attribute::required(Type::String)), ("weight", Attribute::optional(Type::Number))],
+        );
+        attributes.push(("parts", Attribute::nested(parts, Use::Optional)));
+    }
+    let rule = Block::new([("port", Attribute::required(Type::Number))], no_blocks());
+    let ty = || IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
+    let identity = IdentitySchema { version: 0, attributes: BTreeMap::from([(Name::from("id"), ty())]) };
+    Schema::new(Block::new(attributes, [("rule", NestedBlock::new(Nesting::Set, rule))]))
+        .versioned(1)
+        .identified_by(identity)
+}
+
+/// A resource that keeps no record of its own: an object is what its state says.
+fn thing(protocol: Protocol) -> ResourceScript {
+    let schema = thing_schema(protocol);
+    let block = Arc::clone(&schema.block);
+    ResourceScript::new(schema)
+        .replace_on("kind")
+        .on_read(|request, _| {
+            let mut diagnostics = groma_provider::ProviderDiagnostics::new();
+            // Imported objects have none yet.
+            if !request.private.is_empty() && *request.private != *MARK {
+                diagnostics.push(ProviderDiagnostic::error("Private data lost", "It is not what apply returned."));
+            }
+            groma_provider::ReadResponse {
+                new_state: request.current_state.clone(),
+                private: request.private.clone(),
+                deferred: None,
+                new_identity: Some(identity_of(&request.current_state)),
+                diagnostics,
+            }
+        })
+        .on_plan(|request, good| {
+            let mut response = good();
+            response.planned_private = Arc::from(&b"planned"[..]);
+            // The identity is known once there is an object.
+            if !request.prior_state.is_null() && !request.proposed_new_state.is_null() {
+                response.planned_identity = Some(identity_of(&request.prior_state));
+            }
+            response
+        })
+        .on_apply(|request, good| {
+            let name = text_of(&request.config, "name");
+            match &*name {
+                "crash" => std::process::abort(),
+                "panic" => panic!("a provider's panic"),
+                "hang" => std::thread::sleep(std::time::Duration::from_secs(3600)),
+                _ => {}
+            }
+            let mut response = good();
+            if request.planned_state.is_null() {
+                return response;
+            }
+            if *request.planned_private != *b"planned" {
+                response
+                    .diagnostics
+                    .push(ProviderDiagnostic::error("Private data lost", "It is not what plan returned."));
+            }
+            let length = text_of(&request.config, "secret").len();
+            let state = response.new_state.take().unwrap_or(Value::NULL);
+            let unknown_before = request.planned_state.attribute("secret_length").is_some_and(|v| !v.is_known());
+            let length = i64::try_from(length).unwrap_or_default();
+            let state = if unknown_before { with(&state, "secret_length", Value::number(length)) } else { state };
+            response.new_identity = Some(identity_of(&state));
+            response.new_state = Some(state);
+            response.private = Arc::from(MARK);
+            response
+        })
+        .on_import(move |request, _| {
+            let id = match &request.target {
+                ImportTarget::Id(id) => id.clone(),
+                ImportTarget::Identity(identity) => text_of(identity, "id"),
+            };
+            let state = with(block.empty_value(), "id", Value::string(&id));
+            let state = with(&state, "name", Value::string(format!("name of {id}")));
+            let state = with(&state, "secret_length", Value::number(0));
+            let imported = groma_provider::ImportedResource {
+                type_name: request.type_name.clone(),
+                identity: Some(identity_of(&state)),
+                state,
+                private: Arc::default(),
+            };
+            groma_provider::ImportResponse { imported: vec![imported], ..Default::default() }
+        })
+}
+
+fn identity_of(state: &Value) -> Value {
+    let id = state.attribute("id").filter(|id| id.is_known());
+    Value::object([("id", id.unwrap_or(Value::null(Type::String)))])
+}
+
+fn text_of(value: &Value, attribute: &str) -> String {
+    value.attribute(attribute).and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn with(object: &Value, attribute: &str, value: Value) -> Value {
+    let Some(view) = object.as_object() else { return object.clone() };
+    Value::object(
+        view.iter().map(|(name, old)| (name.clone(), if **name == *attribute { value.clone() } else { old.clone() })),
+    )
+}

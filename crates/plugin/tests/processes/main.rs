@@ -1,0 +1,46 @@
+//! Tests with real processes. This program is its own test plugin: started as one, it serves the provider of `demo`.
+
+mod demo;
+mod end;
+mod launch;
+mod terraform;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use groma_plugin::Protocol;
+
+/// A test: what it shows, and how.
+type Test = (&'static str, fn());
+
+/// Set to serve a provider that version 5 can describe.
+const ONLY_V5: &str = "GROMA_TEST_ONLY_V5";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if std::env::var_os("TF_PLUGIN_MAGIC_COOKIE").is_some() || arguments.iter().any(|argument| argument == "-debug") {
+        let protocol = if std::env::var_os(ONLY_V5).is_some() { Protocol::V5 } else { Protocol::V6 };
+        return groma_plugin::serve(demo::ADDRESS, demo::provider(protocol));
+    }
+    if let Some(plugin) = std::env::var_os(end::HOST) {
+        end::host(plugin);
+        return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let tests = [launch::TESTS, end::TESTS, terraform::TESTS].concat();
+    run(tests.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted.as_str()))))
+}
+
+fn run(tests: impl Iterator<Item = Test>) -> ExitCode {
+    let (mut passed, mut failed) = (0, 0);
+    for (name, test) in tests {
+        let ok = catch_unwind(AssertUnwindSafe(test)).is_ok();
+        *(if ok { &mut passed } else { &mut failed }) += 1;
+        println!("test {name} ... {}", if ok { "ok" } else { "FAILED" });
+    }
+    println!("test result: {}. {passed} passed; {failed} failed", if failed == 0 { "ok" } else { "FAILED" });
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
