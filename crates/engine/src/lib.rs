@@ -8,6 +8,7 @@ mod cancel;
 mod checks;
 mod client;
 mod config_graph;
+mod ephemeral;
 mod evaluation;
 mod execution;
 pub mod hooks;

@@ -14,12 +14,14 @@ use groma_state::{DeposedKey, OutputValue, State};
 use groma_value::Value;
 use indexmap::IndexMap;
 
+use super::ephemeral::OpenedInstances;
 use super::provisioning::Provisioned;
 use super::talk::ApplyDone;
 use super::{AppliedRun, Done};
 use crate::cancel::Stop;
 use crate::checks::Checks;
 use crate::config_graph::Ancestors;
+use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::execution::{ExecutionGraph, Step};
 use crate::hooks::Operation;
@@ -50,6 +52,7 @@ pub(super) enum Event {
     Data(u32, Box<DataRead>),
     Provider(Box<Configuring>),
     Provisioned(Box<Provisioned>),
+    Opened(Box<OpenedInstances>),
 }
 
 pub(super) struct ChangeEvent {
@@ -76,6 +79,10 @@ pub(super) struct Applier<'a> {
     pub(super) done: Done,
     /// Deposed by a replacement that creates first, by change.
     pub(super) deposed: HashMap<u32, DeposedKey>,
+    /// What has been opened.
+    pub(super) ephemerals: OpenEphemerals,
+    /// Providers that ephemeral resources need.
+    pub(super) opening: std::collections::HashSet<groma_address::ProviderConfig>,
     mode: Mode,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
@@ -112,6 +119,8 @@ impl<'a> Applier<'a> {
             recorder,
             done: Done::default(),
             deposed: HashMap::new(),
+            ephemerals: OpenEphemerals::default(),
+            opening: super::ephemeral::providers(prepared),
             mode: plan.mode,
             outputs: plan.outputs,
             failed: vec![false; waiting.len()],
@@ -143,7 +152,7 @@ impl<'a> Applier<'a> {
 
     pub(super) async fn run(&mut self) {
         let acting = self.changes.iter().filter(|change| change.action != Action::NoOp).map(|change| &change.provider);
-        let acting: std::collections::HashSet<_> = acting.cloned().collect();
+        let acting: std::collections::HashSet<_> = acting.chain(&self.opening).cloned().collect();
         let (_, problems) =
             configure_implied(self.session, self.providers, &self.prepared.templates, &acting, None).await;
         self.evaluation.diagnostics.append(problems);
@@ -168,6 +177,8 @@ impl<'a> Applier<'a> {
                 () = cancellation.at_least(Stop::Gracefully), if !self.stopped() => self.providers.stop(),
             }
         }
+        let problems = self.ephemerals.close().await;
+        self.evaluation.diagnostics.append(problems);
         if self.stopped() && self.ended < self.execution.steps().len() {
             let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
                           known is in the state. Plan again to see what is left to do.";
@@ -217,6 +228,7 @@ impl<'a> Applier<'a> {
                 None => return,
             },
             Event::Provisioned(event) => self.provisioned(*event),
+            Event::Opened(event) => self.opened(*event),
             Event::Data(change, read) => self.data_read(change, *read),
             Event::Provider(configuring) => self.configured(*configuring),
         };
@@ -257,6 +269,7 @@ impl<'a> Applier<'a> {
             Step::Update(change) => return self.make(step, change, Operation::Update).await,
             Step::Delete(change) => return self.delete(step, change).await,
             Step::Read(change) => return self.read(step, change).await,
+            Step::Open(module, at) => return self.open(step, ModuleId(module), at).await,
         };
         self.end(step, outcome);
     }

@@ -2,6 +2,7 @@
 
 mod applier;
 mod changes;
+mod ephemeral;
 mod provisioning;
 mod talk;
 mod values;

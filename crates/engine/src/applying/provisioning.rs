@@ -28,7 +28,9 @@ pub(super) struct Provisioned {
 impl Applier<'_> {
     /// Whether something runs once the object of a change has come into being.
     pub(super) fn is_provisioned(&self, change: u32) -> bool {
-        let Some((module, resource, _)) = self.world.locate(&self.changes[change as usize].address) else { return false };
+        let Some((module, resource, _)) = self.world.locate(&self.changes[change as usize].address) else {
+            return false;
+        };
         let config = &self.world.static_module(module).config;
         let block = config.resources.get_index(resource as usize);
         block.is_some_and(|(_, block)| block.provisioners.iter().any(|one| one.when == ProvisionerWhen::Create))

@@ -98,7 +98,7 @@ impl Applier<'_> {
     /// Whether some change is made through a provider configuration.
     fn acts(&self, config: &groma_address::ProviderConfig) -> bool {
         let acts = |change: &ResourceChange| change.action != crate::plan::Action::NoOp && change.provider == *config;
-        self.changes.iter().any(acts)
+        self.opening.contains(config) || self.changes.iter().any(acts)
     }
 
     pub(super) fn configured(&mut self, configuring: Configuring) -> Outcome {

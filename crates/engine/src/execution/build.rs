@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use groma_address::{ConfigResource, InstanceKey};
+use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode};
 use groma_state::Dependencies;
 
 use super::{ExecutionGraph, Step};
@@ -179,6 +179,10 @@ impl<'a> Builder<'a> {
     }
 
     fn resource(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
+        let blocks = &self.inputs.world.static_module(module).config.resources;
+        if blocks.get_index(resource as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral) {
+            return self.step(Step::Open(module.0, resource), requires);
+        }
         let Some(changes) = self.live.get(&(module, resource)).cloned() else { return NONE };
         let repeats =
             matches!(self.inputs.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));

@@ -35,6 +35,8 @@ pub enum Step {
     Delete(u32),
     /// The data resource of a change is read.
     Read(u32),
+    /// An ephemeral resource is opened.
+    Open(u32, u32),
     /// The object of a change is no longer managed.
     Forget(u32),
     /// Nothing: many steps wait for many others through it.

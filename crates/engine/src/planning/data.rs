@@ -12,6 +12,7 @@ use groma_value::{Marks, Value};
 use super::planner::{Event, Instance, Planner};
 use crate::client::{capabilities, no_meta};
 use crate::config_graph::body_references;
+use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
 use crate::evaluation::outcome_of;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
@@ -33,6 +34,8 @@ pub(crate) struct DataTalk {
 pub(crate) struct DataRead {
     pub(crate) address: ResourceInstance,
     pub(crate) value: Option<Value>,
+    /// What has to be closed.
+    pub(crate) open: Option<OpenEphemeral>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) elapsed: Duration,
 }
@@ -44,12 +47,14 @@ impl DataTalk {
         let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
         let mut diagnostics = self.provider.validate(&subject, &self.config).await;
         let mut value = None;
+        let mut open = None;
         if !diagnostics.has_errors() {
             let input = DataInput { config: self.config.clone(), meta: no_meta(), capabilities: capabilities() };
             value = match self.address.resource.mode {
                 ResourceMode::Ephemeral => {
                     let (opened, problems) = self.provider.open_ephemeral(&subject, input).await;
                     diagnostics.append(problems);
+                    open = opened.as_ref().map(|opened| OpenEphemeral::new(self.ephemeral(), opened));
                     opened.map(|opened| opened.result.with_marks(&Marks::EPHEMERAL))
                 }
                 ResourceMode::Data | ResourceMode::Managed => {
@@ -59,7 +64,17 @@ impl DataTalk {
                 }
             };
         }
-        DataRead { address: self.address, value, diagnostics, elapsed: started.elapsed() }
+        DataRead { address: self.address, value, open, diagnostics, elapsed: started.elapsed() }
+    }
+
+    fn ephemeral(&self) -> EphemeralSubject {
+        EphemeralSubject {
+            address: self.address.clone(),
+            provider: Arc::clone(&self.provider),
+            schema: Arc::clone(&self.schema),
+            body: Arc::clone(&self.body),
+            span: self.span,
+        }
     }
 }
 
@@ -230,6 +245,7 @@ impl Planner<'_> {
 
     pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
         self.evaluation.diagnostics.append(read.diagnostics);
+        read.open.into_iter().for_each(|open| self.ephemerals.push(open));
         let Some(value) = read.value else { return self.end_instance(instance, Outcome::Failed) };
         self.settle(instance, value.clone());
         if read.address.resource.mode == ResourceMode::Data {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::InstanceKey;
+use groma_address::{InstanceKey, Mode as ResourceMode};
 use groma_state::State;
 
 use super::planner::Planner;
@@ -40,8 +40,8 @@ impl Planner<'_> {
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let expansion = match self.options.mode {
             // What is to be destroyed is what the state has, whatever the configuration says now.
-            Mode::Destroy => recorded_expansion(&self.world, &self.state, visit.module, at),
-            Mode::Normal | Mode::RefreshOnly => match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
+            Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => recorded_expansion(&self.world, &self.state, visit.module, at),
+            Mode::Normal | Mode::RefreshOnly | Mode::Destroy => match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
                 Some(expansion) => expansion,
                 None => return self.end(visit, Outcome::Failed),
             },

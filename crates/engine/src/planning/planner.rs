@@ -17,6 +17,7 @@ use super::import::Wanted;
 use super::targets::Included;
 use crate::cancel::Stop;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
+use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
@@ -100,6 +101,8 @@ pub(super) struct Planner<'a> {
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
     pub(super) drift: Vec<ResourceChange>,
+    /// What has been opened.
+    pub(super) ephemerals: OpenEphemerals,
     /// What import blocks name.
     pub(super) imports: HashMap<ResourceInstance, Wanted>,
     /// Instances that nothing changes but whose conditions could not be told.
@@ -146,6 +149,7 @@ impl<'a> Planner<'a> {
             changes: Vec::new(),
             change_of: HashMap::new(),
             drift: Vec::new(),
+            ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),
             undecided: Vec::new(),
             tasks: VecDeque::new(),
@@ -167,6 +171,8 @@ impl<'a> Planner<'a> {
             self.collect_orphans();
             self.drain().await;
         }
+        let problems = self.ephemerals.close().await;
+        self.evaluation.diagnostics.append(problems);
         if self.stopped() {
             let detail =
                 "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";

@@ -123,7 +123,9 @@ impl LocalExec {
     }
 
     fn spawn(&self, words: &[String], tell: &mut dyn FnMut(&str)) -> std::io::Result<ExitStatus> {
-        let Some((program, arguments)) = words.split_first() else { return Err(std::io::ErrorKind::InvalidInput.into()) };
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(std::io::ErrorKind::InvalidInput.into());
+        };
         let (reader, writer) = std::io::pipe()?;
         let mut command = Command::new(program);
         command.args(arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));

@@ -1,0 +1,107 @@
+//! Ephemeral resources are opened anew while applying: nothing of them is in the plan.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use groma_address::{Mode as ResourceMode, ProviderConfig};
+use groma_diagnostics::Diagnostic;
+
+use super::applier::{Applier, Event};
+use crate::evaluation::{outcome_of, repetition_of};
+use crate::planning::data::{DataRead, DataTalk};
+use crate::templates::Templates;
+use crate::walk::Outcome;
+use crate::world::{Expansion, InstanceScope, ModuleId};
+
+/// The instances of a resource that were opened, by position.
+pub(super) struct OpenedInstances {
+    module: ModuleId,
+    resource: u32,
+    reads: Vec<(usize, DataRead)>,
+}
+
+/// The providers that ephemeral resources need.
+pub(super) fn providers(prepared: &crate::planning::Prepared) -> HashSet<ProviderConfig> {
+    let mut found = HashSet::new();
+    for (index, module) in prepared.graph.modules() {
+        for (at, address) in module.config.resources.keys().enumerate() {
+            if address.mode == ResourceMode::Ephemeral
+                && let Some(template) = Templates::resource(&prepared.templates, index, crate::config_graph::narrow(at))
+            {
+                found.insert((*template.provider).clone());
+            }
+        }
+    }
+    found
+}
+
+impl Applier<'_> {
+    /// Opens all instances of an ephemeral resource.
+    pub(super) async fn open(&mut self, step: u32, module: ModuleId, resource: u32) {
+        let is_repeated =
+            matches!(self.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));
+        if is_repeated && self.refill_resource(module, resource) == Outcome::Failed {
+            return self.end(step, Outcome::Failed);
+        }
+        let count = self.world.module(module).resources[resource as usize].expansion.len();
+        let mut talks = Vec::with_capacity(count);
+        for position in 0..count {
+            match self.opening(module, resource, position) {
+                Some(talk) => talks.push((position, talk)),
+                None => return self.end(step, Outcome::Failed),
+            }
+        }
+        let talk = async move {
+            let mut reads = Vec::with_capacity(talks.len());
+            for (position, talk) in talks {
+                reads.push((position, talk.hold().await));
+            }
+            Event::Opened(Box::new(OpenedInstances { module, resource, reads }))
+        };
+        self.talk(step, talk).await;
+    }
+
+    fn opening(&mut self, module: ModuleId, resource: u32, position: usize) -> Option<DataTalk> {
+        let index = self.world.module(module).of;
+        let template = self.prepared.templates.resource(index, resource).cloned()?;
+        let address = self.world.instance_address(module, resource, position);
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let (_, block) = config.resources.get_index(resource as usize)?;
+        let repetition = repetition_of(&self.world, module, resource, position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        if outcome_of(self.evaluation.preconditions(&block.lifecycle, &address, &scope)) == Outcome::Failed {
+            return None;
+        }
+        let config = self.evaluation.instance(&template.body, &address, &scope)?;
+        let Some(provider) = self.providers.configured(&template.provider).cloned() else {
+            let detail = format!("{} is needed for {address}, but it was not configured.", template.provider);
+            let problem = Diagnostic::error("Provider configuration not present", detail).at(block.header_span);
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        };
+        let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
+        Some(DataTalk { address, provider, schema, body, span: block.header_span, config })
+    }
+
+    /// Takes in the values of what was opened.
+    pub(super) fn opened(&mut self, event: OpenedInstances) -> Outcome {
+        let OpenedInstances { module, resource, reads } = event;
+        let mut outcome = Outcome::Done;
+        for (position, read) in reads {
+            self.evaluation.diagnostics.append(read.diagnostics);
+            read.open.into_iter().for_each(|open| self.ephemerals.push(open));
+            let Some(value) = read.value else {
+                outcome = Outcome::Failed;
+                continue;
+            };
+            self.world.module_mut(module).resources[resource as usize].settle(position, value.clone());
+            let place = (module, resource, position);
+            let status = self.evaluation.postconditions(&self.world, place, &read.address, &value);
+            if outcome_of(status) == Outcome::Failed {
+                outcome = Outcome::Failed;
+            }
+        }
+        outcome
+    }
+}

@@ -1,0 +1,114 @@
+//! Ephemeral resources that are open: kept open for as long as the run goes on, and closed at its end (LC-29).
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::{Diagnostics, Span};
+use groma_provider::{BodyDecoder, Checked, Opened, Private, Schema, Subject};
+
+/// Everything that a run has opened.
+#[derive(Default)]
+pub struct OpenEphemerals {
+    open: Vec<OpenEphemeral>,
+}
+
+/// Which resource it is, and who opened it.
+#[derive(Clone)]
+pub struct EphemeralSubject {
+    /// The instance.
+    pub address: ResourceInstance,
+    /// The provider, configured.
+    pub provider: Arc<Checked>,
+    /// The schema of its type.
+    pub schema: Arc<Schema>,
+    /// Its block.
+    pub body: Arc<BodyDecoder>,
+    /// The block's header.
+    pub span: Span,
+}
+
+/// One open resource.
+pub struct OpenEphemeral {
+    subject: EphemeralSubject,
+    kept: Arc<Mutex<Kept>>,
+    renewing: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// What changes while it is open.
+struct Kept {
+    private: Private,
+    problems: Diagnostics,
+}
+
+impl EphemeralSubject {
+    fn subject(&self) -> Subject<'_> {
+        Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span }
+    }
+}
+
+impl OpenEphemeral {
+    /// Takes care of what was opened. To be called inside the runtime, where it is renewed.
+    pub fn new(subject: EphemeralSubject, opened: &Opened) -> Self {
+        let kept = Kept { private: Arc::clone(&opened.private), problems: Diagnostics::new() };
+        let kept = Arc::new(Mutex::new(kept));
+        let renewing =
+            opened.renew_at.map(|renew_at| tokio::spawn(keep_open(subject.clone(), Arc::clone(&kept), renew_at)));
+        Self { subject, kept, renewing }
+    }
+
+    async fn close(self) -> Diagnostics {
+        if let Some(renewing) = self.renewing {
+            renewing.abort();
+            // It has either ended or is given up; both are fine.
+            let _ = renewing.await;
+        }
+        let (private, mut diagnostics) = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            (Arc::clone(&kept.private), std::mem::take(&mut kept.problems))
+        };
+        diagnostics.append(self.subject.provider.close_ephemeral(&self.subject.subject(), private).await);
+        diagnostics
+    }
+}
+
+/// Renews a resource again and again, until it is closed or needs no renewal any more.
+async fn keep_open(subject: EphemeralSubject, kept: Arc<Mutex<Kept>>, mut renew_at: SystemTime) {
+    loop {
+        tokio::time::sleep(until(renew_at)).await;
+        let private = Arc::clone(&kept.lock().unwrap_or_else(PoisonError::into_inner).private);
+        let (renewed, problems) = subject.provider.renew_ephemeral(&subject.subject(), private).await;
+        let failed = problems.has_errors();
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.problems.append(problems);
+        match renewed.renew_at.filter(|_| !failed) {
+            Some(next) => {
+                kept.private = renewed.private;
+                renew_at = next;
+            }
+            None => return,
+        }
+    }
+}
+
+/// How long to wait: a little less than there is time.
+fn until(renew_at: SystemTime) -> Duration {
+    let left = renew_at.duration_since(SystemTime::now()).unwrap_or_default();
+    left.saturating_sub((left / 10).min(Duration::from_secs(10))).max(Duration::from_millis(1))
+}
+
+impl OpenEphemerals {
+    /// One more is open.
+    pub fn push(&mut self, open: OpenEphemeral) {
+        self.open.push(open);
+    }
+
+    /// Closes all, the last opened first: it may stand on those before.
+    pub async fn close(&mut self) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        while let Some(open) = self.open.pop() {
+            diagnostics.append(open.close().await);
+        }
+        diagnostics
+    }
+}
