@@ -21,17 +21,18 @@ use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
 use super::{output, planfile};
-use crate::arguments::{Apply, Destroy, Flag};
+use crate::arguments::{Apply, Destroy, Flag, Refresh};
 use crate::settings::Questions;
 use crate::terminal::Tone;
 use crate::views::json::Counted;
 use crate::views::progress::Ticker;
 
-/// Which of the two commands it is.
+/// Which of the commands it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Apply,
     Destroy,
+    Refresh,
 }
 
 pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
@@ -48,6 +49,14 @@ pub(super) fn destroy(context: &mut Context, arguments: Destroy) -> Outcome {
     }
     arguments.planning.destroy = Some(Flag::On);
     apply(context, arguments, Kind::Destroy)
+}
+
+/// Takes in what has changed outside, without showing a plan.
+pub(super) fn refresh(context: &mut Context, arguments: Refresh) -> Outcome {
+    if !arguments.rest.is_empty() {
+        return Err(fail("Too many command line arguments", "Refresh works in the current directory and takes options only."));
+    }
+    apply(context, arguments.into_apply(), Kind::Refresh)
 }
 
 fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
@@ -102,6 +111,9 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
         return Ok(1);
     }
     finish(context, kind, watched.counter.counts(), &applied.state);
+    // The program ends now: taking large states and configurations apart would only cost time.
+    std::mem::forget(applied);
+    ready.run.leave();
     Ok(0)
 }
 
@@ -133,7 +145,7 @@ fn from_directory(
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
-    let empty = if options.mode == Mode::Destroy || kind == Kind::Destroy { Empty::Fine } else { Empty::NoApply };
+    let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_directory(context, empty)?;
     let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
@@ -144,6 +156,10 @@ fn from_directory(
     if !in_flight.is_empty() {
         let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
+    }
+    if kind == Kind::Refresh && state.is_empty() {
+        let detail = "The state has no objects, so there is nothing to refresh.";
+        warnings.push(Diagnostic::warning("Empty or non-existent state", detail));
     }
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
@@ -157,7 +173,9 @@ fn from_directory(
         return Ok(None);
     };
     warnings.append(forgetting_warning(context, &plan));
-    show_plan(context, &plan);
+    if kind != Kind::Refresh {
+        show_plan(context, &plan);
+    }
     if plan.errored || warnings.has_errors() {
         context.show(&warnings);
         return Ok(None);
@@ -267,6 +285,7 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
     if let Some(stream) = context.messages() {
         match kind {
             Kind::Destroy => stream.counts(counts, Counted::Destroy),
+            Kind::Refresh => stream.outputs(output::stream_json(state)),
             Kind::Apply => {
                 stream.counts(counts, Counted::Apply);
                 stream.outputs(output::stream_json(state));
@@ -276,13 +295,17 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
     }
     let palette = context.palette();
     let text = match kind {
+        Kind::Refresh => String::new(),
         Kind::Destroy => format!("Destroy complete! Resources: {} destroyed.", counts.destroy),
         Kind::Apply => format!(
-            "Apply complete! Resources: {} added, {} changed, {} destroyed.",
+            "Apply complete! Resources: {}{} added, {} changed, {} destroyed.",
+            if counts.import > 0 { format!("{} imported, ", counts.import) } else { String::new() },
             counts.add, counts.change, counts.destroy
         ),
     };
-    context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
+    if !text.is_empty() {
+        context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
+    }
     if kind != Kind::Destroy && !state.outputs.is_empty() {
         let title = palette.paint(Tone::BoldGreen, "Outputs:");
         context.streams.print(&format!("\n{title}\n\n{}", output::list(state)));

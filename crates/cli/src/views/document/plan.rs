@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::configuration::configuration_json;
 use crate::settings::TERRAFORM_VERSION;
-use crate::views::json::{compact, sensitive_json, told_drift, type_json, unknown_json, value_json};
+use crate::views::json::{compact, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
 use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
 
 /// The document; `prior` are the decoded objects of the plan's prior state.
@@ -172,6 +172,12 @@ fn values_json(change: &ResourceChange) -> Json {
     json.insert("after_sensitive".into(), sensitive_json(&change.after));
     if !change.replace_paths.is_empty() {
         json.insert("replace_paths".into(), change.replace_paths.iter().map(path_json).collect());
+    }
+    if let Some(importing) = &change.importing {
+        json.insert("importing".into(), importing_json(importing));
+        if let Some(text) = &importing.generated {
+            json.insert("generated_config".into(), text.as_str().into());
+        }
     }
     Json::Object(json)
 }
