@@ -1,0 +1,164 @@
+//! Objects that are taken over, provisioned, tainted and refreshed; where Terraform is present, held against it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use common::Folder;
+use common::even::{even, even_ids, first_difference, terraform};
+
+/// Runs the steps in a folder of ours, and in one of Terraform's if there is one. Standard output and exit codes of steps
+/// that begin with `=` must be the same.
+fn steps(main: &str, all: &[&[&str]]) -> (Folder, Vec<String>) {
+    let ours = Folder::new();
+    ours.write("main.tf", main);
+    let theirs = terraform().map(|program| {
+        let folder = Folder::for_program(&program);
+        folder.write("main.tf", main);
+        folder.run(&["init"]);
+        folder
+    });
+    if theirs.is_none() {
+        println!("skipped: no terraform");
+    }
+    let mut texts = Vec::new();
+    for step in all {
+        let ran = ours.run(step);
+        if let Some(theirs) = &theirs {
+            let other = theirs.run(step);
+            let (text, other_text) = (even_ids(&even(&ran.out)), even_ids(&even(&other.out)));
+            assert_eq!(text, other_text, "{step:?}: {}", first_difference(&other_text, &text));
+            assert_eq!(ran.code, other.code, "{step:?}: {}{}", ran.err, other.err);
+        }
+        texts.push(format!("{}{}", ran.out, ran.err));
+    }
+    (ours, texts)
+}
+
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+const PLAN: &[&str] = &["plan"];
+
+#[test]
+fn pl_26_an_import_block_is_planned_applied_and_then_done() {
+    let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
+    let (folder, texts) = steps(main, &[PLAN, APPLY, PLAN]);
+    assert!(texts[0].contains("# (imported from \"abc\")"), "{}", texts[0]);
+    assert!(texts[0].contains("Plan: 1 to import, 0 to add, 1 to change, 0 to destroy."), "{}", texts[0]);
+    assert!(texts[1].contains("Resources: 1 imported, 0 added, 1 changed, 0 destroyed."), "{}", texts[1]);
+    assert!(texts[2].contains("No changes."), "{}", texts[2]);
+    assert!(folder.read("terraform.tfstate").contains("\"id\": \"abc\""));
+}
+
+#[test]
+fn pl_26_a_replacement_of_an_imported_object_is_warned_of() {
+    let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  triggers_replace = 1\n}\n";
+    let (_, texts) = steps(main, &[PLAN]);
+    assert!(texts[0].contains("# Warning: this will destroy the imported resource"), "{}", texts[0]);
+}
+
+#[test]
+fn pl_26_messages_and_document_of_an_import() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {}\n",
+    );
+    let messages = folder.ok(&["plan", "-json", "-out=p"]);
+    assert!(messages.contains("\"action\":\"import\",\"importing\":{\"id\":\"abc\"}"), "{messages}");
+    assert!(messages.contains("\"import\":1"), "{messages}");
+    assert!(folder.ok(&["show", "-json", "p"]).contains("\"importing\":{\"id\":\"abc\"}"));
+    let applied = folder.ok(&["apply", "p"]);
+    assert!(applied.contains("terraform_data.a: Import complete [id=abc]"), "{applied}");
+}
+
+#[test]
+fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
+    let main = "resource \"terraform_data\" \"a\" {\n}\n";
+    let (folder, texts) = steps(
+        main,
+        &[
+            &["import", "terraform_data.a", "x1"],
+            &["import", "terraform_data.a", "x2"],
+            &["taint", "terraform_data.a"],
+            PLAN,
+            &["untaint", "terraform_data.a"],
+            PLAN,
+            &["refresh"],
+            &["taint", "data.some.thing"],
+        ],
+    );
+    assert!(texts[0].contains("Import successful!"), "{}", texts[0]);
+    assert!(texts[1].contains("Resource already managed by Terraform"), "{}", texts[1]);
+    assert!(texts[3].contains("is tainted, so must be replaced"), "{}", texts[3]);
+    assert!(texts[5].contains("No changes."), "{}", texts[5]);
+    assert!(folder.path("terraform.tfstate.backup").exists());
+    assert!(folder.fails(&["untaint", "terraform_data.a"]).contains("Resource instance is not tainted"));
+    assert!(folder.fails(&["taint", "terraform_data.no"]).contains("No such resource instance"));
+    folder.ok(&["taint", "-allow-missing", "terraform_data.no"]);
+    assert!(folder.fails(&["import", "terraform_data.no", "x"]).contains("does not exist in the configuration"));
+}
+
+const PROVISIONED: &str = r#"
+variable "secret" {
+  default   = "hidden-word"
+  sensitive = true
+}
+
+resource "terraform_data" "a" {
+  input = "in"
+  provisioner "local-exec" {
+    command     = "echo $GREETING; echo wrong >&2"
+    environment = { GREETING = "hello" }
+  }
+  provisioner "local-exec" {
+    command = "echo ${var.secret}"
+  }
+  provisioner "local-exec" {
+    command     = "echo by bash"
+    interpreter = ["/bin/sh", "-e", "-c"]
+    working_dir = "/"
+    quiet       = true
+  }
+  provisioner "local-exec" {
+    command    = "exit 3"
+    on_failure = continue
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo bye ${self.input}"
+  }
+}
+"#;
+
+#[test]
+fn provisioners_run_when_an_object_is_created_and_before_it_is_destroyed() {
+    let (_, texts) = steps(PROVISIONED, &[APPLY, PLAN, &["destroy", "-auto-approve"]]);
+    assert!(texts[0].contains("terraform_data.a (local-exec): hello"), "{}", texts[0]);
+    assert!(texts[0].contains("terraform_data.a (local-exec): wrong"), "{}", texts[0]);
+    assert!(!texts[0].contains("hidden-word"), "{}", texts[0]);
+    assert!(texts[2].contains("terraform_data.a (local-exec): bye in"), "{}", texts[2]);
+}
+
+#[test]
+fn a_failing_creation_provisioner_leaves_the_object_tainted() {
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo partly; exit 4\"\n  }\n}\n";
+    let (folder, texts) = steps(main, &[APPLY, PLAN]);
+    assert!(texts[0].contains("exit status 4"), "{}", texts[0]);
+    assert!(texts[1].contains("is tainted, so must be replaced"), "{}", texts[1]);
+    assert!(folder.read("terraform.tfstate").contains("\"status\": \"tainted\""));
+}
+
+#[test]
+fn a_failing_destruction_provisioner_keeps_the_object() {
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    when = destroy\n    command = \"exit 7\"\n  }\n}\n";
+    let (folder, texts) = steps(main, &[APPLY, &["destroy", "-auto-approve"]]);
+    assert!(texts[1].contains("exit status 7"), "{}", texts[1]);
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+}
+
+#[test]
+fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"file\" {\n    content = \"x\"\n  }\n}\n";
+    let folder = Folder::new();
+    folder.write("main.tf", main);
+    assert!(folder.fails(&["validate"]).contains("Missing required provisioner plugin"));
+}
