@@ -287,8 +287,52 @@ pub struct Providers {
 /// Commands of `providers`.
 #[derive(Debug, Subcommand)]
 pub enum ProvidersTask {
+    /// Write hashes of packages, for other platforms too, into the lock file
+    Lock(ProvidersLock),
+    /// Copy the packages that the configuration needs into a folder
+    Mirror(ProvidersMirror),
     /// Print the schemas of the providers
     Schema(Schema),
+}
+
+/// Arguments of `providers lock`.
+#[derive(Args, Clone, Debug)]
+pub struct ProvidersLock {
+    /// Take the packages from this folder
+    #[arg(long, value_name = "DIR")]
+    pub fs_mirror: Option<PathBuf>,
+    /// Take the packages from this network mirror
+    #[arg(long, value_name = "URL")]
+    pub net_mirror: Option<String>,
+    /// A platform such as linux_amd64; may be given several times
+    #[arg(long, value_name = "OS_ARCH")]
+    pub platform: Vec<String>,
+    /// Use the plugin cache; hashes are taken from the sources all the same
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_plugin_cache: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Only these providers
+    #[arg(value_name = "PROVIDER")]
+    pub rest: Vec<String>,
+}
+
+/// Arguments of `providers mirror`.
+#[derive(Args, Clone, Debug)]
+pub struct ProvidersMirror {
+    /// A platform such as linux_amd64; may be given several times
+    #[arg(long, value_name = "OS_ARCH")]
+    pub platform: Vec<String>,
+    /// -lock-file=false ignores the versions of the lock file
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub lock_file: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Where the copies go
+    #[arg(value_name = "DIR")]
+    pub rest: Vec<PathBuf>,
 }
 
 /// Arguments of `providers schema`.

@@ -23,6 +23,7 @@ mod packages;
 mod plan;
 mod planfile;
 mod plugins;
+mod provider_packages;
 mod provider_source;
 mod providers;
 mod schema;

@@ -10,13 +10,16 @@ use super::configuration::{Empty, load_directory};
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::Outcome;
-use super::schema;
+use super::{provider_packages, schema};
 use crate::arguments::{Providers, ProvidersTask};
 
 pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     context.view(&arguments.view);
-    if let Some(ProvidersTask::Schema(arguments)) = &arguments.task {
-        return schema::run(context, arguments);
+    match &arguments.task {
+        Some(ProvidersTask::Schema(arguments)) => return schema::run(context, arguments),
+        Some(ProvidersTask::Lock(arguments)) => return provider_packages::lock(context, arguments),
+        Some(ProvidersTask::Mirror(arguments)) => return provider_packages::mirror(context, arguments),
+        None => {}
     }
     let (configuration, _) = load_directory(context, Empty::Fine)?;
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();

@@ -35,7 +35,7 @@ pub struct Lock {
 
 impl Lock {
     /// With these hashes too.
-    pub(super) fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
+    pub fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
         self.hashes.extend(hashes);
         self.hashes.sort_unstable();
         self.hashes.dedup();

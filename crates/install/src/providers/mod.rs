@@ -1,9 +1,11 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
 //! The modules in their order, each using only those before it: `platform`, `hash`, `archive`, `package`, `filesystem`, `signature`,
-//! `registry`, `network_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`, `selection`.
+//! `registry`, `network_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
+//! `elsewhere`, `selection`.
 
 mod archive;
+mod elsewhere;
 mod fetch;
 pub mod filesystem;
 pub mod hash;
@@ -18,6 +20,7 @@ pub mod signature;
 mod sources;
 mod store;
 
+pub use elsewhere::{Learnt, write_mirror_documents};
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
 pub use lock::{LOCK_FILE, Lock, Locks, constraints_text};
 pub use package::{Authentication, Location, PackageMeta, SourceError};

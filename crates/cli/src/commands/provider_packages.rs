@@ -1,0 +1,215 @@
+//! `providers lock` and `providers mirror`: packages for other machines.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_config::version::Constraints;
+use groma_diagnostics::Diagnostics;
+use groma_install::http::Url;
+use groma_install::providers::{
+    LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, constraints_text, write_mirror_documents,
+};
+
+use super::configuration::{Empty, load_directory};
+use super::context::Context;
+use super::outcome::{Outcome, fail, misuse};
+use super::packages::{builtin, locks, methods, needed};
+use super::servers::{cli_configuration, discovery, wait};
+use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
+
+/// What is to be done, and what with.
+struct Work {
+    wanted: BTreeMap<ProviderAddress, Constraints>,
+    locks: Locks,
+    platforms: Vec<Platform>,
+    sources: Sources,
+}
+
+pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome {
+    context.view(&arguments.view);
+    let given = given_source(arguments)?;
+    let mut work = work(context, &arguments.platform, given)?;
+    let only = addresses(&arguments.rest)?;
+    if !only.is_empty() {
+        work.wanted.retain(|address, _| only.contains(address));
+    }
+    let before = work.locks.clone();
+    let mut locks = before.clone();
+    wait(learn_all(context, &work, &mut locks))??;
+    let (product, out) = (&context.wording.product, &context.streams);
+    if locks == before {
+        out.print(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
+        return Ok(0);
+    }
+    locks.write(Path::new(".")).map_err(|error| {
+        fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+    })?;
+    out.print(&format!(
+        "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control system to \
+         retain the new checksums.\n\n"
+    ));
+    Ok(0)
+}
+
+fn given_source(arguments: &ProvidersLock) -> Result<Option<Source>, Diagnostics> {
+    match (&arguments.fs_mirror, &arguments.net_mirror) {
+        (Some(_), Some(_)) => Err(fail(
+            "Invalid installation method options",
+            "The -fs-mirror and -net-mirror command line options are mutually-exclusive.",
+        )),
+        (Some(folder), None) => Ok(Some(Source::Filesystem(folder.clone()))),
+        (None, Some(text)) => {
+            let url = Url::parse(&format!("{}/", text.trim_end_matches('/'))).ok();
+            let url = url.filter(|url| url.scheme() == "https").ok_or_else(|| {
+                fail("Invalid network mirror URL", "The -net-mirror option needs an address that begins with https:.")
+            })?;
+            Ok(Some(Source::Network(url)))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Result<Work, Diagnostics> {
+    let platforms = parsed_platforms(platforms)?;
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let mut problems = Diagnostics::new();
+    let locks = locks(&mut problems);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    let cli = cli_configuration(context)?;
+    let mut wanted = needed(&configuration);
+    for address in builtin(&wanted.clone(), &cli, &locks) {
+        wanted.remove(&address);
+    }
+    let methods = match given {
+        Some(source) => vec![Method::for_all(source)],
+        // What a mirror says about other machines is less than what the registry has signed.
+        None => vec![Method::for_all(Source::Direct)],
+    };
+    Ok(Work { wanted, locks, platforms, sources: Sources { methods, discovery: discovery(context, &cli)? } })
+}
+
+fn parsed_platforms(texts: &[String]) -> Result<Vec<Platform>, Diagnostics> {
+    if texts.is_empty() {
+        return Ok(vec![Platform::current()]);
+    }
+    let parse = |text: &String| {
+        text.parse().map_err(|error| {
+            fail(
+                "Invalid target platform",
+                format!("The string {text:?} given in the -platform option is not a valid target platform: {error}."),
+            )
+        })
+    };
+    texts.iter().map(parse).collect()
+}
+
+fn addresses(texts: &[String]) -> Result<Vec<ProviderAddress>, Diagnostics> {
+    let parse = |text: &String| {
+        ProviderAddress::parse(text, DEFAULT_PROVIDER_HOST)
+            .map_err(|error| fail("Invalid provider source address", error.message))
+    };
+    texts.iter().map(parse).collect()
+}
+
+async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<(), Diagnostics> {
+    let out = &context.streams;
+    let mut obtained = String::new();
+    for platform in &work.platforms {
+        for (address, constraints) in &work.wanted {
+            let failed = |problem: String| could_not(address, platform, &problem);
+            let known = locks.providers.get(address);
+            let version = work.sources.resolve(address, constraints, known, platform).await.map_err(failed)?;
+            let shown = address.display_short();
+            out.print(&format!("- Fetching {shown} {version} for {platform}...\n"));
+            let learnt = work.sources.learn(address, &version, platform).await.map_err(failed)?;
+            out.print(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
+            let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
+                version: version.clone(),
+                constraints: constraints.clone(),
+                hashes: Vec::new(),
+            });
+            let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
+            let is_tracked = learnt.hashes.iter().all(|hash| before.contains(hash));
+            lock.add_hashes(learnt.hashes);
+            obtained.push_str(&told(before, is_tracked, &shown.to_string(), platform));
+        }
+    }
+    out.print(&obtained);
+    Ok(())
+}
+
+/// What the lock file gains.
+fn told(before: &[std::sync::Arc<str>], is_tracked: bool, shown: &str, platform: &Platform) -> String {
+    let what = match (before, is_tracked) {
+        ([], _) => "This was a new provider and the checksums for this platform are now tracked in the lock file",
+        (_, true) => "All checksums for this platform were already tracked in the lock file",
+        (_, false) => "Additional checksums for this platform are now tracked in the lock file",
+    };
+    format!("- Obtained {shown} checksums for {platform}; {what}\n")
+}
+
+fn could_not(address: &ProviderAddress, platform: &Platform, problem: &str) -> Diagnostics {
+    fail(
+        "Could not retrieve providers for locking",
+        format!(
+            "The packages for {platform} cannot all be fetched, so their checksums stay unknown: some providers could not be installed:\n- \
+             {address}: {problem}"
+        ),
+    )
+}
+
+pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outcome {
+    context.view(&arguments.view);
+    let [folder] = &arguments.rest[..] else {
+        return Err(misuse(
+            &context.wording.command,
+            "providers mirror",
+            "No output directory specified",
+            "The providers mirror command requires an output directory as a command-line argument.",
+        ));
+    };
+    let mut work = work(context, &arguments.platform, None)?;
+    let cli = cli_configuration(context)?;
+    work.sources.methods = methods(context, &cli, &work.wanted);
+    if !arguments.lock_file.is_none_or(Flag::is_on) {
+        work.locks = Locks::default();
+    }
+    wait(mirror_all(context, &work, folder))??;
+    Ok(0)
+}
+
+async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(), Diagnostics> {
+    let out = &context.streams;
+    for (address, constraints) in &work.wanted {
+        out.print(&format!("- Mirroring {}...\n", address.display_short()));
+        let lock = work.locks.providers.get(address);
+        for platform in &work.platforms {
+            let failed = |problem: String| {
+                fail("Provider not available", format!("{address} for {platform} cannot be mirrored: {problem}."))
+            };
+            let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;
+            match lock {
+                Some(_) => out.print(&format!("  - Selected v{version} to match dependency lock file\n")),
+                None if constraints.is_empty() => out.print(&format!("  - Selected v{version} with no constraints\n")),
+                None => out
+                    .print(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints))),
+            }
+            out.print(&format!("  - Downloading package for {platform}...\n"));
+            // Another platform's package need not be in the lock file.
+            let allowed = lock.filter(|_| *platform == Platform::current()).map(|lock| lock.hashes.as_slice());
+            let authentication = work
+                .sources
+                .mirror(address, &version, platform, allowed.unwrap_or_default(), folder)
+                .await
+                .map_err(failed)?;
+            out.print(&format!("  - Package authenticated: {authentication}\n"));
+        }
+        write_mirror_documents(folder, address).map_err(|error| {
+            fail("Failed to update indexes", format!("The documents of the mirror cannot be written: {error}."))
+        })?;
+    }
+    Ok(())
+}

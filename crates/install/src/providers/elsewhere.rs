@@ -1,0 +1,169 @@
+//! Packages for other machines: their hashes for the lock file, and copies of their archives.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_config::version::{Constraints, Version};
+use serde_json::{Map, Value, json};
+
+use super::fetch::{archive, hashes};
+use super::filesystem::provider_folder;
+use super::hash::{archive_hash, content_hash};
+use super::installer::allows;
+use super::lock::{Lock, constraints_text};
+use super::package::Authentication;
+use super::platform::Platform;
+use super::sources::{Offer, Sources};
+
+/// What was learnt about a provider for a platform.
+#[derive(Clone, Debug)]
+pub struct Learnt {
+    /// The version.
+    pub version: Version,
+    /// Its hashes.
+    pub hashes: Vec<Arc<str>>,
+    /// How far it was authenticated.
+    pub authentication: Authentication,
+}
+
+impl Sources {
+    /// The version to take: the locked one, else the newest that the constraints allow.
+    ///
+    /// # Errors
+    /// No source has such a version.
+    pub async fn resolve(
+        &self,
+        address: &ProviderAddress,
+        constraints: &Constraints,
+        lock: Option<&Lock>,
+        platform: &Platform,
+    ) -> Result<Version, String> {
+        self.choose(address, constraints, lock, platform).await.map(|offer| offer.version)
+    }
+
+    async fn choose(
+        &self,
+        address: &ProviderAddress,
+        constraints: &Constraints,
+        lock: Option<&Lock>,
+        platform: &Platform,
+    ) -> Result<Offer, String> {
+        let (offers, _) = self.offers(address, platform).await.map_err(|error| error.to_string())?;
+        let suits = |offer: &Offer| match lock {
+            Some(lock) => offer.version == lock.version,
+            None => allows(constraints, &offer.version),
+        };
+        let newest = offers.into_iter().filter(suits).max_by(|a, b| a.version.cmp(&b.version));
+        newest.ok_or_else(|| match lock {
+            Some(lock) => format!("provider {address} {} is not available for {platform}", lock.version),
+            None if constraints.is_empty() => format!("provider {address} has no released versions for {platform}"),
+            None => format!("no available releases match the given constraints {}", constraints_text(constraints)),
+        })
+    }
+
+    /// The hashes of a version for a platform, from a package that was verified.
+    ///
+    /// # Errors
+    /// No source has it, or it is not what it should be.
+    pub async fn learn(
+        &self,
+        address: &ProviderAddress,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<Learnt, String> {
+        let offer = self.offer(address, version, platform).await?;
+        // A lock file that has no hash of this platform yet cannot speak against the package.
+        let fetched = hashes(self, address, &offer, platform, &[]).await?;
+        let mut hashes = fetched.vouched;
+        hashes.push(fetched.hash);
+        Ok(Learnt { version: version.clone(), hashes, authentication: fetched.authentication })
+    }
+
+    /// Copies the archive of a version for a platform into the mirror at `root`, in the packed layout.
+    ///
+    /// # Errors
+    /// No source has it, it is not what it should be, or the folder cannot be written to.
+    pub async fn mirror(
+        &self,
+        address: &ProviderAddress,
+        version: &Version,
+        platform: &Platform,
+        allowed: &[Arc<str>],
+        root: &Path,
+    ) -> Result<Authentication, String> {
+        let offer = self.offer(address, version, platform).await?;
+        let (file, _download, authentication) = archive(self, address, &offer, platform, allowed).await?;
+        let target = archive_path(root, address, version, platform);
+        copy(&file, &target).map_err(|error| format!("cannot write {}: {error}", target.display()))?;
+        Ok(authentication)
+    }
+
+    async fn offer(&self, address: &ProviderAddress, version: &Version, platform: &Platform) -> Result<Offer, String> {
+        let (offers, _) = self.offers(address, platform).await.map_err(|error| error.to_string())?;
+        offers
+            .into_iter()
+            .find(|offer| offer.version == *version)
+            .ok_or_else(|| format!("provider {address} {version} is not available for {platform}"))
+    }
+}
+
+/// Where an archive is in a mirror.
+fn archive_path(root: &Path, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
+    provider_folder(root, address).join(format!("terraform-provider-{}_{version}_{platform}.zip", address.type_name))
+}
+
+/// Whole or not at all.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    let folder = to.parent().ok_or_else(|| std::io::Error::other("it has no folder"))?;
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::copy(&mut fs::File::open(from)?, file.as_file_mut())?;
+    write_whole(file, to)
+}
+
+fn write_whole(file: tempfile::NamedTempFile, to: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    file.persist(to).map(drop).map_err(|error| error.error)
+}
+
+/// Writes the documents of the network mirror protocol for all archives of a provider in the mirror at `root`.
+///
+/// # Errors
+/// An archive cannot be read, or the folder cannot be written to.
+pub fn write_mirror_documents(root: &Path, address: &ProviderAddress) -> std::io::Result<()> {
+    let folder = provider_folder(root, address);
+    let prefix = format!("terraform-provider-{}_", address.type_name);
+    let mut versions: Map<String, Value> = Map::new();
+    let mut names: Vec<String> =
+        fs::read_dir(&folder)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    for name in names {
+        let Some(rest) = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".zip")) else { continue };
+        let Some((version, platform)) = rest.split_once('_') else { continue };
+        let path = folder.join(&name);
+        let mut opened = zip::ZipArchive::new(fs::File::open(&path)?).map_err(std::io::Error::other)?;
+        let entry = json!({"hashes": [*content_hash(&mut opened)?, *archive_hash(&path)?], "url": name});
+        let archives = versions.entry(version.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(archives) = archives {
+            archives.insert(platform.to_owned(), entry);
+        }
+    }
+    let index: Map<String, Value> = versions.keys().map(|version| (version.clone(), json!({}))).collect();
+    write_json(&folder, "index.json", &json!({"versions": index}))?;
+    for (version, archives) in &versions {
+        write_json(&folder, &format!("{version}.json"), &json!({"archives": archives}))?;
+    }
+    Ok(())
+}
+
+fn write_json(folder: &Path, name: &str, value: &Value) -> std::io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer_pretty(&mut file, value)?;
+    write_whole(file, &folder.join(name))
+}
