@@ -32,7 +32,7 @@ impl AttributesJson {
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         // Inside strings white space other than the plain space is escaped, so its absence says: compact already.
-        let is_compact = !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r' | b'\t' | b' '));
+        let is_compact = !text.as_bytes().iter().any(|byte| *byte <= b' ');
         Self(if is_compact { text } else { json::compact(&text).into() })
     }
 

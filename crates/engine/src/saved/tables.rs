@@ -106,3 +106,49 @@ pub(super) fn key_to_form(key: &InstanceKey) -> Key<'_> {
         InstanceKey::String(key) => Key::String((&**key).into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_of_one_resource_share_its_number_and_come_back_with_their_keys() {
+        let texts = ["a.b", "module.m[0].a.b[0]", "module.m[0].a.b[1]", "module.m[1].a.b[\"k $${x}\"]", "a.b"];
+        let addresses: Vec<ResourceInstance> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        let mut numbered = Numbered::default();
+        let numbers: Vec<u32> = addresses.iter().map(|address| numbered.resource(address)).collect();
+        assert_eq!(numbers, [0, 1, 1, 2, 3]);
+        let known = Known { resources: numbered.resources, providers: Vec::new(), last_schema: None };
+        for (address, number) in addresses.iter().zip(numbers) {
+            assert_eq!(known.instance(number, key_to_form(&address.key)).as_ref(), Some(address));
+        }
+        assert_eq!(known.instance(4, Key::None), None);
+        assert!(known.provider(0).is_none());
+    }
+
+    #[test]
+    fn a_form_that_is_cut_off_is_no_form() {
+        let form = Form {
+            mode: "normal".to_owned(),
+            timestamp: String::new(),
+            errored: false,
+            resources: vec!["a.b".to_owned()],
+            providers: Vec::new(),
+            changes: Vec::new(),
+            drift: Vec::new(),
+            outputs: Vec::new(),
+            variables: Vec::new(),
+            relevant: Vec::new(),
+            targets: vec!["a.b".to_owned()],
+            replace: Vec::new(),
+            checks: Vec::new(),
+            expansions: crate::world::Expansions::default(),
+            execution: crate::execution::ExecutionGraph::default(),
+        };
+        let bytes = postcard::to_allocvec(&form).unwrap();
+        assert!(postcard::from_bytes::<Form<'_>>(&bytes).is_ok_and(|form| form.resources == ["a.b"]));
+        for end in 0..bytes.len() {
+            assert!(postcard::from_bytes::<Form<'_>>(&bytes[..end]).is_err(), "cut at {end}");
+        }
+    }
+}
