@@ -32,11 +32,12 @@ fn children_of(parent: u32) -> Vec<u32> {
     .collect()
 }
 
-fn plugin_children() -> Vec<u32> {
-    let own = std::env::current_exe().unwrap();
+/// The running children of this process that run `program`.
+pub fn plugin_processes(program: &std::path::Path) -> Vec<u32> {
     let mut children = children_of(std::process::id());
-    children
-        .retain(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == own) && is_running(*pid));
+    children.retain(|pid| {
+        std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program) && is_running(*pid)
+    });
     children
 }
 
@@ -54,7 +55,7 @@ fn gone(pid: u32, within: Duration) -> bool {
 fn a_dropped_connection_leaves_no_process() {
     on_runtime(async {
         let connection = launch(&demo_launch(), Arc::new(NoLog)).await.unwrap();
-        let children = plugin_children();
+        let children = plugin_processes(&std::env::current_exe().unwrap());
         assert_eq!(children.len(), 1);
         drop(connection);
         assert!(gone(children[0], Duration::from_secs(2)));

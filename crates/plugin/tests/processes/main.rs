@@ -3,6 +3,7 @@
 mod demo;
 mod end;
 mod launch;
+mod peer;
 mod terraform;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let tests = [launch::TESTS, end::TESTS, terraform::TESTS].concat();
+    let tests = [launch::TESTS, end::TESTS, peer::TESTS, terraform::TESTS].concat();
     run(tests.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted.as_str()))))
 }
 
