@@ -209,7 +209,7 @@ impl Planner<'_> {
                 !wanted.met && self.included.as_ref().is_none_or(|included| included.chosen(address))
             })
             .collect();
-        missing.sort_by(|(one, _), (other, _)| one.cmp(other));
+        missing.sort_by_key(|(address, _)| *address);
         let problems: Vec<Diagnostic> =
             missing.into_iter().map(|(address, wanted)| not_configured(address, wanted.span)).collect();
         problems.into_iter().for_each(|problem| self.evaluation.diagnostics.push(problem));
