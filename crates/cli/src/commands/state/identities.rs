@@ -12,7 +12,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
     context.view(&list.view);
     if !arguments.json.is_some_and(Flag::is_on) {
         return Err(fail(
-            "The `state identities` command requires the `-json` flag",
+            "The `terraform state identities` command requires the `-json` flag",
             "There is no other form of the identities.",
         ));
     }

@@ -1,8 +1,11 @@
 //! `state mv`.
 
-use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use groma_address::{AbsResource, ConfigResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
 use groma_diagnostics::Diagnostics;
-use groma_state::{InstanceRecord, State};
+use groma_state::{Dependencies, InstanceRecord, ObjectRecord, State};
 
 use super::super::backend::locking;
 use super::super::context::Context;
@@ -40,12 +43,17 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         context.streams.print(&format!("Would move {names}"));
         return Ok(0);
     }
-    for (from, to) in what.instances(&source.state) {
+    let instances = what.instances(&source.state);
+    let moved: HashSet<ConfigResource> = instances.iter().map(|(from, _)| from.config_resource()).collect();
+    for (from, to) in instances {
         let provider = source.state.provider(&from).cloned();
         let Some((provider, record)) = provider.zip(source.state.remove_instance(&from)) else { continue };
         let into = other.as_mut().map_or(&mut source.state, |other| &mut other.state);
         let provider = into.resource(&to.abs_resource()).map_or(provider, |entry| (*entry.provider).clone());
         put(into, &to, &provider, record);
+    }
+    if other.is_none() {
+        forget_dependencies(&mut source.state, &moved);
     }
     // The one that gains is written first: a failure in between leaves the objects in both states and loses none.
     let command = context.wording.command.clone();
@@ -61,6 +69,23 @@ fn put(state: &mut State, to: &ResourceInstance, provider: &groma_address::Provi
     }
     for (key, object) in record.deposed {
         state.insert(to, Some(&key), provider, object);
+    }
+}
+
+/// Takes the dependencies from whatever depends on a moved resource, as Terraform does: the next apply finds them anew.
+fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
+    let depends = |object: &ObjectRecord| object.dependencies.iter().any(|on| moved.contains(&**on));
+    let mut freed = Vec::new();
+    for view in state.iter() {
+        let current = view.record.current.iter().map(|object| (None, object));
+        let deposed = view.record.deposed.iter().map(|(key, object)| (Some(key.clone()), object));
+        for (key, object) in current.chain(deposed).filter(|(_, object)| depends(object)) {
+            let object = ObjectRecord { dependencies: Dependencies::default(), ..(**object).clone() };
+            freed.push((view.address(), key, view.provider.clone(), Arc::new(object)));
+        }
+    }
+    for (address, key, provider, object) in freed {
+        state.insert(&address, key.as_ref(), &provider, object);
     }
 }
 

@@ -30,6 +30,10 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     if !is_new && !arguments.force.is_some_and(Flag::is_on) {
         may_follow(&pushed, &current)?;
     }
+    if !is_new && !is_same(&pushed, &current) {
+        // A change of what is there counts as one, as in Terraform.
+        pushed.serial += 1;
+    }
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     if saved != Saved::Unchanged && backup.exists() {
         let command = &context.wording.command;
@@ -46,7 +50,10 @@ fn read(source: &Path) -> Result<State, Diagnostics> {
     } else {
         std::fs::read(source)
     };
-    let bytes = bytes.map_err(|problem| fail("Failed to read the state to push", format!("{shown}: {problem}.")))?;
+    let bytes = bytes.map_err(|problem| {
+        let what = if problem.kind() == std::io::ErrorKind::NotFound { "no such file or directory" } else { "failed" };
+        fail(&format!("open {shown}: {what}"), format!("The state to push cannot be read: {problem}."))
+    })?;
     if file::is_blank(&bytes) {
         return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));
     }
