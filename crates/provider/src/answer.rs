@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 
 /// A response that is there already, or comes later.
 ///
@@ -38,6 +40,17 @@ impl<'a, T> Answer<'a, T> {
         match self.0 {
             State::Ready(response) => Ok(response),
             other => Err(Self(other)),
+        }
+    }
+
+    /// The response, for which this thread waits: for places where nothing else goes on.
+    pub fn wait(self) -> T
+    where
+        T: Unpin,
+    {
+        match self.now() {
+            Ok(response) => response,
+            Err(answer) => wait(answer),
         }
     }
 
@@ -117,6 +130,25 @@ impl<T> fmt::Debug for Answer<'_, T> {
             State::Later(_) => "Answer(later)",
             State::Taken => "Answer(taken)",
         })
+    }
+}
+
+/// Waits for a future on this thread.
+fn wait<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
     }
 }
 

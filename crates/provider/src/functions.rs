@@ -1,11 +1,7 @@
 //! The functions of a module's providers, as the language sees them: `provider::LOCAL_NAME::FUNCTION`.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
 
 use groma_lang::{FunctionError, ProviderFunctions, ProviderParameter, ProviderSignature};
 use groma_value::Value;
@@ -60,11 +56,7 @@ impl ProviderFunctions for LocalFunctions {
         let (checked, _) = self.find(provider, function).map_err(FunctionError::new)?;
         let answer = checked.call_function(&function.into(), arguments.to_vec());
         // Expressions are evaluated where nothing else waits; a function that takes its time keeps this thread.
-        let result = match answer.now() {
-            Ok(result) => result,
-            Err(answer) => wait(answer),
-        };
-        result.map_err(|error| match error.argument {
+        answer.wait().map_err(|error| match error.argument {
             Some(argument) => FunctionError { argument: Some(argument), message: error.text.into() },
             None => FunctionError::new(error.text),
         })
@@ -77,24 +69,5 @@ fn parameter(parameter: &Parameter) -> ProviderParameter {
         ty: parameter.ty.clone(),
         nullable: parameter.allow_null,
         allows_unknown: parameter.allow_unknown,
-    }
-}
-
-/// Waits for a future on this thread.
-fn wait<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
-        }
     }
 }
