@@ -27,6 +27,9 @@ const ENDINGS: [&str; 9] = [
     ".tfdeploy.hcl",
 ];
 
+/// What standard input is called.
+const STANDARD_INPUT: &str = "<stdin>";
+
 /// The exit code of `-check` when something differs.
 const DIFFERS: u8 = 3;
 
@@ -96,7 +99,7 @@ fn standard_input(context: &Context, telling: Telling, checks: bool) -> Outcome 
     if let Err(error) = io::stdin().lock().read_to_string(&mut old) {
         return Err(fail("Failed to read standard input", format!("The text cannot be read: {error}.")));
     }
-    let name = Path::new("<stdin>");
+    let name = Path::new(STANDARD_INPUT);
     match format(&context.sources, name, old) {
         Done::Wrong(diagnostics) => {
             context.show(&diagnostics);
@@ -127,6 +130,10 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
     }
     if telling.text {
         context.streams.print(new);
+        // The text of the next file begins on a line of its own.
+        if !new.is_empty() && !new.ends_with('\n') && name.to_string() != STANDARD_INPUT {
+            context.streams.print("\n");
+        }
     }
 }
 

@@ -77,7 +77,7 @@ fn tree(called: &[Called]) -> String {
 fn branches(called: &[Called], indent: &str, text: &mut String) {
     for (index, module) in called.iter().enumerate() {
         let is_last = index + 1 == called.len();
-        let (branch, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+        let (branch, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
         let version = if module.version.is_empty() { String::new() } else { format!(" {}", module.version) };
         let constraint = if module.constraint.is_empty() { String::new() } else { format!(" ({})", module.constraint) };
         text.push_str(&format!("{indent}{branch}\"{}\"[{}]{version}{constraint}\n", module.name, module.source));
