@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_engine::{Cancellation, Stop};
 use signal_hook::consts::{SIGINT, SIGTERM};
+#[cfg(unix)]
+use signal_hook::consts::SIGXFSZ;
 use signal_hook::iterator::Signals;
 
 use super::streams::Streams;
@@ -35,6 +37,9 @@ impl Interrupts {
     }
 
     fn listen_and(tell: impl Fn(Stop) + Send + 'static) -> Self {
+        // A file that may not grow any more ends the process unless somebody listens; then writing it is an error as any other.
+        #[cfg(unix)]
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
         // Without signals an interrupt ends the process, and the journal keeps what was done.
         if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) {

@@ -1,6 +1,6 @@
 //! The walk over the execution graph.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl<'a> Applier<'a> {
 
     pub(super) async fn run(&mut self) {
         let acting = self.changes.iter().filter(|change| change.action != Action::NoOp).map(|change| &change.provider);
-        let acting: std::collections::HashSet<_> = acting.chain(&self.opening).cloned().collect();
+        let acting: HashSet<_> = acting.chain(&self.opening).cloned().collect();
         let (_, problems) =
             configure_implied(self.session, self.providers, &self.prepared.templates, &acting, None).await;
         self.evaluation.diagnostics.append(problems);
@@ -290,7 +290,7 @@ impl<'a> Applier<'a> {
         AppliedRun {
             state: self.state,
             done: self.done,
-            diagnostics: self.evaluation.diagnostics,
+            diagnostics: told_once(self.evaluation.diagnostics),
             spent: Some(spent),
         }
     }
@@ -335,4 +335,14 @@ impl<'a> Applier<'a> {
             self.world.module_mut(module).resources[resource as usize].settle(position, value);
         }
     }
+}
+
+/// A problem of the run as a whole, such as a full disk, meets every step that is still open: it is told once.
+fn told_once(problems: Diagnostics) -> Diagnostics {
+    let mut seen = HashSet::new();
+    let is_news = |one: &Diagnostic| {
+        let is_general = one.address.is_none() && one.subject.is_none();
+        !is_general || seen.insert((one.summary.clone(), one.detail.clone()))
+    };
+    problems.into_iter().filter(is_news).collect()
 }

@@ -9,7 +9,7 @@ use groma_diagnostics::Diagnostics;
 
 use super::difference::note_difference;
 use super::lock::{HeldLock, Locking};
-use super::open::{copy_whole, is_at, open_private, read_if_there, sync_folder, try_lock};
+use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, sync_folder, try_lock};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use crate::error::{StateError, StateErrorKind};
@@ -255,6 +255,7 @@ impl LocalStore {
     fn restore(&mut self, bytes: &[u8], state: &State) -> Result<(), StateError> {
         let file = self.file_to_write()?;
         self.back_up(&*file)?;
+        make_private(&file);
         replace_content(&*file, &[bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
         self.disk = Disk { serial: state.serial, ..Disk::written(&[bytes]) };
         self.paths.read.clone_from(&self.paths.write);
@@ -319,6 +320,7 @@ impl LocalStore {
         }
         journal.snapshot(lineage, serial, parts)?;
         self.journal = Some(journal);
+        make_private(file);
         replace_content(file, parts).map_err(|error| {
             StateError::io("write", &self.paths.write, &error)
                 .with_advice("The new state is complete in the journal beside the file; the next run puts it in place.")

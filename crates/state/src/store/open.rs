@@ -67,6 +67,20 @@ fn private(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn private(_: &mut OpenOptions) {}
 
+/// Takes from others what an older file lets them do, since states hold secrets. The file of another owner stays as it
+/// is: then it was given to us on purpose.
+#[cfg(unix)]
+pub(super) fn make_private(file: &File) {
+    use std::os::unix::fs::PermissionsExt;
+    let is_open = file.metadata().is_ok_and(|known| known.permissions().mode() & 0o077 != 0);
+    if is_open {
+        let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn make_private(_: &File) {}
+
 /// Brings the names in the folder of `path` to the disk, where the system can do that.
 pub(super) fn sync_folder(path: &Path) {
     let folder = match path.parent() {

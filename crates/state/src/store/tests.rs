@@ -202,6 +202,10 @@ fn an_empty_file_is_an_empty_state() {
 fn state_backup_and_journal_are_for_their_owner_only() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let directory = folder_with(&[("x.y", "a")]);
+    let open_to_all = || fs::Permissions::from_mode(0o644);
+    fs::set_permissions(state_file(directory.path()), open_to_all()).unwrap();
+    fs::write(directory.path().join("terraform.tfstate.backup"), "{}").unwrap();
+    fs::set_permissions(directory.path().join("terraform.tfstate.backup"), open_to_all()).unwrap();
     let inode = fs::metadata(state_file(directory.path())).unwrap().ino();
     let (mut store, opened) = open(directory.path());
     let mut state = opened.state.unwrap();
