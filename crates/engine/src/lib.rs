@@ -34,6 +34,7 @@ mod walk;
 mod world;
 
 pub use applying::{AppliedRun, Done};
+pub use config_graph::{ResourceDependencies, resource_dependencies};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;
 pub use execution::{ExecutionGraph, Step};

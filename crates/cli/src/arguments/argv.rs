@@ -25,17 +25,7 @@ pub struct Invocation {
 }
 
 /// Commands that people know from Terraform and that do not exist here yet.
-const ABSENT: [&str; 9] = [
-    "graph",
-    "login",
-    "logout",
-    "metadata",
-    "query",
-    "stacks",
-    "test",
-    "rpcapi",
-    "cloud",
-];
+const ABSENT: [&str; 7] = ["login", "logout", "query", "stacks", "test", "rpcapi", "cloud"];
 
 /// Prepares `arguments` (without the name of the program) for the parser of `command`.
 ///

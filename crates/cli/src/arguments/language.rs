@@ -65,6 +65,32 @@ pub struct Fmt {
     pub targets: Vec<PathBuf>,
 }
 
+/// Arguments of `graph`.
+#[derive(Args, Clone, Debug)]
+pub struct Graph {
+    /// The graph of an operation: plan, plan-refresh-only, plan-destroy or apply
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// The graph of a saved plan
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// How the graph is written: dot or mermaid
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Mark circles; they are always reported as errors
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub draw_cycles: Option<Flag>,
+    /// Has no meaning any more
+    #[arg(long, value_name = "N", hide = true)]
+    pub module_depth: Option<i64>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
 /// Commands of `metadata`.
 #[derive(Debug, Subcommand)]
 pub enum Metadata {

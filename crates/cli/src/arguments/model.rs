@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 
 use super::assignments::Variables;
-use super::language::{Fmt, Get, Modules};
+use super::language::{Fmt, Get, Graph, Metadata, Modules};
 use super::flags::Flag;
 use super::objects::{ImportArguments, Refresh, Taint};
 use super::shared::{Locking, View};
@@ -75,6 +75,11 @@ pub enum Task {
     Get(Get),
     /// List the modules that the configuration calls
     Modules(Modules),
+    /// Draw the resources and what they depend on
+    Graph(Graph),
+    /// Tell about the language
+    #[command(subcommand)]
+    Metadata(Metadata),
     /// Bring files into the canonical layout
     Fmt(Fmt),
     /// Evaluate expressions, one a line

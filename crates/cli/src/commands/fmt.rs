@@ -66,7 +66,15 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
     let list = arguments.list.is_none_or(Flag::is_on);
     let write = arguments.write.is_none_or(Flag::is_on) && !checks;
     if arguments.targets == [Path::new("-")] {
-        return standard_input(context, if checks { Telling { list: false, diff: false, text: false } } else { Telling { list: false, diff, text: !diff } }, checks);
+        return standard_input(
+            context,
+            if checks {
+                Telling { list: false, diff: false, text: false }
+            } else {
+                Telling { list: false, diff, text: !diff }
+            },
+            checks,
+        );
     }
     let telling = Telling { list, diff, text: !list && !write && !diff && !checks };
     let (files, problems) = found(context, arguments);
@@ -149,12 +157,18 @@ fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
         if place.is_dir() {
             in_folder(target, recursive, &mut files, &mut problems);
         } else if !place.exists() {
-            problems.append(fail(&format!("No file or directory at {}", place.display()), "Check the spelling of the path."));
+            problems.append(fail(
+                &format!("No file or directory at {}", place.display()),
+                "Check the spelling of the path.",
+            ));
         } else if is_ours(&place.to_string_lossy()) {
             files.push(place.to_owned());
         } else {
             problems.append(fail(
-                &format!("Only .tf, .tfvars, and .tftest.hcl files can be processed with {} fmt", context.wording.command),
+                &format!(
+                    "Only .tf, .tfvars, and .tftest.hcl files can be processed with {} fmt",
+                    context.wording.command
+                ),
                 format!("{} has another ending.", place.display()),
             ));
         }

@@ -38,7 +38,10 @@ pub(super) fn install(
     let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     if !configuration.root.calls.is_empty() {
         installer.write_manifest().map_err(|error| {
-            fail("Failed to update module manifest", format!("The list of installed modules cannot be written: {error}."))
+            fail(
+                "Failed to update module manifest",
+                format!("The list of installed modules cannot be written: {error}."),
+            )
         })?;
     }
     Ok((configuration, diagnostics))

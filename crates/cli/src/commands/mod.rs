@@ -11,10 +11,12 @@ mod force_unlock;
 mod import;
 mod fmt;
 mod get;
+mod graph;
 mod init;
 mod init_providers;
 mod installation;
 mod lookup;
+mod metadata;
 mod modules;
 mod operation;
 mod outcome;
@@ -42,7 +44,7 @@ use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
 
-use crate::arguments::{Parsed, Task, UsageError, Variables, parse};
+use crate::arguments::{Metadata, Parsed, Task, UsageError, Variables, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
@@ -99,11 +101,15 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Task::Providers(arguments) => providers::run(&mut context, &arguments),
         Task::Get(arguments) => get::run(&mut context, &arguments),
         Task::Modules(arguments) => modules::run(&mut context, &arguments),
+        Task::Graph(arguments) => graph::run(&mut context, &arguments),
+        Task::Metadata(Metadata::Functions(arguments)) => metadata::functions(&mut context, &arguments),
         Task::Fmt(arguments) => fmt::run(&mut context, &arguments),
         Task::Console(arguments) => console::run(&mut context, &arguments),
         Task::Version(arguments) => version::run(&mut context, &arguments),
         Task::Emulator(arguments) => emulator::run(&mut context, &arguments),
     };
+    // Runs leave their memory, and the providers in it, to the operating system; it would not end processes.
+    groma_plugin::client::end_all();
     context.finish(outcome)
 }
 
@@ -113,6 +119,7 @@ fn given_variables(task: &Task) -> Option<&Variables> {
         Task::Init(arguments) => Some(&arguments.variables),
         Task::Get(arguments) => Some(&arguments.variables),
         Task::Modules(arguments) => Some(&arguments.variables),
+        Task::Graph(arguments) => Some(&arguments.variables),
         Task::Validate(arguments) => Some(&arguments.variables),
         Task::Plan(arguments) => Some(&arguments.planning.variables),
         Task::Apply(arguments) => Some(&arguments.planning.variables),

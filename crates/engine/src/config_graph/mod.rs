@@ -7,6 +7,7 @@ mod ancestors;
 mod build;
 mod cycle;
 mod references;
+mod summary;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use groma_diagnostics::Span;
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use build::build;
 pub(crate) use build::mentions_others;
+pub use summary::{ResourceDependencies, resource_dependencies};
 pub use references::{body_references, expression_references, key_references, traversal_references};
 
 /// A module of the configuration, by number.

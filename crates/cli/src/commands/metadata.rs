@@ -1,0 +1,77 @@
+//! `metadata functions`: what the functions take and give.
+
+use std::collections::BTreeMap;
+
+use groma_lang::{ProviderParameter, functions};
+use groma_value::Type;
+use serde_json::{Map, Value, json};
+
+use super::context::Context;
+use super::outcome::{Outcome, misuse};
+use crate::arguments::{Flag, Functions};
+
+pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome {
+    if !arguments.json.is_some_and(Flag::is_on) {
+        return Err(misuse(
+            &context.wording.command,
+            "metadata functions",
+            "The -json option is required",
+            "The signatures are there as JSON only.",
+        ));
+    }
+    let mut signatures = BTreeMap::new();
+    for name in functions::names() {
+        let signature = signature(name);
+        signatures.insert(format!("core::{name}"), signature.clone());
+        signatures.insert(name.to_owned(), signature);
+    }
+    let document = json!({ "format_version": "1.0", "function_signatures": signatures });
+    context.streams.print(&format!("{document}\n"));
+    Ok(0)
+}
+
+fn signature(name: &str) -> Value {
+    let mut object = Map::new();
+    match functions::signature(name) {
+        Some(signature) => {
+            object.insert("return_type".to_owned(), type_json(&signature.result));
+            if !signature.parameters.is_empty() {
+                let parameters: Vec<Value> = signature.parameters.iter().map(parameter).collect();
+                object.insert("parameters".to_owned(), parameters.into());
+            }
+            if let Some(variadic) = &signature.variadic {
+                object.insert("variadic_parameter".to_owned(), parameter(variadic));
+            }
+        }
+        None => special(name, &mut object),
+    }
+    Value::Object(object)
+}
+
+/// The functions whose arguments are expressions.
+fn special(name: &str, object: &mut Map<String, Value>) {
+    let dynamic = |name: &str| json!({ "name": name, "type": "dynamic" });
+    object.insert("return_type".to_owned(), if name == "can" { "bool" } else { "dynamic" }.into());
+    match name {
+        "can" => object.insert("parameters".to_owned(), json!([dynamic("expression")])),
+        "try" => object.insert("variadic_parameter".to_owned(), dynamic("expressions")),
+        _ => object.insert(
+            "parameters".to_owned(),
+            json!([{ "name": "value", "is_nullable": true, "type": "dynamic" }, dynamic("type")]),
+        ),
+    };
+}
+
+fn parameter(parameter: &ProviderParameter) -> Value {
+    let mut object = Map::new();
+    object.insert("name".to_owned(), parameter.name.as_str().into());
+    if parameter.nullable {
+        object.insert("is_nullable".to_owned(), true.into());
+    }
+    object.insert("type".to_owned(), type_json(&parameter.ty));
+    Value::Object(object)
+}
+
+fn type_json(ty: &Type) -> Value {
+    serde_json::from_str(&ty.to_json()).unwrap_or_default()
+}

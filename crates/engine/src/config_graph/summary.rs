@@ -1,0 +1,62 @@
+//! The resources of a configuration and what each stands on, for those who draw it.
+
+use std::collections::HashSet;
+
+use groma_address::ConfigResource;
+use groma_config::Configuration;
+use groma_diagnostics::Diagnostics;
+use groma_state::{Dependencies, text_order};
+
+use super::{Ancestors, build};
+
+/// A resource with those it depends on directly: what follows from another dependency is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceDependencies {
+    /// The resource.
+    pub resource: ConfigResource,
+    /// What it depends on.
+    pub depends_on: Vec<ConfigResource>,
+}
+
+/// The resources of all modules in the order of state files.
+///
+/// # Errors
+/// The references lead in a circle.
+pub fn resource_dependencies(configuration: &Configuration) -> Result<Vec<ResourceDependencies>, Diagnostics> {
+    let (graph, diagnostics) = build(configuration);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let ancestors = Ancestors::new(&graph);
+    let of = |resource: &ConfigResource| {
+        graph.find_resource(resource).map(|(module, node)| ancestors.of(module, node)).unwrap_or_default()
+    };
+    let mut resources: Vec<ConfigResource> = configuration
+        .modules()
+        .into_iter()
+        .flat_map(|module| module.resources.keys().map(|resource| resource.in_module(module.path.clone())))
+        .collect();
+    resources.sort_by(text_order);
+    let all = resources.into_iter().map(|resource| {
+        let depends_on = direct(&of(&resource), &of);
+        ResourceDependencies { resource, depends_on }
+    });
+    Ok(all.collect())
+}
+
+/// Those of `all` that no other of them depends on.
+fn direct(all: &Dependencies, of: &impl Fn(&ConfigResource) -> Dependencies) -> Vec<ConfigResource> {
+    let mut sets: Vec<(&ConfigResource, Dependencies)> = all.iter().map(|one| (&**one, of(one))).collect();
+    // Whoever depends on the most comes first, so that what follows from it is known when its turn comes.
+    sets.sort_by_key(|(_, set)| std::cmp::Reverse(set.len()));
+    let mut follows: HashSet<ConfigResource> = HashSet::new();
+    let mut direct = Vec::new();
+    for (resource, set) in &sets {
+        if !follows.contains(*resource) {
+            direct.push((*resource).clone());
+            follows.extend(set.iter().map(|one| (**one).clone()));
+        }
+    }
+    direct.sort_by(text_order);
+    direct
+}
