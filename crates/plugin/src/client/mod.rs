@@ -8,4 +8,4 @@ mod runtime;
 mod schemas;
 mod session;
 
-pub use remote::{Plugin, Start};
+pub use remote::{Plugin, Start, end_all};

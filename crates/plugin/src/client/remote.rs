@@ -1,8 +1,9 @@
 //! The provider that lives in another process.
 
+use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
@@ -32,6 +33,7 @@ type Started = Result<Arc<Session>, ProviderDiagnostics>;
 ///
 /// Dropping it ends the process, unless somebody else had started it.
 pub struct Plugin {
+    number: u64,
     session: Shared<BoxFuture<'static, Started>>,
     runtime: Result<tokio::runtime::Handle, String>,
     stopped: Arc<AtomicBool>,
@@ -51,7 +53,10 @@ impl Plugin {
                 async move { Err(problem) }.boxed().shared()
             }
         };
-        Self { session, runtime, stopped: Arc::default() }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(number, session.clone());
+        Self { number, session, runtime, stopped: Arc::default() }
     }
 
     /// The session, waiting on this thread until it is there.
@@ -103,16 +108,34 @@ fn not_started(problem: &str) -> ProviderDiagnostics {
         .into()
 }
 
+/// The processes of this program that nobody has ended yet, by a number of their own.
+static RUNNING: Mutex<BTreeMap<u64, Shared<BoxFuture<'static, Started>>>> = Mutex::new(BTreeMap::new());
+
+/// Ends all processes at once, and waits until they are gone: for a program that ends without dropping its providers.
+pub fn end_all() {
+    let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
+    if !running.is_empty() {
+        end(running.into_values().collect());
+    }
+}
+
+fn end(sessions: Vec<Shared<BoxFuture<'static, Started>>>) {
+    let Ok(runtime) = runtime::handle() else { return };
+    let endings = sessions.into_iter().map(|session| async move {
+        if let Ok(session) = session.await {
+            session.shutdown().await;
+        }
+    });
+    let task = runtime.spawn(futures_util::future::join_all(endings.collect::<Vec<_>>()));
+    let _ = runtime::wait(task);
+}
+
 impl Drop for Plugin {
     fn drop(&mut self) {
-        let (Ok(runtime), session) = (&self.runtime, self.session.clone()) else { return };
-        let task = runtime.spawn(async move {
-            if let Ok(session) = session.await {
-                session.shutdown().await;
-            }
-        });
-        // The process must be gone when this program ends.
-        let _ = runtime::wait(task);
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        if let Some(session) = running {
+            end(vec![session]);
+        }
     }
 }
 
