@@ -34,7 +34,7 @@ fn signature(name: &str) -> Value {
     let mut object = Map::new();
     match functions::signature(name) {
         Some(signature) => {
-            object.insert("return_type".to_owned(), type_json(&signature.result));
+            object.insert("return_type".to_owned(), declared(name).unwrap_or_else(|| type_json(&signature.result)));
             if !signature.parameters.is_empty() {
                 let parameters: Vec<Value> = signature.parameters.iter().map(parameter).collect();
                 object.insert("parameters".to_owned(), parameters.into());
@@ -46,6 +46,22 @@ fn signature(name: &str) -> Value {
         None => special(name, &mut object),
     }
     Value::Object(object)
+}
+
+/// What Terraform declares as the result where the signature says less or more: the kind of collection is known even if its elements
+/// depend on the arguments.
+fn declared(name: &str) -> Option<Value> {
+    Some(match name {
+        "chunklist" => json!(["list", ["list", "dynamic"]]),
+        "distinct" | "matchkeys" | "regexall" | "tolist" => json!(["list", "dynamic"]),
+        "setintersection" | "setsubtract" | "setunion" | "toset" => json!(["set", "dynamic"]),
+        "tomap" => json!(["map", "dynamic"]),
+        "tostring" | "templatestring" => "string".into(),
+        "tonumber" => "number".into(),
+        "tobool" => "bool".into(),
+        "contains" | "index" | "sum" => "dynamic".into(),
+        _ => return None,
+    })
 }
 
 /// The functions whose arguments are expressions.

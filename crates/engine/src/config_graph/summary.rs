@@ -1,5 +1,6 @@
 //! The resources of a configuration and what each stands on, for those who draw it.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use groma_address::ConfigResource;
@@ -18,7 +19,7 @@ pub struct ResourceDependencies {
     pub depends_on: Vec<ConfigResource>,
 }
 
-/// The resources of all modules in the order of state files.
+/// The resources of all modules those of the root module first.
 ///
 /// # Errors
 /// The references lead in a circle.
@@ -36,7 +37,7 @@ pub fn resource_dependencies(configuration: &Configuration) -> Result<Vec<Resour
         .into_iter()
         .flat_map(|module| module.resources.keys().map(|resource| resource.in_module(module.path.clone())))
         .collect();
-    resources.sort_by(text_order);
+    resources.sort_by(reading_order);
     let all = resources.into_iter().map(|resource| {
         let depends_on = direct(&of(&resource), &of);
         ResourceDependencies { resource, depends_on }
@@ -57,6 +58,12 @@ fn direct(all: &Dependencies, of: &impl Fn(&ConfigResource) -> Dependencies) -> 
             follows.extend(set.iter().map(|one| (**one).clone()));
         }
     }
-    direct.sort_by(text_order);
+    direct.sort_by(reading_order);
     direct
+}
+
+/// The root module's first.
+fn reading_order(one: &ConfigResource, other: &ConfigResource) -> Ordering {
+    let in_module = |resource: &ConfigResource| !resource.module.is_root();
+    in_module(one).cmp(&in_module(other)).then_with(|| text_order(one, other))
 }
