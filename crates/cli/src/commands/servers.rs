@@ -44,10 +44,11 @@ pub(super) fn cli_configuration(context: &Context) -> Result<CliConfiguration, D
     Ok(found)
 }
 
-/// The file that the environment names, else the one in the home folder that is there.
+/// The file that the environment names, else the one in the home folder; one that is not there says nothing, as containers and CI
+/// systems name files that only some of their users make.
 fn main_file(settings: &Settings) -> Option<PathBuf> {
     if let Some(named) = settings.variable("TF_CLI_CONFIG_FILE") {
-        return Some(PathBuf::from(named));
+        return Some(PathBuf::from(named)).filter(|file| file.exists());
     }
     let home = settings.home.as_ref()?;
     [".terraformrc", ".tofurc"].iter().map(|name| home.join(name)).find(|file| file.is_file())
