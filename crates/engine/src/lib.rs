@@ -14,6 +14,7 @@ mod execution;
 pub mod hooks;
 mod inspect;
 mod module_functions;
+mod move_types;
 mod moves;
 mod options;
 pub mod plan;

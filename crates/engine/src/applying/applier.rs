@@ -82,7 +82,7 @@ pub(super) struct Applier<'a> {
     /// What has been opened.
     pub(super) ephemerals: OpenEphemerals,
     /// Providers that ephemeral resources need.
-    pub(super) opening: std::collections::HashSet<groma_address::ProviderConfig>,
+    pub(super) opening: std::collections::HashSet<ProviderConfig>,
     mode: Mode,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,

@@ -21,7 +21,7 @@ use groma_state::State;
 pub(crate) use ignore::{Ignore, ignore_changes};
 
 use crate::config_graph;
-use crate::moves;
+use crate::{move_types, moves};
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::providers::Providers;
@@ -63,7 +63,10 @@ pub(crate) async fn plan(
     }
     // What was only a warning here will be found again with values.
     let mut state = state;
-    let (moves, problems) = moves::apply(&prepared.graph, &mut state);
+    let (mut moves, mut problems) = moves::apply(&prepared.graph, &mut state);
+    if !problems.has_errors() {
+        problems.append(move_types::convert(prepared, providers, &mut moves, &mut state).await);
+    }
     if problems.has_errors() {
         diagnostics.append(problems);
         return (None, diagnostics, None);

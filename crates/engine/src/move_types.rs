@@ -1,0 +1,94 @@
+//! Moves to another resource type: the provider of the new type makes the object one of its own (LC-25, PL-23).
+
+use std::sync::Arc;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::Diagnostics;
+use groma_provider::{MoveInput, MoveRequest, Subject};
+use groma_state::State;
+
+use crate::config_graph::NodeKind;
+use crate::moves::Moves;
+use crate::planning::Prepared;
+use crate::providers::Providers;
+use crate::record::{self, Circumstances, Object};
+use crate::templates::Template;
+
+/// Converts every object whose move changed its type. What cannot be converted is an error.
+pub(crate) async fn convert(
+    prepared: &Prepared,
+    providers: &mut Providers,
+    moves: &mut Moves,
+    state: &mut State,
+) -> Diagnostics {
+    let changes_type =
+        |(to, from): &(&ResourceInstance, &ResourceInstance)| to.resource.type_name != from.resource.type_name;
+    let found = moves.previous.iter().filter(changes_type);
+    let mut found: Vec<(ResourceInstance, ResourceInstance)> =
+        found.map(|(to, from)| (to.clone(), from.clone())).collect();
+    found.sort();
+    let mut diagnostics = Diagnostics::new();
+    for (to, from) in found {
+        match template_of(prepared, &to) {
+            Some(template) => diagnostics.append(convert_one(providers, state, &to, &from, &template).await),
+            // Without a block nobody can convert it: it is what it was, and goes like other objects without a block.
+            None => {
+                state.rename(&to, &from);
+                moves.previous.remove(&to);
+            }
+        }
+    }
+    diagnostics
+}
+
+fn template_of(prepared: &Prepared, address: &ResourceInstance) -> Option<Arc<Template>> {
+    let (module, node) = prepared.graph.find_resource(&address.config_resource())?;
+    match prepared.graph.module(module).node(node).kind {
+        NodeKind::Resource(at) => prepared.templates.resource(module, at).cloned(),
+        _ => None,
+    }
+}
+
+async fn convert_one(
+    providers: &mut Providers,
+    state: &mut State,
+    to: &ResourceInstance,
+    from: &ResourceInstance,
+    template: &Template,
+) -> Diagnostics {
+    let (Some(stored), Some(owner)) = (state.object(to, None).cloned(), state.provider(to).cloned()) else {
+        return Diagnostics::new();
+    };
+    let provider = match providers.started(&template.provider.provider) {
+        Ok(provider) => provider,
+        Err(problem) => return problem.into(),
+    };
+    let identity = stored.identity.as_ref().and_then(|identity| identity.json.as_ref());
+    let request = MoveRequest {
+        source_provider_address: owner.provider.to_string(),
+        source_type_name: from.resource.type_name.clone(),
+        source_schema_version: stored.schema_version,
+        source_state: stored.attributes.as_str().into(),
+        source_private: Arc::clone(&stored.private),
+        source_identity: identity.map(|json| json.as_str().into()),
+        target_type_name: to.resource.type_name.clone(),
+    };
+    let span = groma_diagnostics::Span::NONE;
+    let subject = Subject { address: to, schema: &template.schema, body: Some(&template.body), span };
+    let (moved, mut diagnostics) = provider.move_state(&subject, MoveInput { request }).await;
+    let Some(moved) = moved else { return diagnostics };
+    let object = Object { value: moved.state, private: moved.private, identity: moved.identity };
+    let circumstances = Circumstances {
+        status: stored.status,
+        dependencies: stored.dependencies.clone(),
+        create_before_destroy: stored.create_before_destroy,
+    };
+    match record::encode(&template.schema, &object, circumstances) {
+        Ok(converted) => {
+            state.remove(to, None);
+            state.insert(to, None, &template.provider, Arc::new(converted));
+        }
+        Err(problem) => diagnostics.push(record::unrecordable(to, &problem)),
+    }
+    diagnostics
+}
