@@ -1,0 +1,101 @@
+//! The commands that work on the configuration alone: get, modules, fmt, graph, metadata.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Folder, Ran};
+
+fn modules(folder: &Folder) {
+    folder
+        .write("main.tf", "resource \"terraform_data\" \"a\" {}\nmodule \"vpc\" {\n  source = \"./modules/vpc\"\n  in     = terraform_data.a.id\n}\n")
+        .write(
+            "modules/vpc/main.tf",
+            "variable \"in\" {}\nresource \"terraform_data\" \"x\" {\n  input = var.in\n}\nmodule \"z\" {\n  source = \"../z\"\n}\n",
+        )
+        .write("modules/z/main.tf", "");
+}
+
+#[test]
+fn get_notes_modules_and_modules_lists_them() {
+    let folder = Folder::new();
+    modules(&folder);
+    assert_eq!(folder.ok(&["get"]), "- vpc in modules/vpc\n- vpc.z in modules/z\n");
+    assert_eq!(folder.ok(&["get"]), "");
+    assert!(folder.read(".terraform/modules/modules.json").contains("\"Key\":\"vpc.z\",\"Source\":\"../z\""));
+    assert!(folder.ok(&["modules"]).contains("└── \"vpc\"[./modules/vpc]\n    └── \"z\"[../z]\n"));
+    assert_eq!(
+        folder.ok(&["modules", "-json"]),
+        "{\"format_version\":\"1.0\",\"modules\":[{\"key\":\"vpc\",\"source\":\"./modules/vpc\",\"version\":\"\"},{\"key\":\"z\",\"source\":\"../z\",\"version\":\"\"}]}\n"
+    );
+}
+
+#[test]
+fn constant_variables_of_the_command_line_lead_to_modules() {
+    let folder = Folder::new();
+    folder
+        .write("main.tf", "variable \"dir\" {\n  const = true\n}\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n")
+        .write("one/main.tf", "");
+    assert!(folder.fails(&["get"]).contains("No value for required variable"));
+    assert_eq!(folder.ok(&["get", "-var", "dir=one"]), "- m in one\n");
+    assert!(folder.ok(&["validate", "-var", "dir=one"]).contains("Success!"));
+}
+
+#[test]
+fn graph_draws_resources_through_modules() {
+    let folder = Folder::new();
+    modules(&folder);
+    let text = folder.ok(&["graph"]);
+    assert!(text.contains("  \"module.vpc.terraform_data.x\" -> \"terraform_data.a\";\n"), "{text}");
+    assert!(folder.ok(&["graph", "-format=mermaid"]).contains("n1 --> n0"));
+}
+
+#[test]
+fn fmt_writes_lists_checks_and_shows() {
+    let folder = Folder::new();
+    folder.write("main.tf", "a=1\n").write("sub/y.tf", "bb  = 2\n").write(".hidden/z.tf", "c=1\n");
+    assert_eq!(folder.run(&["fmt", "-check", "-recursive"]).code, 3);
+    assert_eq!(folder.read("main.tf"), "a=1\n", "-check writes nothing");
+    let shown = folder.ok(&["fmt", "-diff", "-write=false"]);
+    assert_eq!(shown, "main.tf\n--- old/main.tf\n+++ new/main.tf\n@@ -1 +1 @@\n-a=1\n+a = 1\n");
+    assert_eq!(folder.ok(&["fmt", "-recursive"]), "main.tf\nsub/y.tf\n");
+    assert_eq!(folder.read("sub/y.tf"), "bb = 2\n");
+    assert_eq!(folder.read(".hidden/z.tf"), "c=1\n");
+    assert_eq!(folder.ok(&["fmt", "-check", "-recursive"]), "");
+    assert_eq!(folder.run_with_input(&["fmt", "-"], "x=1").out, "x = 1");
+    let wrong = folder.write("wrong.tf", "x = {").run(&["fmt"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("wrong.tf"), "{}", wrong.err);
+    assert_eq!(folder.run(&["fmt", "nowhere.tf"]).code, 2);
+}
+
+#[test]
+fn functions_have_signatures() {
+    let folder = Folder::new();
+    let document: serde_json::Value = serde_json::from_str(&folder.ok(&["metadata", "functions", "-json"])).unwrap();
+    let signatures = document["function_signatures"].as_object().unwrap();
+    assert_eq!(signatures["max"]["variadic_parameter"]["type"], "number");
+    assert_eq!(signatures["core::tolist"]["return_type"], serde_json::json!(["list", "dynamic"]));
+    assert!(folder.fails(&["metadata", "functions"]).contains("-json"));
+}
+
+#[test]
+fn the_same_texts_as_terraform() {
+    let Some(terraform) = std::env::var_os("GROMA_TERRAFORM") else {
+        println!("skipped: no terraform");
+        return;
+    };
+    let [ours, theirs] = [Folder::new(), Folder::for_program(Path::new(&terraform))];
+    for folder in [&ours, &theirs] {
+        modules(folder);
+        folder.ok(&["init", "-no-color"]);
+        folder.write("bad.tfvars", "a=1\nbbb=2\n");
+    }
+    let manifest = |folder: &Folder| folder.read(".terraform/modules/modules.json");
+    assert_eq!(manifest(&ours), manifest(&theirs));
+    for arguments in [&["graph"][..], &["modules", "-no-color"], &["fmt", "-check", "-diff", "-recursive", "-no-color"]]
+    {
+        let [one, other]: [Ran; 2] = [&ours, &theirs].map(|folder| folder.run(arguments));
+        assert_eq!((one.code, one.out), (other.code, other.out), "{arguments:?}");
+    }
+}
