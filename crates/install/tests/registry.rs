@@ -1,0 +1,173 @@
+//! Installation from a registry on loopback that behaves well, and from ones that do not.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use groma_address::ProviderAddress;
+use groma_config::version::Constraints;
+use groma_install::credentials::Credentials;
+use groma_install::discovery::{Discovery, Services};
+use groma_install::http::{Http, HttpOptions};
+use groma_install::providers::{Installation, Installer, Locks, Method, Platform, Selecting, Source, Sources, Store};
+use sha2::{Digest, Sha256};
+
+const KEY: &str = include_str!("signatures/key.asc");
+const OTHER_KEY: &str = include_str!("signatures/other.asc");
+const PACKAGE: &[u8] = include_bytes!("packages/terraform-provider-tool_1.2.0_linux_amd64.zip");
+const EVIL: &[u8] = include_bytes!("packages/evil.zip");
+const SUMS: &[u8] = include_bytes!("packages/SHA256SUMS");
+const SIGNATURE: &[u8] = include_bytes!("packages/SHA256SUMS.sig");
+const NAME: &str = "terraform-provider-tool_1.2.0_linux_amd64.zip";
+
+/// An answer: the status, how many bytes it announces, and its body.
+#[derive(Clone)]
+struct Answer(u16, usize, Vec<u8>);
+
+fn whole(body: impl Into<Vec<u8>>) -> Answer {
+    let body = body.into();
+    Answer(200, body.len(), body)
+}
+
+/// Serves the answers until the process ends; returns the address.
+fn serve(answers: HashMap<String, Answer>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream);
+            let mut line = String::new();
+            let _ = reader.read_line(&mut line);
+            let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+            while line.trim() != "" {
+                line.clear();
+                let _ = reader.read_line(&mut line);
+            }
+            let Answer(status, length, body) = answers.get(&path).cloned().unwrap_or(Answer(404, 0, Vec::new()));
+            let mut stream = reader.into_inner();
+            let _ = write!(stream, "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+            let _ = stream.write_all(&body);
+        }
+    });
+    format!("http://{address}/")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The answers of a registry with version 1.2.0 of acme/tool.
+fn registry(name: &str, sum: &str, key: &str) -> HashMap<String, Answer> {
+    let versions = r#"{"versions": [{"version": "1.2.0", "protocols": ["6.0"]}, {"version": "2.0.0", "protocols": ["4.0"]}]}"#;
+    let download = serde_json::json!({
+        "protocols": ["6.0"], "os": "linux", "arch": "amd64", "filename": name, "shasum": sum,
+        "download_url": "/files/package.zip", "shasums_url": "/files/SHA256SUMS", "shasums_signature_url": "/files/SHA256SUMS.sig",
+        "signing_keys": {"gpg_public_keys": [{"key_id": "x", "ascii_armor": key}]},
+    });
+    HashMap::from([
+        ("/acme/tool/versions".to_owned(), whole(versions)),
+        ("/acme/tool/1.2.0/download/linux/amd64".to_owned(), whole(download.to_string())),
+        ("/files/SHA256SUMS".to_owned(), whole(SUMS)),
+        ("/files/SHA256SUMS.sig".to_owned(), whole(SIGNATURE)),
+        ("/files/package.zip".to_owned(), whole(PACKAGE)),
+    ])
+}
+
+fn install(answers: HashMap<String, Answer>, root: &Path, locks: &Locks) -> Result<Installation, String> {
+    let base = serve(answers);
+    let services = serde_json::json!({"providers.v1": base});
+    let services = Services::of("example.com", services.as_object().unwrap().clone()).unwrap();
+    let options = HttpOptions { first_pause: Duration::from_millis(1), timeout: Duration::from_secs(5), ..HttpOptions::default() };
+    let discovery = Discovery::new(Http::new(options).unwrap(), Arc::new(Credentials::default()), vec![services]);
+    let installer = Installer {
+        sources: Sources { methods: vec![Method::for_all(Source::Direct)], discovery },
+        store: Store::new(root.join("providers")),
+        cache: None,
+        platform: Platform { os: "linux".to_owned(), arch: "amd64".to_owned() },
+        command: "groma".to_owned(),
+    };
+    let tool = ProviderAddress::parse("example.com/acme/tool", "example.com").unwrap();
+    let needed = BTreeMap::from([(tool, "~> 1.0".parse::<Constraints>().unwrap())]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let result = runtime.block_on(installer.install(&needed, locks, Selecting::Locked, &mut |_| {}));
+    result.map_err(|problems| problems.iter().map(|problem| format!("{}: {}\n", problem.summary, problem.detail)).collect())
+}
+
+/// What is refused says why, and leaves nothing behind.
+fn refused(answers: HashMap<String, Answer>, reason: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let problem = install(answers, folder.path(), &Locks::default()).unwrap_err();
+    assert!(problem.contains(reason), "{problem}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_signed_package_is_installed_and_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &Locks::default()).unwrap();
+    let package = folder.path().join("providers/example.com/acme/tool/1.2.0/linux_amd64");
+    assert!(package.join("terraform-provider-tool_v1.2.0").is_file());
+    assert!(result.has_third_party);
+    assert!(result.hashed_here.is_empty());
+    let lock = result.locks.providers.values().next().unwrap();
+    let schemes: Vec<&str> = lock.hashes.iter().map(|hash| &hash[..3]).collect();
+    assert_eq!(schemes, ["h1:", "zh:", "zh:"]);
+
+    // The same again needs no package, and one that was changed is fetched anew.
+    std::fs::write(package.join("terraform-provider-tool_v1.2.0"), "changed").unwrap();
+    install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &result.locks).unwrap();
+    assert_ne!(std::fs::read(package.join("terraform-provider-tool_v1.2.0")).unwrap(), b"changed");
+}
+
+#[test]
+fn a_package_other_than_the_locked_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut result = install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &Locks::default()).unwrap();
+    for lock in result.locks.providers.values_mut() {
+        lock.hashes = vec!["h1:b3RoZXI=".into()];
+    }
+    let empty = tempfile::tempdir().unwrap();
+    let problem = install(registry(NAME, &hex(PACKAGE), KEY), empty.path(), &result.locks).unwrap_err();
+    assert!(problem.contains("doesn't match any of the checksums previously recorded"), "{problem}");
+}
+
+#[test]
+fn signatures_of_others_are_refused() {
+    refused(registry(NAME, &hex(PACKAGE), OTHER_KEY), "error checking signature");
+    let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    answers.insert("/files/SHA256SUMS".to_owned(), whole(format!("{}  {NAME}\n", hex(b"else"))));
+    refused(answers, "error checking signature: it does not fit");
+}
+
+#[test]
+fn wrong_checksums_are_refused() {
+    refused(registry(NAME, &hex(b"else"), KEY), "the signed list of checksums says");
+    let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    answers.insert("/files/package.zip".to_owned(), whole(EVIL));
+    refused(answers, "archive has incorrect checksum");
+}
+
+#[test]
+fn an_archive_that_leaves_its_folder_is_refused_although_it_is_signed() {
+    let mut answers = registry("evil.zip", &hex(EVIL), KEY);
+    answers.insert("/files/package.zip".to_owned(), whole(EVIL));
+    refused(answers, "would be written outside");
+}
+
+#[test]
+fn truncated_downloads_and_failing_servers_are_refused() {
+    let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    answers.insert("/files/package.zip".to_owned(), Answer(200, PACKAGE.len(), PACKAGE[..40].to_vec()));
+    refused(answers.clone(), "broke off after");
+    answers.insert("/files/package.zip".to_owned(), Answer(503, 0, Vec::new()));
+    refused(answers.clone(), "the request failed after 2 attempts");
+    answers.insert("/acme/tool/versions".to_owned(), Answer(500, 0, Vec::new()));
+    refused(answers.clone(), "Failed to query available provider packages");
+    answers.insert("/acme/tool/versions".to_owned(), whole("no json"));
+    refused(answers.clone(), "something else than the protocol asks");
+    answers.remove("/acme/tool/versions");
+    refused(answers, "does not have a provider named example.com/acme/tool");
+}
