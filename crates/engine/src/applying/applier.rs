@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Instant;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use groma_address::Name;
+use groma_address::{Name, ProviderConfig};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{DeposedKey, OutputValue, State};
 use groma_value::Value;
@@ -82,7 +82,7 @@ pub(super) struct Applier<'a> {
     /// What has been opened.
     pub(super) ephemerals: OpenEphemerals,
     /// Providers that ephemeral resources need.
-    pub(super) opening: std::collections::HashSet<ProviderConfig>,
+    pub(super) opening: HashSet<ProviderConfig>,
     mode: Mode,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
