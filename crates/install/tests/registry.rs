@@ -1,4 +1,5 @@
 //! Installation from a registry on loopback that behaves well, and from ones that do not.
+#![allow(clippy::unwrap_used)] // a test may fail where it is surprised
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
@@ -61,7 +62,8 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The answers of a registry with version 1.2.0 of acme/tool.
 fn registry(name: &str, sum: &str, key: &str) -> HashMap<String, Answer> {
-    let versions = r#"{"versions": [{"version": "1.2.0", "protocols": ["6.0"]}, {"version": "2.0.0", "protocols": ["4.0"]}]}"#;
+    let versions =
+        r#"{"versions": [{"version": "1.2.0", "protocols": ["6.0"]}, {"version": "2.0.0", "protocols": ["4.0"]}]}"#;
     let download = serde_json::json!({
         "protocols": ["6.0"], "os": "linux", "arch": "amd64", "filename": name, "shasum": sum,
         "download_url": "/files/package.zip", "shasums_url": "/files/SHA256SUMS", "shasums_signature_url": "/files/SHA256SUMS.sig",
@@ -80,7 +82,11 @@ fn install(answers: HashMap<String, Answer>, root: &Path, locks: &Locks) -> Resu
     let base = serve(answers);
     let services = serde_json::json!({"providers.v1": base});
     let services = Services::of("example.com", services.as_object().unwrap().clone()).unwrap();
-    let options = HttpOptions { first_pause: Duration::from_millis(1), timeout: Duration::from_secs(5), ..HttpOptions::default() };
+    let options = HttpOptions {
+        first_pause: Duration::from_millis(1),
+        timeout: Duration::from_secs(5),
+        ..HttpOptions::default()
+    };
     let discovery = Discovery::new(Http::new(options).unwrap(), Arc::new(Credentials::default()), vec![services]);
     let installer = Installer {
         sources: Sources { methods: vec![Method::for_all(Source::Direct)], discovery },
@@ -93,7 +99,9 @@ fn install(answers: HashMap<String, Answer>, root: &Path, locks: &Locks) -> Resu
     let needed = BTreeMap::from([(tool, "~> 1.0".parse::<Constraints>().unwrap())]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let result = runtime.block_on(installer.install(&needed, locks, Selecting::Locked, &mut |_| {}));
-    result.map_err(|problems| problems.iter().map(|problem| format!("{}: {}\n", problem.summary, problem.detail)).collect())
+    result.map_err(|problems| {
+        problems.iter().map(|problem| format!("{}: {}\n", problem.summary, problem.detail)).collect()
+    })
 }
 
 /// What is refused says why, and leaves nothing behind.

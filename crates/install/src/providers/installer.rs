@@ -191,7 +191,7 @@ impl Installer {
             tell(Event::Present(address, version));
             return Ok(Ensured::Known);
         }
-        if let Some(ensured) = self.from_cache(address, version, lock, &target)? {
+        if let Some(ensured) = self.take_cached(address, version, lock, &target)? {
             tell(Event::Cached(address, version));
             return Ok(ensured);
         }
@@ -214,7 +214,7 @@ impl Installer {
         Ok(Ensured::Fetched(fetched))
     }
 
-    fn from_cache(
+    fn take_cached(
         &self,
         address: &ProviderAddress,
         version: &Version,
