@@ -1,11 +1,14 @@
-//! `terraform_remote_state`: declared, so that configurations with it can be checked, but not read yet.
+//! `terraform_remote_state`: the outputs that another configuration keeps in its state, in a local file.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use groma_provider::{
-    Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ReadDataRequest, ReadDataResponse, Schema,
+    Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
+    ReadDataResponse, Schema,
 };
-use groma_value::Type;
+use groma_value::{Path, Type, Value, json};
 
 /// The name of the data source.
 pub(crate) const TYPE_NAME: &str = "terraform_remote_state";
@@ -36,10 +39,82 @@ pub(crate) fn schema() -> &'static Arc<Schema> {
 }
 
 pub(crate) fn read(request: ReadDataRequest) -> ReadDataResponse {
-    let diagnostic = ProviderDiagnostic::error(
-        "Reading of remote state is not supported yet",
-        "The data source terraform_remote_state cannot be read by this version. Pass the values in as input variables, or \
-         publish them where another data source can read them.",
-    );
-    ReadDataResponse { state: request.config, deferred: None, diagnostics: diagnostic.into() }
+    let (state, diagnostics) = match outputs(&request.config) {
+        Ok(outputs) => (with_outputs(&request.config, outputs), ProviderDiagnostics::new()),
+        Err(problem) => (request.config, problem.into()),
+    };
+    ReadDataResponse { state, deferred: None, diagnostics }
+}
+
+fn with_outputs(config: &Value, outputs: Value) -> Value {
+    let attributes = config.as_object().into_iter().flat_map(|object| object.iter());
+    let filled = attributes
+        .map(|(name, value)| (name.clone(), if &**name == "outputs" { outputs.clone() } else { value.clone() }));
+    Value::object(filled.collect::<Vec<_>>())
+}
+
+/// The outputs of the state that the configuration names, completed with the defaults.
+fn outputs(config: &Value) -> Result<Value, ProviderDiagnostic> {
+    let backend = text(config, "backend").unwrap_or_default();
+    if backend != "local" {
+        let detail = format!(
+            "This version reads states of the local backend only, not of {backend:?}. Pass the values in as input variables, or publish \
+             them where another data source can read them."
+        );
+        return Err(
+            ProviderDiagnostic::error("Invalid backend configuration", detail).at(Path::root().attribute("backend"))
+        );
+    }
+    let path = place(config);
+    let content = std::fs::read(&path).map_err(|problem| match problem.kind() {
+        std::io::ErrorKind::NotFound => ProviderDiagnostic::error(
+            "Unable to find remote state",
+            format!("There is no state at {}. Apply the configuration that makes it first.", path.display()),
+        ),
+        _ => unreadable(&path, &problem.to_string()),
+    })?;
+    let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
+    let defaults = config.attribute("defaults").unwrap_or(Value::NULL);
+    if let Some(defaults) = defaults.as_object() {
+        outputs.extend(defaults.iter().map(|(name, value)| (Name::from(&**name), value.clone())));
+    }
+    for (name, value) in stored(&content).map_err(|problem| unreadable(&path, &problem))? {
+        outputs.insert(name, value);
+    }
+    Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
+}
+
+fn unreadable(path: &std::path::Path, problem: &str) -> ProviderDiagnostic {
+    let detail = format!("{} cannot be read as a state: {problem}.", path.display());
+    ProviderDiagnostic::error("Error loading state", detail)
+}
+
+/// The file of the state: as the local backend places it.
+fn place(config: &Value) -> PathBuf {
+    let settings = config.attribute("config").unwrap_or(Value::NULL);
+    let workspace = text(config, "workspace").filter(|name| name != "default");
+    match workspace {
+        None => PathBuf::from(text(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
+        Some(name) => {
+            let directory = text(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
+            PathBuf::from(directory).join(name).join("terraform.tfstate")
+        }
+    }
+}
+
+fn text(object: &Value, name: &str) -> Option<String> {
+    object.attribute(name)?.as_str().map(str::to_owned)
+}
+
+/// The outputs in the text of a state file.
+fn stored(content: &[u8]) -> Result<Vec<(Name, Value)>, String> {
+    let document: serde_json::Value = serde_json::from_slice(content).map_err(|problem| problem.to_string())?;
+    let outputs = document.get("outputs").and_then(serde_json::Value::as_object).into_iter().flatten();
+    let decode = |(name, output): (&String, &serde_json::Value)| {
+        let typed = serde_json::json!({ "value": output.get("value"), "type": output.get("type") });
+        let value = json::from_json(typed.to_string().as_bytes(), &Type::Dynamic)
+            .map_err(|_| format!("the output {name:?} is not of the type that it says it is"))?;
+        Ok((Name::from(name.as_str()), value))
+    };
+    outputs.map(decode).collect()
 }

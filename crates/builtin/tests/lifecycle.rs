@@ -244,7 +244,7 @@ fn null_resources_can_become_terraform_data() {
 }
 
 #[test]
-fn reading_remote_state_says_that_it_cannot_be_done_yet() {
+fn reading_remote_state_of_a_backend_that_is_not_there_says_so() {
     let checked = Checked::new(Arc::new(Terraform), ProviderAddress::builtin_terraform());
     let schema = checked.data_schema("terraform_remote_state").unwrap().unwrap();
     let address = "data.terraform_remote_state.r".parse().unwrap();
