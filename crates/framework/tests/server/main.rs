@@ -8,3 +8,4 @@ mod modifiers;
 mod plan;
 mod schema;
 mod support;
+mod whole;
