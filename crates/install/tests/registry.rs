@@ -12,8 +12,10 @@ use groma_address::ProviderAddress;
 use groma_config::version::Constraints;
 use groma_install::credentials::Credentials;
 use groma_install::discovery::{Discovery, Services};
-use groma_install::http::{Http, HttpOptions};
-use groma_install::providers::{Installation, Installer, Locks, Method, Platform, Selecting, Source, Sources, Store};
+use groma_install::http::{Http, HttpOptions, Url};
+use groma_install::providers::{
+    Cache, CacheTrust, Installation, Installer, Locks, Method, Platform, Selecting, Source, Sources, Store,
+};
 use sha2::{Digest, Sha256};
 
 const KEY: &str = include_str!("signatures/key.asc");
@@ -82,16 +84,26 @@ fn install(answers: HashMap<String, Answer>, root: &Path, locks: &Locks) -> Resu
     let base = serve(answers);
     let services = serde_json::json!({"providers.v1": base});
     let services = Services::of("example.com", services.as_object().unwrap().clone()).unwrap();
+    install_from(Source::Direct, vec![services], None, root, locks)
+}
+
+fn install_from(
+    source: Source,
+    services: Vec<Services>,
+    cache: Option<Cache>,
+    root: &Path,
+    locks: &Locks,
+) -> Result<Installation, String> {
     let options = HttpOptions {
         first_pause: Duration::from_millis(1),
         timeout: Duration::from_secs(5),
         ..HttpOptions::default()
     };
-    let discovery = Discovery::new(Http::new(options).unwrap(), Arc::new(Credentials::default()), vec![services]);
+    let discovery = Discovery::new(Http::new(options).unwrap(), Arc::new(Credentials::default()), services);
     let installer = Installer {
-        sources: Sources { methods: vec![Method::for_all(Source::Direct)], discovery },
+        sources: Sources { methods: vec![Method::for_all(source)], discovery },
         store: Store::new(root.join("providers")),
-        cache: None,
+        cache,
         platform: Platform { os: "linux".to_owned(), arch: "amd64".to_owned() },
         command: "groma".to_owned(),
     };
@@ -178,4 +190,47 @@ fn truncated_downloads_and_failing_servers_are_refused() {
     refused(answers.clone(), "something else than the protocol asks");
     answers.remove("/acme/tool/versions");
     refused(answers, "does not have a provider named example.com/acme/tool");
+}
+
+/// The answers of a network mirror that says this hash.
+fn mirror(hash: &str) -> HashMap<String, Answer> {
+    let archives = serde_json::json!({"archives": {"linux_amd64": {"url": "package.zip", "hashes": [hash]}}});
+    HashMap::from([
+        ("/example.com/acme/tool/index.json".to_owned(), whole(r#"{"versions": {"1.2.0": {}, "2.0.0": {}}}"#)),
+        ("/example.com/acme/tool/1.2.0.json".to_owned(), whole(archives.to_string())),
+        ("/example.com/acme/tool/package.zip".to_owned(), whole(PACKAGE)),
+    ])
+}
+
+#[test]
+fn a_network_mirror_is_believed_only_if_its_archive_has_the_hash_it_says() {
+    let source = |hash: &str| Source::Network(Url::parse(&serve(mirror(hash))).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let good = source(&format!("zh:{}", hex(PACKAGE)));
+    let result = install_from(good, Vec::new(), None, folder.path(), &Locks::default()).unwrap();
+    assert_eq!(result.locks.providers.values().next().unwrap().hashes.len(), 2);
+    let empty = tempfile::tempdir().unwrap();
+    let problem = install_from(source("h1:b3RoZXI="), Vec::new(), None, empty.path(), &Locks::default()).unwrap_err();
+    assert!(problem.contains("archive has incorrect checksum"), "{problem}");
+    assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_shared_cache_serves_what_the_lock_file_has() {
+    let shared = tempfile::tempdir().unwrap();
+    let cache = || Some(Cache { store: Store::new(shared.path()), trust: CacheTrust::Locked });
+    let first = tempfile::tempdir().unwrap();
+    let good = Source::Network(Url::parse(&serve(mirror(&format!("zh:{}", hex(PACKAGE))))).unwrap());
+    let result = install_from(good, Vec::new(), cache(), first.path(), &Locks::default()).unwrap();
+    let package = first.path().join("providers/example.com/acme/tool/1.2.0/linux_amd64");
+    assert!(package.is_symlink() && package.join("terraform-provider-tool_v1.2.0").is_file());
+
+    // Nobody answers any more: the second folder lives on the cache.
+    let second = tempfile::tempdir().unwrap();
+    let gone = || Source::Network(Url::parse(&serve(HashMap::new())).unwrap());
+    install_from(gone(), Vec::new(), cache(), second.path(), &result.locks).unwrap();
+    // What somebody has changed in it is not taken.
+    std::fs::write(package.join("terraform-provider-tool_v1.2.0"), "changed").unwrap();
+    let third = tempfile::tempdir().unwrap();
+    assert!(install_from(gone(), Vec::new(), cache(), third.path(), &result.locks).is_err());
 }
