@@ -67,9 +67,7 @@ fn generate(folder: &Path, out: &Path) -> Result<(), String> {
     for name in names.iter().filter(|name| !is_of_its_own(name)) {
         builder = builder.extern_path(format!(".tfplugin5.{name}"), rust_path(name));
     }
-    for name in ["StringKind"] {
-        builder = builder.extern_path(format!(".tfplugin5.{name}"), rust_path(name));
-    }
+    builder = builder.extern_path(".tfplugin5.StringKind", rust_path("StringKind"));
     builder.compile_fds(descriptors).map_err(|error| error.to_string())
 }
 

@@ -25,7 +25,8 @@ trait Problematic {
 
 macro_rules! problematic {
     ($($module:ident),* $(,)?) => {
-        $(impl Problematic for v6::$module::Response {
+        $(#[allow(clippy::needless_update, reason = "some of these responses have nothing but problems")]
+        impl Problematic for v6::$module::Response {
             fn of(problems: &ProviderDiagnostics) -> Self {
                 Self { diagnostics: wire::diagnostics_message(problems), ..Self::default() }
             }

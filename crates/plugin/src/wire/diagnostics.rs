@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn lc_26_paths_end_at_the_elements_of_sets() {
-        let whole = Path::default().attribute("a").index("k").index(3).attribute("b");
+        let whole = Path::default().attribute("a").index("k").index(Value::number(3)).attribute("b");
         assert_eq!(path(&path_message(&whole)), whole);
         let set = Path::default().attribute("a").index(Value::bool(true)).attribute("b");
         assert_eq!(path(&path_message(&set)), Path::default().attribute("a"));
