@@ -628,7 +628,7 @@ resource "terraform_data" "c" {
 }
 
 #[test]
-fn tainted_objects_are_replaced() {
+fn pl_05_tainted_objects_are_replaced() {
     let mut life = Scenario::new("tainted", "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n");
     life.run(APPLY);
     life.edit_state(|state| {
