@@ -1,5 +1,7 @@
 //! Modules from servers on loopback and from repositories made here.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod server;
 mod workspace;
 
