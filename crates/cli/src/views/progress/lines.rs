@@ -55,14 +55,14 @@ impl LineProgress {
 
 impl Hooks for LineProgress {
     fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
-        self.line(&format!("{address}: Preparing import...{}", words::import_id(importing)));
+        self.line(format!("{address}: Preparing import...{}", words::import_id(importing)));
     }
 
     fn imported(&self, address: &ResourceInstance, importing: &Importing) {
         self.counter.count_import();
         let id = words::import_id(importing);
-        self.line(&format!("{address}: Importing...{id}"));
-        self.line(&format!("{address}: Import complete{id}"));
+        self.line(format!("{address}: Importing...{id}"));
+        self.line(format!("{address}: Import complete{id}"));
     }
 
     fn refresh_start(&self, subject: &Subject) {
@@ -79,7 +79,7 @@ impl Hooks for LineProgress {
     }
 
     fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
-        self.line(&format!("{address}: Provisioning with '{provisioner}'..."));
+        self.line(format!("{address}: Provisioning with '{provisioner}'..."));
     }
 
     fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
