@@ -191,7 +191,8 @@ fn from_file(
     watched: &Watched,
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
-    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some() || planning.refresh.is_some();
+    // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
+    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
     if plans_anew || !planning.target.is_empty() || !planning.replace.is_empty() {
         return Err(fail(
             "Planning options with a saved plan",
