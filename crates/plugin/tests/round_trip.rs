@@ -1,6 +1,8 @@
 //! Laws of the two sides together: what a caller sends is what the provider gets, and what it answers is what comes back,
 //! over both versions of the protocol.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

@@ -48,6 +48,7 @@ pub(super) struct Schemas {
     raw: RawSchemas,
     identities: BTreeMap<String, v6::ResourceIdentitySchema>,
     declared: ProviderSchema,
+    #[allow(clippy::type_complexity, reason = "a map behind a lock")]
     read: Mutex<HashMap<(Kind, Name), Option<Arc<Schema>>>>,
 }
 

@@ -1,5 +1,7 @@
 //! Tests with real processes. This program is its own test plugin: started as one, it serves the provider of `demo`.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod demo;
 mod end;
 mod launch;
