@@ -1,5 +1,7 @@
 //! The commands that work on the configuration alone: get, modules, fmt, graph, metadata.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::path::Path;
