@@ -24,7 +24,16 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
             println!("conform {name}: {}", test.trim_end_matches(':'));
             let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
             let mut command = Command::new(cargo);
-            command.current_dir(root).args(["test", "--quiet", "-p", "groma-plugin", "--test", "processes", "--", test]);
+            command.current_dir(root).args([
+                "test",
+                "--quiet",
+                "-p",
+                "groma-plugin",
+                "--test",
+                "processes",
+                "--",
+                test,
+            ]);
             let status = command.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
             if !status.success() {
                 return Err(format!("conform {name} failed"));

@@ -48,7 +48,8 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
 }
 
 fn generate(folder: &Path, out: &Path) -> Result<(), String> {
-    let host = protox::compile(HOST.map(|name| format!("{name}.proto")), [folder]).map_err(|error| error.to_string())?;
+    let host =
+        protox::compile(HOST.map(|name| format!("{name}.proto")), [folder]).map_err(|error| error.to_string())?;
     let builder = tonic_prost_build::configure().build_transport(false).out_dir(out);
     builder.compile_fds(host).map_err(|error| error.to_string())?;
     let files = PROVIDER.map(|name| format!("{name}.proto"));

@@ -35,9 +35,9 @@ mod walk;
 mod world;
 
 pub use applying::{AppliedRun, Done};
-pub use config_graph::{ResourceDependencies, resource_dependencies};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;
+pub use config_graph::{ResourceDependencies, resource_dependencies};
 pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use inspect::Inspection;

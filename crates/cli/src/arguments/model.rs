@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 
 use super::assignments::Variables;
-use super::language::{Fmt, Get, Graph, Metadata, Modules};
 use super::flags::Flag;
+use super::language::{Fmt, Get, Graph, Metadata, Modules};
 use super::objects::{ImportArguments, Refresh, Taint};
 use super::shared::{Locking, View};
 use super::state::State;

@@ -15,7 +15,8 @@ use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
 use super::operation::{
-    OpenState, Watched, forgetting_warning, open_for_changes, options, partial_plan_warning, prepare_context, run as new_run, watch,
+    OpenState, Watched, forgetting_warning, open_for_changes, options, partial_plan_warning, prepare_context,
+    run as new_run, watch,
 };
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
@@ -54,7 +55,10 @@ pub(super) fn destroy(context: &mut Context, arguments: Destroy) -> Outcome {
 /// Takes in what has changed outside, without showing a plan.
 pub(super) fn refresh(context: &mut Context, arguments: Refresh) -> Outcome {
     if !arguments.rest.is_empty() {
-        return Err(fail("Too many command line arguments", "Refresh works in the current directory and takes options only."));
+        return Err(fail(
+            "Too many command line arguments",
+            "Refresh works in the current directory and takes options only.",
+        ));
     }
     apply(context, arguments.into_apply(), Kind::Refresh)
 }
@@ -301,7 +305,9 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
         Kind::Apply => format!(
             "Apply complete! Resources: {}{} added, {} changed, {} destroyed.",
             if counts.import > 0 { format!("{} imported, ", counts.import) } else { String::new() },
-            counts.add, counts.change, counts.destroy
+            counts.add,
+            counts.change,
+            counts.destroy
         ),
     };
     if !text.is_empty() {

@@ -64,10 +64,7 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
         data_directory: context.settings.data_directory.clone(),
         default_registry: default_registry(context).into(),
-        variables: VariableSources {
-            environment: context.settings.variables.clone(),
-            options: context.given.clone(),
-        },
+        variables: VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() },
         ..LoadOptions::default()
     }
 }

@@ -106,7 +106,9 @@ impl Teller {
     pub(super) fn notice(&self, context: &Context, text: &str, code: &'static str) {
         match self {
             Self::Text => context.streams.print(text),
-            Self::Messages(stream) => stream.send(Message::new("init_output", text.trim()).with("message_code", code.into())),
+            Self::Messages(stream) => {
+                stream.send(Message::new("init_output", text.trim()).with("message_code", code.into()))
+            }
         }
     }
 
@@ -128,7 +130,9 @@ impl Teller {
             },
             Event::Installed(address, version, authentication) => match is_text {
                 true => format!("Installed {} v{version} ({authentication})", address.display_short()),
-                false => format!("Installed provider version: {} v{version} ({authentication})", address.display_short()),
+                false => {
+                    format!("Installed provider version: {} v{version} ({authentication})", address.display_short())
+                }
             },
             Event::Present(address, version) => match is_text {
                 true => format!("Using previously-installed {} v{version}", address.display_short()),
@@ -173,6 +177,8 @@ fn finding(address: &ProviderAddress, constraints: &str, is_text: bool) -> Strin
         (true, true) => format!("Finding latest version of {address}..."),
         (true, false) => format!("Finding {address} versions matching \"{constraints}\"..."),
         (false, true) => format!("{address}: Finding latest version..."),
-        (false, false) => format!("Finding matching versions for provider: {address}, version_constraint: \"{constraints}\""),
+        (false, false) => {
+            format!("Finding matching versions for provider: {address}, version_constraint: \"{constraints}\"")
+        }
     }
 }

@@ -7,7 +7,9 @@ use groma_engine::{Hooks, Mode};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
-use super::operation::{forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch};
+use super::operation::{
+    forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch,
+};
 use super::outcome::{Outcome, misuse};
 use super::planfile;
 use super::variables::{Missing, values};

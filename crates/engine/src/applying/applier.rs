@@ -102,7 +102,12 @@ impl<'a> Applier<'a> {
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
             let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
             let diagnostics = Diagnostic::error("Invalid plan", detail).into();
-            return Err(Box::new(AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics, spent: None }));
+            return Err(Box::new(AppliedRun {
+                state: plan.prior_state,
+                done: Done::default(),
+                diagnostics,
+                spent: None,
+            }));
         };
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();

@@ -19,8 +19,8 @@ use groma_diagnostics::Span;
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use build::build;
 pub(crate) use build::mentions_others;
-pub use summary::{ResourceDependencies, resource_dependencies};
 pub use references::{body_references, expression_references, key_references, traversal_references};
+pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// A module of the configuration, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

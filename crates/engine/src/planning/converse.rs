@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject};
+use groma_provider::{
+    BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject,
+};
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::{Path, Value};
 

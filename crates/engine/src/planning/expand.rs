@@ -40,11 +40,15 @@ impl Planner<'_> {
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let expansion = match self.options.mode {
             // What is to be destroyed is what the state has, whatever the configuration says now.
-            Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => recorded_expansion(&self.world, &self.state, visit.module, at),
-            Mode::Normal | Mode::RefreshOnly | Mode::Destroy => match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
-                Some(expansion) => expansion,
-                None => return self.end(visit, Outcome::Failed),
-            },
+            Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
+                recorded_expansion(&self.world, &self.state, visit.module, at)
+            }
+            Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
+                match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
+                    Some(expansion) => expansion,
+                    None => return self.end(visit, Outcome::Failed),
+                }
+            }
         };
         self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
         let positions = self.planned_positions(visit, at);

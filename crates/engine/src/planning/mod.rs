@@ -21,7 +21,6 @@ use groma_state::State;
 pub(crate) use ignore::{Ignore, ignore_changes};
 
 use crate::config_graph;
-use crate::{move_types, moves};
 use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::providers::Providers;
@@ -29,6 +28,7 @@ use crate::session::Session;
 use crate::templates::Templates;
 use crate::validate::validate;
 use crate::world::World;
+use crate::{move_types, moves};
 use planner::{Parts, Planner};
 
 /// Everything about a configuration that plan and apply share.

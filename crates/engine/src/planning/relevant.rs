@@ -18,7 +18,11 @@ use crate::plan::{Action, OutputChange, RelevantAttribute, ResourceChange};
 use crate::world::World;
 
 /// Works them out; each is there once, sorted.
-pub(super) fn attributes(world: &World, changes: &[ResourceChange], outputs: &[OutputChange]) -> Vec<RelevantAttribute> {
+pub(super) fn attributes(
+    world: &World,
+    changes: &[ResourceChange],
+    outputs: &[OutputChange],
+) -> Vec<RelevantAttribute> {
     let mut search = Search::new(world.graph());
     let mut last: Option<&ResourceChange> = None;
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {

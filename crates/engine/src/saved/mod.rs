@@ -11,7 +11,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::ImportTarget;
 use groma_state::{DeposedKey, State};
 
-use crate::plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange};
+use crate::plan::{
+    Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange,
+};
 use crate::providers::Providers;
 use form::{Change, Form, Import, Output, Relevant, Variable};
 use tables::{Known, Numbered};
@@ -42,8 +44,7 @@ pub fn encode(plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
 ///
 /// The bytes are no plan, or one of another version, or a provider no longer has a type of it.
 pub fn decode(bytes: &[u8], prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-    let (version, bytes) =
-        postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
+    let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
     if version != VERSION {
         let detail = format!(
             "The plan file was written by another version of Groma (format {}, this one knows format {VERSION}). Make a new plan.",

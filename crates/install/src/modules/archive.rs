@@ -119,7 +119,9 @@ fn unpack_zip(file: File, target: &Path) -> Result<(), FetchError> {
     let mut left = LARGEST;
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(wrong)?;
-        let Some(path) = entry.enclosed_name() else { return Err(problem(outside(Path::new(entry.name().as_deref().unwrap_or_default())))) };
+        let Some(path) = entry.enclosed_name() else {
+            return Err(problem(outside(Path::new(entry.name().as_deref().unwrap_or_default()))));
+        };
         let place = target.join(&path);
         if entry.is_dir() {
             fs::create_dir_all(&place).map_err(problem)?;

@@ -132,10 +132,13 @@ impl Stream {
             count => (format!("{count} to import, "), format!("{count} imported, ")),
         };
         let (operation, text) = match counted {
-            Counted::Plan => ("plan", format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy.")),
-            Counted::Apply => {
-                ("apply", format!("Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed."))
+            Counted::Plan => {
+                ("plan", format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy."))
             }
+            Counted::Apply => (
+                "apply",
+                format!("Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed."),
+            ),
             Counted::Destroy => ("destroy", format!("Destroy complete! Resources: {destroy} destroyed.")),
         };
         let changes = json!({

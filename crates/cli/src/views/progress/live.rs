@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::{Hooks, Importing};
 use groma_engine::hooks::{Operation, Subject};
+use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 
 use super::counter::Counter;

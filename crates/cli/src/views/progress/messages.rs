@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::{Hooks, Importing};
 use groma_engine::hooks::{Operation, Subject};
+use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
@@ -106,7 +106,8 @@ impl Hooks for MessageProgress {
 
     fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
         let text = format!("{address}: Provisioning with '{provisioner}'...");
-        self.stream.send(Message::new("provision_start", text).with("hook", provision_hook(address, provisioner, None)));
+        self.stream
+            .send(Message::new("provision_start", text).with("hook", provision_hook(address, provisioner, None)));
     }
 
     fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
@@ -117,12 +118,14 @@ impl Hooks for MessageProgress {
 
     fn provision_complete(&self, address: &ResourceInstance, provisioner: &str) {
         let text = format!("{address}: ({provisioner}) Provisioning complete");
-        self.stream.send(Message::new("provision_complete", text).with("hook", provision_hook(address, provisioner, None)));
+        self.stream
+            .send(Message::new("provision_complete", text).with("hook", provision_hook(address, provisioner, None)));
     }
 
     fn provision_errored(&self, address: &ResourceInstance, provisioner: &str) {
         let text = format!("{address}: ({provisioner}) Provisioning errored");
-        self.stream.send(Message::new("provision_errored", text).with("hook", provision_hook(address, provisioner, None)));
+        self.stream
+            .send(Message::new("provision_errored", text).with("hook", provision_hook(address, provisioner, None)));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
