@@ -2,7 +2,6 @@
 
 mod bench;
 mod conform;
-mod proto;
 mod schemas;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +11,6 @@ const TASKS: &str = "\
 tasks:
   bench [OPTIONS]   measure the release build; see below
   conform [PART]    our plugins under real Terraform, our client against a Go provider; the part is: providers
-  proto [--check]   generate the messages of the plugin protocol from crates/plugin/src/proto/*.proto
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)";
 
@@ -23,7 +21,6 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&workspace_root(), rest),
         Some(bench::MEASURED) => return bench::measured_task(rest),
         Some("conform") => conform::run(&workspace_root(), rest),
-        Some("proto") => proto::run(&workspace_root(), rest),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
         Some(other) => Err(format!("no task is called {other:?}\n{TASKS}\n{}", bench::HELP)),
         None => Err(format!("{TASKS}\n{}", bench::HELP)),

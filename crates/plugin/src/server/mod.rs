@@ -1,9 +1,21 @@
 //! A provider as a plugin process that Terraform, OpenTofu and Groma run.
 //!
 //! ```no_run
-//! # fn my_provider() -> std::sync::Arc<dyn groma_provider::Provider> { unimplemented!() }
+//! use groma_provider::{Attribute, Block, NestedBlock, Schema};
+//! use groma_scripted::{DataScript, Scripted};
+//! use groma_value::{Type, Value};
+//!
 //! fn main() -> std::process::ExitCode {
-//!     groma_plugin::serve("registry.terraform.io/example/notes", my_provider())
+//!     let greeting = Block::new(
+//!         [("name", Attribute::required(Type::String)), ("text", Attribute::computed(Type::String))],
+//!         [] as [(&str, NestedBlock); 0],
+//!     );
+//!     let greet = DataScript::new(Schema::new(greeting)).returning(|config| {
+//!         let name = config.attribute("name").and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+//!         vec![("text", Value::string(format!("Good morning, {name}.")))]
+//!     });
+//!     let provider = Scripted::new("hello").data("hello_greeting", greet);
+//!     groma_plugin::serve("registry.terraform.io/example/hello", std::sync::Arc::new(provider))
 //! }
 //! ```
 //!

@@ -1,13 +1,16 @@
-//! Generates the messages and stubs of the plugin protocol from its definitions.
+//! Generates the messages and stubs of the plugin protocol from the definitions in `src/proto`.
 
+use std::error::Error;
 use std::path::Path;
 
-/// The definitions of the provider's calls, for which the client has a table of its own instead of stubs.
-const PROVIDER: [&str; 2] = ["tfplugin6", "tfplugin5"];
-/// The definitions of what surrounds them.
-const HOST: [&str; 2] = ["plugin", "health"];
+use prost_types::DescriptorProto;
+
 /// Where the definitions are.
-const FOLDER: &str = "crates/plugin/src/proto";
+const FOLDER: &str = "src/proto";
+/// The definitions of the provider's calls, for which the client has a table of its own instead of stubs.
+const PROVIDER: [&str; 2] = ["tfplugin6.proto", "tfplugin5.proto"];
+/// The definitions of what surrounds them.
+const HOST: [&str; 2] = ["plugin.proto", "health.proto"];
 
 /// What version 5 calls otherwise than version 6.
 const RENAMED: [(&str, &str); 5] = [
@@ -21,39 +24,23 @@ const RENAMED: [(&str, &str); 5] = [
 /// The messages that differ between the versions on the wire, or hold one that does.
 const OF_THEIR_OWN: [&str; 4] = ["Schema", "ActionSchema", "GetProviderSchema", "GetProviderSchema.Response"];
 
-/// Writes the generated code; with `check`, only says whether it is as it would be written.
-pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    let check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => return Err("proto takes --check or nothing".to_owned()),
-    };
-    let folder = root.join(FOLDER);
-    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
-    generate(&folder, scratch.path())?;
-    let generated = folder.join("generated");
-    std::fs::create_dir_all(&generated).map_err(|error| error.to_string())?;
-    for name in ["tfplugin6.rs", "tfplugin5.rs", "plugin.rs", "grpc.health.v1.rs"] {
-        let made = std::fs::read_to_string(scratch.path().join(name)).map_err(|error| format!("{name}: {error}"))?;
-        let path = generated.join(name);
-        if check {
-            if std::fs::read_to_string(&path).ok().as_deref() != Some(&*made) {
-                return Err(format!("{} is not what its definition says: run cargo xtask proto", path.display()));
-            }
-        } else {
-            std::fs::write(&path, made).map_err(|error| format!("{}: {error}", path.display()))?;
-        }
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = std::env::var_os("OUT_DIR").ok_or("cargo says where to write")?;
+    for name in PROVIDER.iter().chain(&HOST) {
+        println!("cargo::rerun-if-changed={FOLDER}/{name}");
     }
-    Ok(())
+    host(Path::new(&out))?;
+    provider(Path::new(&out))
 }
 
-fn generate(folder: &Path, out: &Path) -> Result<(), String> {
-    let host =
-        protox::compile(HOST.map(|name| format!("{name}.proto")), [folder]).map_err(|error| error.to_string())?;
-    let builder = tonic_prost_build::configure().build_transport(false).out_dir(out);
-    builder.compile_fds(host).map_err(|error| error.to_string())?;
-    let files = PROVIDER.map(|name| format!("{name}.proto"));
-    let descriptors = protox::compile(files, [folder]).map_err(|error| error.to_string())?;
+fn host(out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(HOST, [FOLDER])?;
+    Ok(tonic_prost_build::configure().build_transport(false).out_dir(out).compile_fds(descriptors)?)
+}
+
+/// Version 5 gets the messages of version 6 wherever the two are the same on the wire.
+fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(PROVIDER, [FOLDER])?;
     let of_version_5 = descriptors.file.iter().find(|file| file.package() == "tfplugin5");
     let mut names = Vec::new();
     for message in of_version_5.into_iter().flat_map(|file| &file.message_type) {
@@ -68,15 +55,15 @@ fn generate(folder: &Path, out: &Path) -> Result<(), String> {
     for name in names.iter().filter(|name| !is_of_its_own(name)) {
         builder = builder.extern_path(format!(".tfplugin5.{name}"), rust_path(name));
     }
-    builder = builder.extern_path(".tfplugin5.StringKind", rust_path("StringKind"));
-    builder.compile_fds(descriptors).map_err(|error| error.to_string())
+    Ok(builder.extern_path(".tfplugin5.StringKind", rust_path("StringKind")).compile_fds(descriptors)?)
 }
 
 fn is_of_its_own(name: &str) -> bool {
     OF_THEIR_OWN.contains(&name) || name.starts_with("Schema.")
 }
 
-fn collect(message: &prost_types::DescriptorProto, prefix: &str, names: &mut Vec<String>) {
+/// The names of a message and of all that is inside it.
+fn collect(message: &DescriptorProto, prefix: &str, names: &mut Vec<String>) {
     // The entries of maps have no type of their own in the generated code.
     if message.options.as_ref().is_some_and(|options| options.map_entry()) {
         return;
