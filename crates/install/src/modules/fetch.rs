@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use groma_config::Package;
 
-use super::archive::Archive;
 use super::copy::{copy_folder, link, remove};
 use super::error::FetchError;
 use super::{git, pattern, web};
+use crate::archive::{Archive, Links};
 use crate::http::Http;
 
 /// How often one page may lead to another.
@@ -138,7 +138,7 @@ fn folder(path: &str, target: &Path) -> Result<(), FetchError> {
     let kind = kind.ok_or_else(|| FetchError::Other(format!("{path} is neither a folder nor an archive")))?;
     let file = File::open(source).map_err(FetchError::file(format!("{path} cannot be read")))?;
     let name = source.file_stem().unwrap_or_default().to_string_lossy();
-    kind.unpack(file, target, &name)
+    kind.unpack(file, target, &name, Links::Inside).map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
 /// Moves what was fetched, or the meant folder of it, to its place.

@@ -3,7 +3,6 @@
 //! [`ModuleInstaller`] is asked by the loader of configurations for each called module, fetches what is not there yet, and knows at the
 //! end what the manifest of installed modules has to say.
 
-mod archive;
 mod checksum;
 mod copy;
 mod error;

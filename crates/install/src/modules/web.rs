@@ -7,9 +7,9 @@ use std::path::Path;
 use groma_config::Package;
 use reqwest::Url;
 
-use super::archive::Archive;
 use super::checksum;
 use super::error::FetchError;
+use crate::archive::{Archive, Links};
 use crate::http::Http;
 
 /// The largest download.
@@ -61,7 +61,8 @@ async fn unpack(http: &Http, url: &Url, kind: Archive, sum: Option<&str>, target
     rewind(&mut file)?;
     let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
     let name = name.rsplit_once('.').map_or(name, |(name, _)| name);
-    kind.unpack(file, target, if name.is_empty() { "file" } else { name })
+    kind.unpack(file, target, if name.is_empty() { "file" } else { name }, Links::Inside)
+        .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
 /// Asks a page where the package is: a header or an element of its head says so.

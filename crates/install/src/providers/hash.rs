@@ -80,3 +80,29 @@ fn digest(from: &mut dyn Read) -> io::Result<Vec<u8>> {
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+    use crate::archive::{Archive, Links};
+
+    #[test]
+    fn an_archive_and_the_folder_it_unpacks_to_have_one_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.zip");
+        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
+        for name in ["b", "a/c", "a-b"] {
+            writer.start_file(name, SimpleFileOptions::default().unix_permissions(0o755)).unwrap();
+            writer.write_all(name.as_bytes()).unwrap();
+        }
+        writer.finish().unwrap();
+        let target = folder.path().join("unpacked");
+        Archive::Zip.unpack(File::open(&path).unwrap(), &target, "", Links::Refused).unwrap();
+        let mut archive = ZipArchive::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(content_hash(&mut archive).unwrap(), folder_hash(&target).unwrap());
+    }
+}

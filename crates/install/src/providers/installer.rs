@@ -246,6 +246,14 @@ impl Installer {
 }
 
 impl Installation {
+    /// With what a later installation of other providers came to.
+    pub fn add(&mut self, later: Self) {
+        self.locks.providers.extend(later.locks.providers);
+        self.hashed_here.extend(later.hashed_here);
+        self.has_third_party |= later.has_third_party;
+        self.warnings.append(later.warnings);
+    }
+
     fn take(
         &mut self,
         address: &ProviderAddress,

@@ -4,7 +4,6 @@
 //! `registry`, `network_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
 //! `elsewhere`, `selection`.
 
-mod archive;
 mod elsewhere;
 mod fetch;
 pub mod filesystem;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
 
-use super::archive::unpack;
 use super::filesystem::package_folder;
 use super::platform::Platform;
+use crate::archive::{Archive, Links};
 
 /// A folder of unpacked packages, `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +43,7 @@ impl Store {
         let result = (|| {
             let scratch = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(parent)?;
             let fresh = scratch.path().join("package");
-            fs::create_dir(&fresh)?;
-            unpack(archive, &fresh)?;
+            Archive::Zip.unpack(fs::File::open(archive)?, &fresh, "", Links::Refused)?;
             replace(&fresh, target, scratch.path())
         })();
         if result.is_err() {

@@ -1,5 +1,6 @@
 //! From the texts of configuration files to what they mean.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
@@ -46,20 +47,23 @@ impl Reader<'_> {
     fn file(&mut self, path: &Path) {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) => {
-                self.problems.push(Diagnostic::error(
-                    "Error reading CLI configuration",
-                    format!("The CLI configuration file {} cannot be read: {error}.", path.display()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.problems.push(Diagnostic::warning(
+                    "Unable to open CLI configuration file",
+                    format!("The CLI configuration file at {path:?} does not exist."),
                 ));
+                return;
+            }
+            Err(error) => {
+                self.problems.push(Diagnostic::error(format!("Error reading {}: {error}", path.display()), ""));
                 return;
             }
         };
         match parse(&text) {
             Ok(entries) => entries.iter().for_each(|entry| self.entry(path, entry)),
-            Err(problem) => self.problems.push(Diagnostic::error(
-                "Error parsing CLI configuration",
-                format!("Error parsing {}: {problem}", path.display()),
-            )),
+            Err(problem) => {
+                self.problems.push(Diagnostic::error(format!("Error parsing {}: {problem}", path.display()), ""));
+            }
         }
     }
 
@@ -71,18 +75,13 @@ impl Reader<'_> {
         match (&entry.key[..], &entry.value) {
             ("plugin_cache_dir", Setting::Text(text)) => {
                 let folder = self.path(text);
-                if folder.is_dir() {
-                    self.found.plugin_cache = Some(folder);
-                } else {
-                    self.problems.push(Diagnostic::error(
-                        "The specified plugin cache dir cannot be opened",
-                        format!(
-                            "{}:{}: {} is no folder. Make it, or correct plugin_cache_dir.",
-                            path.display(),
-                            entry.line,
-                            folder.display()
-                        ),
-                    ));
+                match std::fs::metadata(&folder) {
+                    Ok(_) => self.found.plugin_cache = Some(folder),
+                    Err(error) => {
+                        let folder = folder.display();
+                        let summary = format!("The specified plugin cache dir {folder} cannot be opened: {error}");
+                        self.wrong(path, entry.line, &summary, "make the folder, or correct plugin_cache_dir");
+                    }
                 }
             }
             ("plugin_cache_may_break_dependency_lock_file", Setting::Bool(value)) => {
@@ -115,7 +114,9 @@ impl Reader<'_> {
 
     fn credentials(&mut self, path: &Path, line: usize, host: &str, content: &[Entry]) {
         if Services::of(host, Map::new()).is_err() {
-            self.wrong(path, line, "Invalid credentials block", &format!("The hostname {host:?} is not valid"));
+            let summary = format!("The credentials {host:?} block has an invalid hostname");
+            self.wrong(path, line, &summary, "a label such as app.example.com is expected");
+            return;
         }
         if let Some(token) = text(content, "token") {
             self.found.tokens.push((host.to_owned(), Token::new(token)));
@@ -131,18 +132,17 @@ impl Reader<'_> {
         }
         match Services::of(host, services) {
             Ok(services) => self.found.services.push(services),
-            Err(_) => self.wrong(path, line, "Invalid host block", &format!("The hostname {host:?} is not valid")),
+            Err(_) => {
+                let summary = format!("The host {host:?} block has an invalid hostname");
+                self.wrong(path, line, &summary, "a label such as app.example.com is expected");
+            }
         }
     }
 
     fn helper(&mut self, path: &Path, line: usize, name: &str, content: &[Entry]) {
         if self.found.helper.is_some() {
-            self.wrong(
-                path,
-                line,
-                "Too many credentials_helper blocks",
-                "there may be one credentials_helper block only",
-            );
+            let summary = "No more than one credentials_helper block may be specified";
+            self.wrong(path, line, summary, "this is the second one");
             return;
         }
         self.found.helper = Some(HelperSetting { name: name.to_owned(), arguments: texts(content, "args") });
@@ -150,12 +150,8 @@ impl Reader<'_> {
 
     fn installation(&mut self, path: &Path, entry: &Entry, content: &[Entry]) {
         if self.found.methods.is_some() {
-            self.wrong(
-                path,
-                entry.line,
-                "Too many provider_installation blocks",
-                "there may be one provider_installation block only",
-            );
+            let summary = "No more than one provider_installation block may be specified";
+            self.wrong(path, entry.line, summary, "this is the second one");
             return;
         }
         let mut methods = Vec::new();
@@ -231,7 +227,7 @@ impl Reader<'_> {
                         self.wrong(
                             path,
                             method.line,
-                            SUMMARY,
+                            "Invalid URL for provider installation source",
                             "network_mirror needs the argument \"url\", an address that begins with https:",
                         );
                         None
@@ -248,7 +244,9 @@ impl Reader<'_> {
                 None
             }
             other => {
-                self.wrong(path, method.line, SUMMARY, &format!("unknown installation method {other:?}: known are direct, filesystem_mirror, network_mirror and dev_overrides"));
+                let known = "direct, filesystem_mirror, network_mirror, oci_mirror and dev_overrides";
+                let detail = format!("Unknown provider installation method {other:?}; known are {known}");
+                self.wrong(path, method.line, SUMMARY, &detail);
                 None
             }
         }
@@ -262,7 +260,10 @@ impl Reader<'_> {
                 None => self.wrong(
                     path,
                     method.line,
-                    &format!("Invalid provider_installation method {name} patterns"),
+                    match name {
+                        "include" => "Invalid provider source inclusion patterns",
+                        _ => "Invalid provider source exclusion patterns",
+                    },
                     &format!("{written:?} is no pattern such as example.com/*/*"),
                 ),
             }
@@ -372,7 +373,7 @@ mod tests {
             "provider_installation {\n  network_mirror { url = \"http://m\" }\n  magic {}\n}\nplugin_cache_dir = \"/no/such\"\n",
         );
         assert!(problems[0].contains("rc:2") && problems[0].contains("https:"), "{problems:?}");
-        assert!(problems[1].contains("unknown installation method \"magic\""), "{problems:?}");
-        assert!(problems[2].starts_with("The specified plugin cache dir cannot be opened"), "{problems:?}");
+        assert!(problems[1].contains("Unknown provider installation method \"magic\""), "{problems:?}");
+        assert!(problems[2].starts_with("The specified plugin cache dir /no/such cannot be opened"), "{problems:?}");
     }
 }

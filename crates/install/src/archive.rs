@@ -1,0 +1,292 @@
+//! Unpacking archives that nobody has to trust: nothing is written outside of the folder they are unpacked into.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path};
+
+/// How an archive is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Archive {
+    Zip,
+    Tar(Packing),
+    /// One file, packed.
+    Single(Packing),
+}
+
+/// How the bytes of an archive are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstandard,
+}
+
+/// What becomes of links in an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// They are made if they lead to somewhere inside.
+    Inside,
+    /// The archive is refused.
+    Refused,
+}
+
+/// The longest endings first.
+const ENDINGS: [(&str, Archive); 14] = [
+    ("tar.bz2", Archive::Tar(Packing::Bzip2)),
+    ("tar.gz", Archive::Tar(Packing::Gzip)),
+    ("tar.xz", Archive::Tar(Packing::Xz)),
+    ("tar.zst", Archive::Tar(Packing::Zstandard)),
+    ("tbz2", Archive::Tar(Packing::Bzip2)),
+    ("tgz", Archive::Tar(Packing::Gzip)),
+    ("txz", Archive::Tar(Packing::Xz)),
+    ("tzst", Archive::Tar(Packing::Zstandard)),
+    ("tar", Archive::Tar(Packing::None)),
+    ("zip", Archive::Zip),
+    ("bz2", Archive::Single(Packing::Bzip2)),
+    ("gz", Archive::Single(Packing::Gzip)),
+    ("xz", Archive::Single(Packing::Xz)),
+    ("zst", Archive::Single(Packing::Zstandard)),
+];
+
+/// The largest archive that is unpacked, so that a small download cannot fill the disk.
+const LARGEST: u64 = 8 << 30;
+
+impl Archive {
+    /// What `?archive=` means.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        ENDINGS.iter().find(|(ending, _)| *ending == name).map(|(_, archive)| *archive)
+    }
+
+    /// What the end of a path says.
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
+        let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
+        ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)
+    }
+
+    /// Unpacks `file` into `target`; a single file gets `name`.
+    ///
+    /// # Errors
+    /// It is no such archive, is damaged or too large, or has an entry that would be written outside of the folder or a link that is
+    /// refused. Then parts may be in `target`.
+    pub(crate) fn unpack(self, file: File, target: &Path, name: &str, links: Links) -> io::Result<()> {
+        fs::create_dir_all(target)?;
+        match self {
+            Self::Zip => unpack_zip(file, target, links),
+            Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links),
+            Self::Single(packing) => {
+                let mut out = File::create(target.join(name))?;
+                io::copy(&mut packing.open(file)?, &mut out).map(drop)
+            }
+        }
+    }
+}
+
+impl Packing {
+    fn open(self, file: File) -> io::Result<Box<dyn Read>> {
+        let file = BufReader::new(file);
+        let plain: Box<dyn Read> = match self {
+            Self::None => Box::new(file),
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(file)),
+            Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(file)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(file, true)),
+            Self::Zstandard => Box::new(zstd::Decoder::with_buffer(file)?),
+        };
+        Ok(Box::new(plain.take(LARGEST)))
+    }
+}
+
+fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links) -> io::Result<()> {
+    let mut archive = tar::Archive::new(content);
+    archive.set_preserve_permissions(true);
+    archive.set_overwrite(true);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        if let Some(leads) = entry.link_name()? {
+            let from = if entry.header().entry_type().is_hard_link() { Path::new("") } else { parent(&path) };
+            check_link(&path.to_string_lossy(), from, &leads, links)?;
+        }
+        if !entry.unpack_in(target)? {
+            return Err(outside(&path.to_string_lossy()));
+        }
+    }
+    Ok(())
+}
+
+fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
+    // Links come last: no file is written through one.
+    let mut links_to_make = Vec::new();
+    let mut left = LARGEST;
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).map_err(io::Error::other)?;
+        let name = entry.name().map_err(io::Error::other)?.into_owned();
+        let path = safe(&name)?;
+        let place = target.join(path);
+        if entry.is_dir() {
+            fs::create_dir_all(&place)?;
+            continue;
+        }
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        if entry.is_symlink() {
+            let mut leads = String::new();
+            entry.by_ref().take(4096).read_to_string(&mut leads)?;
+            check_link(&name, parent(path), Path::new(&leads), links)?;
+            links_to_make.push((leads, place));
+            continue;
+        }
+        let mut out = File::create(&place)?;
+        let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
+        left = left.checked_sub(written).ok_or_else(|| refused(&name, "makes the package larger than 8 GiB"))?;
+        allow(&out, entry.unix_mode())?;
+    }
+    links_to_make.iter().try_for_each(|(leads, place)| link(Path::new(leads), place))
+}
+
+/// The entry's name as a path that stays below the folder.
+fn safe(name: &str) -> io::Result<&Path> {
+    let path = Path::new(name);
+    let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !stays || name.is_empty() || name.contains(['\\', '\0']) { Err(outside(name)) } else { Ok(path) }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// Refuses the link `name` in the folder `from` if it leads out of the archive, or if there are to be none.
+fn check_link(name: &str, from: &Path, leads: &Path, links: Links) -> io::Result<()> {
+    if links == Links::Refused {
+        return Err(refused(name, "is a link, which packages of providers must not have"));
+    }
+    let mut depth = 0_usize;
+    for step in from.components().chain(leads.components()) {
+        match step {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            _ => return Err(refused(name, "is a link that leads outside of the package's folder")),
+        }
+    }
+    Ok(())
+}
+
+fn outside(name: &str) -> io::Error {
+    refused(name, "would be written outside of the package's folder")
+}
+
+fn refused(name: &str, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the archive is refused: its entry {name:?} {why}"))
+}
+
+#[cfg(unix)]
+fn link(leads: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(leads, place)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, place: &Path) -> io::Result<()> {
+    Err(refused(&place.to_string_lossy(), "is a link, which this system cannot make"))
+}
+
+#[cfg(unix)]
+fn allow(file: &File, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    // Neither set-user-id nor anything else beyond reading, writing and running.
+    mode.map_or(Ok(()), |mode| file.set_permissions(fs::Permissions::from_mode((mode & 0o777) | 0o600)))
+}
+
+#[cfg(not(unix))]
+fn allow(_: &File, _: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    fn tarred(entries: &[(&str, &str)]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut builder = tar::Builder::new(&mut file);
+        for (name, content) in entries {
+            let mut header = tar::Header::new_gnu();
+            // The builder refuses such names; an attacker does not use it.
+            let bytes = &mut header.as_old_mut().name;
+            bytes[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_size(content.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            builder.append(&header, content.as_bytes()).unwrap();
+        }
+        builder.finish().unwrap();
+        drop(builder);
+        io::Seek::rewind(&mut file).unwrap();
+        file
+    }
+
+    /// A zip file, unpacked into `in/side` of a scratch folder.
+    fn unzipped(links: Links, make: impl FnOnce(&mut ZipWriter<File>)) -> (tempfile::TempDir, io::Result<()>) {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = folder.path().join("a.zip");
+        let mut writer = ZipWriter::new(File::create(&archive).unwrap());
+        make(&mut writer);
+        writer.finish().unwrap();
+        let result = Archive::Zip.unpack(File::open(archive).unwrap(), &folder.path().join("in/side"), "", links);
+        (folder, result)
+    }
+
+    #[test]
+    fn entries_of_a_tar_file_stay_in_their_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("in");
+        let tar = Archive::Tar(Packing::None);
+        tar.unpack(tarred(&[("a/main.tf", "x")]), &target, "", Links::Inside).unwrap();
+        assert_eq!(fs::read_to_string(target.join("a/main.tf")).unwrap(), "x");
+        assert!(tar.unpack(tarred(&[("../evil", "x")]), &target, "", Links::Inside).is_err());
+        assert!(!folder.path().join("evil").exists());
+    }
+
+    #[test]
+    fn entries_of_a_zip_file_stay_in_their_folder() {
+        for name in ["../outside", "/tmp/outside", "a/../../outside", "..\\outside"] {
+            let (folder, result) = unzipped(Links::Inside, |writer| {
+                writer.start_file(name, SimpleFileOptions::default()).unwrap();
+                writer.write_all(b"x").unwrap();
+            });
+            let problem = result.unwrap_err().to_string();
+            assert!(problem.contains("would be written outside"), "{name}: {problem}");
+            assert!(!folder.path().join("in/outside").exists());
+        }
+    }
+
+    #[test]
+    fn links_lead_inside_or_are_refused() {
+        let linked = |links, leads: &str| {
+            unzipped(links, |writer| writer.add_symlink("a/link", leads, SimpleFileOptions::default()).unwrap())
+        };
+        let (folder, result) = linked(Links::Inside, "../b");
+        result.unwrap();
+        assert_eq!(fs::read_link(folder.path().join("in/side/a/link")).unwrap(), Path::new("../b"));
+        for leads in ["../../b", "/etc/passwd"] {
+            assert!(linked(Links::Inside, leads).1.unwrap_err().to_string().contains("leads outside"), "{leads}");
+        }
+        assert!(linked(Links::Refused, "../b").1.unwrap_err().to_string().contains("is a link"));
+    }
+
+    #[test]
+    fn kinds_are_told_by_the_end_of_the_path() {
+        assert_eq!(Archive::of_path("/x/m.tar.gz"), Some(Archive::Tar(Packing::Gzip)));
+        assert_eq!(Archive::of_path("/x/m.zip"), Some(Archive::Zip));
+        assert_eq!(Archive::of_path("/x/zip"), None);
+        assert_eq!(Archive::named("tgz"), Some(Archive::Tar(Packing::Gzip)));
+    }
+}
