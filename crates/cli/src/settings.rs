@@ -37,8 +37,6 @@ pub struct Settings {
     pub home: Option<PathBuf>,
     /// The registry of provider sources that name none: `GROMA_REGISTRY`.
     pub registry: Option<String>,
-    /// The file of `TF_CLI_CONFIG_FILE`, else `.terraformrc` in the home folder.
-    pub cli_configuration: Option<PathBuf>,
     /// Providers that run already, as JSON: `TF_REATTACH_PROVIDERS`.
     pub reattach: Option<String>,
     /// Whether plugin processes are talked to in the clear: `TF_DISABLE_PLUGIN_TLS`.
@@ -102,9 +100,6 @@ impl Settings {
             }),
             home: get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from),
             registry: get("GROMA_REGISTRY").map(str::to_owned),
-            cli_configuration: get("TF_CLI_CONFIG_FILE")
-                .map(PathBuf::from)
-                .or_else(|| get("HOME").map(|home| PathBuf::from(home).join(".terraformrc"))),
             reattach: get("TF_REATTACH_PROVIDERS").map(str::to_owned),
             plugins_in_the_clear: get("TF_DISABLE_PLUGIN_TLS").is_some(),
             environment: environment.to_vec(),

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostics, Severity, Sources};
+use groma_install::settings::CliConfiguration;
 
 use super::outcome::Outcome;
+use super::servers::cli_configuration;
 use crate::arguments::{Flag, View};
 use crate::clock;
 use crate::log::{Level, Log};
@@ -20,6 +22,8 @@ use crate::views::wording::Wording;
 /// Settings, streams and names.
 pub(super) struct Context {
     pub settings: Settings,
+    /// What the files of the CLI configuration say.
+    pub cli: CliConfiguration,
     pub streams: Streams,
     pub sources: Arc<Sources>,
     pub wording: Wording,
@@ -48,6 +52,7 @@ impl Context {
             colors: settings.colors,
             log: Log::open(settings.log.as_ref()),
             settings,
+            cli: CliConfiguration::default(),
             streams: Streams::of_process(),
             sources: Arc::default(),
             wording,
@@ -57,6 +62,24 @@ impl Context {
             messages: None,
             interrupts: None,
         }
+    }
+
+    /// Reads the files of the CLI configuration. What is wrong with them ends no command, and is no part of its output: it is told on
+    /// standard error at once.
+    pub fn read_cli_configuration(&mut self) {
+        let (cli, problems) = cli_configuration(&self.settings, &self.original_directory);
+        self.cli = cli;
+        if problems.is_empty() {
+            return;
+        }
+        let mut text = "There are some problems with the CLI configuration:\n".to_owned();
+        let writer = self.text(self.streams.error);
+        problems.iter().for_each(|problem| writer.write(problem, &self.sources, &mut text));
+        if problems.has_errors() {
+            let product = &self.wording.product;
+            text.push_str(&format!("\nAs a result of the above problems, {product} may not behave as intended.\n\n"));
+        }
+        self.streams.print_error(&text);
     }
 
     /// Takes the flags of texts into account.

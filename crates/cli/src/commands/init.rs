@@ -9,8 +9,9 @@ use groma_install::providers::Event;
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, has_files, load_directory};
 use super::context::Context;
-use super::init_providers;
+use super::init_providers::ProviderSteps;
 use super::installation::{Lines, install};
+use super::operation::peek_state;
 use super::outcome::Outcome;
 use crate::arguments::{Flag, Init};
 use crate::settings::TERRAFORM_VERSION;
@@ -44,10 +45,21 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         "Initializing provider plugins found in the configuration...",
         "initializing_provider_plugin_from_config_message",
     );
-    let notices = init_providers::install(context, &teller, &configuration, arguments)?;
+    let mut providers = ProviderSteps::begin(context, &teller, arguments)?;
+    providers.configuration(&configuration)?;
     teller.gap(context);
     teller.heading(context, "Initializing the backend...", "initializing_backend_message");
-    state_paths(context, root, Elsewhere::default())?;
+    let paths = state_paths(context, root, Elsewhere::default())?;
+    if paths.read.exists() {
+        teller.gap(context);
+        teller.heading(
+            context,
+            "Initializing provider plugins found in the state...",
+            "initializing_provider_plugin_from_state_message",
+        );
+        providers.state(&peek_state(paths)?)?;
+    }
+    let notices = providers.finish()?;
     notices.tell(context, &teller);
     context.show(&warnings);
     teller.success(context);

@@ -1,6 +1,6 @@
 //! The providers' part of `init`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use groma_address::ProviderAddress;
@@ -8,12 +8,13 @@ use groma_config::Configuration;
 use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Platform, Selecting, Source};
+use groma_state::State;
 
 use super::context::Context;
 use super::init::Teller;
 use super::outcome::fail;
 use super::packages::{builtin, installer, locks, methods, needed, reattached};
-use super::servers::{cli_configuration, wait};
+use super::servers::wait;
 use crate::arguments::{Flag, Init};
 
 /// What is to be told about the lock file when the backend is ready.
@@ -31,44 +32,107 @@ enum LockFileMode {
     ReadOnly,
 }
 
-/// Installs the packages that `configuration` needs.
-///
-/// # Errors
-/// What cannot be installed, and why.
-pub(super) fn install(
-    context: &Context,
-    teller: &Teller,
-    configuration: &Configuration,
-    arguments: &Init,
-) -> Result<Notices, Diagnostics> {
-    let mode = lock_file_mode(arguments)?;
-    let mut notices = Notices::default();
-    let before = locks(&mut notices.warnings);
-    if notices.warnings.has_errors() {
-        return Err(notices.warnings);
+/// The installation of a run of `init`: in steps, one for what the configuration needs and one for what the state needs besides.
+pub(super) struct ProviderSteps<'a> {
+    context: &'a Context,
+    teller: &'a Teller,
+    arguments: &'a Init,
+    mode: LockFileMode,
+    before: Locks,
+    needed: BTreeSet<ProviderAddress>,
+    done: Installation,
+    notices: Notices,
+}
+
+impl<'a> ProviderSteps<'a> {
+    /// # Errors
+    /// A flag or the lock file is wrong.
+    pub fn begin(context: &'a Context, teller: &'a Teller, arguments: &'a Init) -> Result<Self, Diagnostics> {
+        let mode = lock_file_mode(arguments)?;
+        let mut notices = Notices::default();
+        let before = locks(&mut notices.warnings);
+        if notices.warnings.has_errors() {
+            return Err(notices.warnings);
+        }
+        notices.warnings.append(overrides_warning(context, &context.cli.overrides));
+        let (needed, done) = (BTreeSet::new(), Installation::default());
+        Ok(Self { context, teller, arguments, mode, before, needed, done, notices })
     }
-    let cli = cli_configuration(context)?;
-    let all = needed(configuration);
-    let mut wanted = all.clone();
-    for address in builtin(&all, &cli, &before) {
-        teller.item(context, &format!("{address} is built in to {}", context.wording.product));
-        wanted.remove(&address);
+
+    /// Installs the packages that `configuration` needs.
+    ///
+    /// # Errors
+    /// What cannot be installed, and why.
+    pub fn configuration(&mut self, configuration: &Configuration) -> Result<(), Diagnostics> {
+        let all = needed(configuration);
+        for address in builtin(&all, &self.context.cli, &self.before) {
+            self.teller.item(self.context, &format!("{address} is built in to {}", self.context.wording.product));
+        }
+        let is_upgrade = self.arguments.upgrade.is_some_and(Flag::is_on);
+        let selecting = if is_upgrade { Selecting::Newest } else { Selecting::Locked };
+        let (context, teller) = (self.context, self.teller);
+        self.install(all, selecting, &mut |event| teller.event(context, &event))
     }
-    let running = reattached(context);
-    wanted.retain(|address, _| !running.contains(address) && !cli.overrides.contains_key(address));
-    notices.warnings.append(overrides_warning(context, &cli.overrides));
-    let methods = match &arguments.plugin_dir[..] {
-        [] => methods(context, &cli, &wanted),
-        folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
-    };
-    if wanted.is_empty() {
-        return finish(context, notices, mode, &before, Installation::default(), &all);
+
+    /// Installs the packages that only objects in the state need.
+    ///
+    /// # Errors
+    /// What cannot be installed, and why.
+    pub fn state(&mut self, state: &State) -> Result<(), Diagnostics> {
+        let in_state: BTreeSet<_> = state.resources().map(|(_, entry)| entry.provider.provider.clone()).collect();
+        let mut missing = BTreeMap::new();
+        let (context, teller) = (self.context, self.teller);
+        let reusing = |address: &ProviderAddress| {
+            teller.item(context, &format!("Reusing previous version of {}", address.display_short()));
+        };
+        for address in in_state {
+            // What the step before has put in place and verified is told again, as people know it, and not hashed again.
+            if let Some(lock) = self.done.locks.providers.get(&address) {
+                reusing(&address);
+                teller.event(context, &Event::Present(&address, &lock.version));
+            } else if !self.needed.contains(&address) {
+                missing.insert(address, Constraints::default());
+            }
+        }
+        self.install(missing, Selecting::Locked, &mut |event| match event {
+            Event::Reusing(address) => reusing(address),
+            other => teller.event(context, &other),
+        })
     }
-    let selecting = if arguments.upgrade.is_some_and(Flag::is_on) { Selecting::Newest } else { Selecting::Locked };
-    let installer = installer(context, &cli, methods)?;
-    let mut tell = |event: Event<'_>| teller.event(context, &event);
-    let installation = wait(installer.install(&wanted, &before, selecting, &mut tell))??;
-    finish(context, notices, mode, &before, installation, &all)
+
+    fn install(
+        &mut self,
+        all: BTreeMap<ProviderAddress, Constraints>,
+        selecting: Selecting,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Diagnostics> {
+        let cli = &self.context.cli;
+        let mut wanted = all.clone();
+        let running = reattached(self.context);
+        let without = builtin(&all, cli, &self.before);
+        wanted.retain(|address, _| {
+            !without.contains(address) && !running.contains(address) && !cli.overrides.contains_key(address)
+        });
+        self.needed.extend(all.into_keys());
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let methods = match &self.arguments.plugin_dir[..] {
+            [] => methods(self.context, &wanted),
+            folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
+        };
+        let installer = installer(self.context, methods)?;
+        self.done.add(wait(installer.install(&wanted, &self.before, selecting, tell))??);
+        Ok(())
+    }
+
+    /// Writes the lock file.
+    ///
+    /// # Errors
+    /// It must not be written and would have to be, or cannot be written.
+    pub fn finish(self) -> Result<Notices, Diagnostics> {
+        finish(self.context, self.notices, self.mode, &self.before, self.done, &self.needed)
+    }
 }
 
 fn lock_file_mode(arguments: &Init) -> Result<LockFileMode, Diagnostics> {
@@ -94,13 +158,13 @@ fn finish(
     mode: LockFileMode,
     before: &Locks,
     installation: Installation,
-    needed: &BTreeMap<ProviderAddress, Constraints>,
+    needed: &BTreeSet<ProviderAddress>,
 ) -> Result<Notices, Diagnostics> {
     let Installation { mut locks, hashed_here, has_third_party, warnings } = installation;
     notices.warnings.append(warnings);
     // What runs without installation keeps its lock.
     for (address, lock) in &before.providers {
-        if needed.contains_key(address) && !locks.providers.contains_key(address) {
+        if needed.contains(address) && !locks.providers.contains_key(address) {
             locks.providers.insert(address.clone(), lock.clone());
         }
     }

@@ -10,7 +10,7 @@ use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places}
 use super::configuration::load_options;
 use super::context::Context;
 use super::outcome::fail;
-use super::services::discovery;
+use super::servers::discovery;
 
 /// Loads the configuration, and installs the modules that it calls.
 ///

@@ -30,7 +30,6 @@ mod provider_source;
 mod providers;
 mod schema;
 mod servers;
-mod services;
 mod show;
 mod state;
 mod taint;
@@ -80,6 +79,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     }
     let settings = Settings::of(&environment, chosen_workspace);
     let mut context = Context::new(program, settings, original);
+    context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
     context.given = given_variables(&arguments.task).map(in_order).unwrap_or_default();
     let outcome = match arguments.task {

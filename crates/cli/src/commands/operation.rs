@@ -97,6 +97,13 @@ pub(super) fn open_state(
     Ok((opened.store, opened.state))
 }
 
+/// The state as it is, for a command that neither waits for a lock nor tells of interrupted runs.
+pub(super) fn peek_state(paths: StatePaths) -> Result<State, Diagnostics> {
+    let opened = LocalStore::open(paths, TERRAFORM_VERSION, &Locking::Off, &|| true);
+    let (_, opened) = opened.map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+}
+
 /// Opens the state for a run that changes things: what an interrupted run left under way is for the engine to ask after.
 pub(super) fn open_for_changes(
     context: &mut Context,

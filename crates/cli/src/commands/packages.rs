@@ -15,7 +15,7 @@ use groma_install::settings::CliConfiguration;
 use super::context::Context;
 use super::plugins::Plugins;
 use super::provider_source::{is_cloud_control, is_included};
-use super::servers::{cli_configuration, discovery, implied_mirrors};
+use super::servers::{discovery, implied_mirrors};
 use crate::views::wording::Wording;
 
 /// What answers for the providers of a run.
@@ -55,13 +55,13 @@ impl Packages {
     }
 
     fn of_needed(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Result<Self, Diagnostics> {
-        let cli = cli_configuration(context)?;
+        let cli = &context.cli;
         let plugins = Plugins::of(context)?;
         // What is wrong with a lock file is told where it would be written anew.
         let locks = locks(&mut Diagnostics::new());
         let reattached = plugins.reattached().cloned().collect();
         let store = store(context);
-        let builtin = builtin(needed, &cli, &locks);
+        let builtin = builtin(needed, cli, &locks);
         let candidates = Candidates {
             builtin,
             reattached,
@@ -186,14 +186,11 @@ pub(super) fn store(context: &Context) -> Store {
 ///
 /// # Errors
 /// The network cannot be used.
-pub(super) fn installer(
-    context: &Context,
-    cli: &CliConfiguration,
-    methods: Vec<Method>,
-) -> Result<Installer, Diagnostics> {
+pub(super) fn installer(context: &Context, methods: Vec<Method>) -> Result<Installer, Diagnostics> {
+    let cli = &context.cli;
     let trust = if cli.cache_may_break_lock_file { CacheTrust::Any } else { CacheTrust::Locked };
     Ok(Installer {
-        sources: Sources { methods, discovery: discovery(context, cli)? },
+        sources: Sources { methods, discovery: discovery(context)? },
         store: store(context),
         cache: cli.plugin_cache.as_ref().map(|folder| Cache { store: Store::new(folder), trust }),
         platform: Platform::current(),
@@ -203,12 +200,8 @@ pub(super) fn installer(
 
 /// Where packages come from: as configured; else from the folders that are searched anyway, and from the registries for the providers that
 /// none of these folders has.
-pub(super) fn methods(
-    context: &Context,
-    cli: &CliConfiguration,
-    needed: &BTreeMap<ProviderAddress, Constraints>,
-) -> Vec<Method> {
-    if let Some(methods) = &cli.methods {
+pub(super) fn methods(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Vec<Method> {
+    if let Some(methods) = &context.cli.methods {
         return methods.clone();
     }
     let folders = implied_mirrors(&context.settings);

@@ -15,7 +15,7 @@ use super::configuration::{Empty, load_directory};
 use super::context::Context;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, locks, methods, needed};
-use super::servers::{cli_configuration, discovery, wait};
+use super::servers::{discovery, wait};
 use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
 
 /// What is to be done, and what with.
@@ -78,9 +78,8 @@ fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Resul
     if problems.has_errors() {
         return Err(problems);
     }
-    let cli = cli_configuration(context)?;
     let mut wanted = needed(&configuration);
-    for address in builtin(&wanted.clone(), &cli, &locks) {
+    for address in builtin(&wanted.clone(), &context.cli, &locks) {
         wanted.remove(&address);
     }
     let methods = match given {
@@ -88,7 +87,7 @@ fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Resul
         // What a mirror says about other machines is less than what the registry has signed.
         None => vec![Method::for_all(Source::Direct)],
     };
-    Ok(Work { wanted, locks, platforms, sources: Sources { methods, discovery: discovery(context, &cli)? } })
+    Ok(Work { wanted, locks, platforms, sources: Sources { methods, discovery: discovery(context)? } })
 }
 
 fn parsed_platforms(texts: &[String]) -> Result<Vec<Platform>, Diagnostics> {
@@ -172,8 +171,7 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
         ));
     };
     let mut work = work(context, &arguments.platform, None)?;
-    let cli = cli_configuration(context)?;
-    work.sources.methods = methods(context, &cli, &work.wanted);
+    work.sources.methods = methods(context, &work.wanted);
     if !arguments.lock_file.is_none_or(Flag::is_on) {
         work.locks = Locks::default();
     }

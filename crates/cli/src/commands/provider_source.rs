@@ -59,8 +59,8 @@ impl ProviderSource for Included {
 /// The state mentions a provider that no module requires, so nothing says which version is meant.
 fn not_required(address: &ProviderAddress) -> Diagnostic {
     let detail = format!(
-        "The state has objects of the provider {address}, and no module of the configuration requires it. Add it to required_providers and \
-         run init."
+        "The state has objects of the provider {address}, which no module of the configuration requires and which is not installed. Run \
+         init, which installs what the state needs too."
     );
-    Diagnostic::error("Provider not available", detail)
+    Diagnostic::error("Missing required provider", detail)
 }

@@ -15,23 +15,15 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::settings::Settings;
 
-/// What the files of the CLI configuration say.
-///
-/// # Errors
-/// Everything that is wrong with them.
-pub(super) fn cli_configuration(context: &Context) -> Result<CliConfiguration, Diagnostics> {
-    let settings = &context.settings;
-    let folder = configuration_folder(settings);
+/// What the files of the CLI configuration say, and what is wrong with them. `directory` is where the program was started.
+pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliConfiguration, Diagnostics) {
     let places = Places {
-        file: main_file(settings),
-        folder: folder.clone(),
+        file: main_file(settings, directory),
+        folder: configuration_folder(settings),
         home: settings.home.clone(),
         environment: settings.environment.clone(),
     };
     let (mut found, problems) = read(&places);
-    if problems.has_errors() {
-        return Err(problems);
-    }
     if let Some(cache) = settings.variable("TF_PLUGIN_CACHE_DIR") {
         found.plugin_cache = Some(PathBuf::from(cache));
     }
@@ -41,14 +33,13 @@ pub(super) fn cli_configuration(context: &Context) -> Result<CliConfiguration, D
     {
         found.cache_may_break_lock_file = true;
     }
-    Ok(found)
+    (found, problems)
 }
 
-/// The file that the environment names, else the one in the home folder; one that is not there says nothing, as containers and CI
-/// systems name files that only some of their users make.
-fn main_file(settings: &Settings) -> Option<PathBuf> {
+/// The file that the environment names, else the one in the home folder if it is there.
+fn main_file(settings: &Settings, directory: &Path) -> Option<PathBuf> {
     if let Some(named) = settings.variable("TF_CLI_CONFIG_FILE") {
-        return Some(PathBuf::from(named)).filter(|file| file.exists());
+        return Some(directory.join(named));
     }
     let home = settings.home.as_ref()?;
     [".terraformrc", ".tofurc"].iter().map(|name| home.join(name)).find(|file| file.is_file())
@@ -79,8 +70,8 @@ pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
 ///
 /// # Errors
 /// As [`http`]; the credentials helper is not to be found.
-pub(super) fn discovery(context: &Context, configuration: &CliConfiguration) -> Result<Discovery, Diagnostics> {
-    let settings = &context.settings;
+pub(super) fn discovery(context: &Context) -> Result<Discovery, Diagnostics> {
+    let (settings, configuration) = (&context.settings, &context.cli);
     let credentials = credentials(settings, configuration)?;
     Ok(Discovery::new(http(settings)?, Arc::new(credentials), configuration.services.clone()))
 }
