@@ -21,7 +21,7 @@ mod trail;
 
 pub use answer::Answer;
 pub use checked::{
-    Applied, ApplyInput, Checked, DataInput, ImportInput, Imported, LogHook, MoveInput, Moved, Opened, PlanInput,
+    ActionSubject, Applied, ApplyInput, Checked, DataInput, ImportInput, Imported, LogHook, MoveInput, Moved, Opened, PlanInput,
     PlanPurpose, Planned, Read, ReadData, ReadInput, StoredState, Subject,
 };
 pub use decode::BodyDecoder;

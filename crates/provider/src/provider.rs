@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::protocol::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, EphemeralResponse,
-    FunctionError, FunctionSignature, ImportRequest, ImportResponse, MoveRequest, MoveResponse, OpenEphemeralRequest,
-    OpenEphemeralResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
+    FunctionError, FunctionSignature, ImportRequest, ImportResponse, InvokeActionRequest, MoveRequest, MoveResponse,
+    OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
     ReadResponse, RenewEphemeralRequest, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
     UpgradeResponse, ValidateProviderRequest, ValidateRequest,
 };
@@ -194,6 +194,33 @@ pub trait Provider: Send + Sync {
     fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// The schema of an action type.
+    ///
+    /// # Errors
+    ///
+    /// What kept the provider from answering.
+    fn action_schema(&self, type_name: &str) -> SchemaLookup {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// Checks the configuration of an action.
+    fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let _ = request;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Says whether an action can be invoked with a configuration that may still hold unknown values.
+    fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
+        let _ = request;
+        Answer::ready(PlanActionResponse::default())
+    }
+
+    /// Does what an action stands for; its messages go to the request's `progress` as they come.
+    fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(unsupported("invoke_action", &request.type_name))
     }
 
     /// Calls a function.

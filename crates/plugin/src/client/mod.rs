@@ -1,5 +1,6 @@
 //! A plugin process as a provider.
 
+mod actions;
 mod ephemeral;
 mod methods;
 mod objects;

@@ -13,7 +13,7 @@ use groma_value::Value;
 
 use super::schemas::Kind;
 use super::session::Session;
-use super::{ephemeral, methods, objects, runtime};
+use super::{actions, ephemeral, methods, objects, runtime};
 use crate::proto::v6;
 use crate::transport::{self, Launch, LogSink, Reattach};
 use crate::wire;
@@ -283,6 +283,23 @@ impl Provider for Plugin {
             Err(FunctionError { text, argument: None })
         };
         self.converse(|session| ephemeral::call_function(session, request), otherwise)
+    }
+
+    fn action_schema(&self, type_name: &str) -> SchemaLookup {
+        self.lookup(Kind::Action, type_name)
+    }
+
+    fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| actions::validate(session, request), |problems| problems)
+    }
+
+    fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
+        let otherwise = |diagnostics| PlanActionResponse { deferred: None, diagnostics };
+        self.converse(|session| actions::plan(session, request), otherwise)
+    }
+
+    fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| actions::invoke(session, request), |problems| problems)
     }
 
     fn stop(&self) {

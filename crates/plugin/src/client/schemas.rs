@@ -32,6 +32,15 @@ pub(super) struct RawSchemas {
     functions: BTreeMap<String, v6::Function>,
     #[prost(btree_map = "string, bytes", tag = "8")]
     ephemeral_resources: BTreeMap<String, Vec<u8>>,
+    #[prost(btree_map = "string, message", tag = "11")]
+    actions: BTreeMap<String, RawAction>,
+}
+
+/// The schema of an action, which has a message of its own around it.
+#[derive(Clone, PartialEq, Message)]
+struct RawAction {
+    #[prost(bytes = "vec", optional, tag = "1")]
+    schema: Option<Vec<u8>>,
 }
 
 /// Which of the kinds of types a name is of.
@@ -40,6 +49,7 @@ pub(super) enum Kind {
     Resource,
     Data,
     Ephemeral,
+    Action,
 }
 
 /// What a provider declares.
@@ -101,6 +111,7 @@ impl Schemas {
             Kind::Resource => self.raw.resources.get(type_name),
             Kind::Data => self.raw.data_sources.get(type_name),
             Kind::Ephemeral => self.raw.ephemeral_resources.get(type_name),
+            Kind::Action => self.raw.actions.get(type_name).and_then(|action| action.schema.as_ref()),
         };
         let mut schema = bytes.map(|bytes| read(bytes, self.protocol, type_name)).transpose()?;
         let identity = self.identities.get(type_name).filter(|_| kind == Kind::Resource);

@@ -69,6 +69,23 @@ impl Session {
         }
     }
 
+    /// Calls the provider, which answers with many messages: each goes to `take` as it comes.
+    pub async fn stream<Q, R>(
+        &self,
+        method: Method<Q, R>,
+        request: Q,
+        mut take: impl FnMut(R),
+    ) -> Result<(), ProviderDiagnostics>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        match listen(&self.connection, method, request, &mut take).await {
+            Ok(()) => Ok(()),
+            Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
+        }
+    }
+
     /// The schema of a type that a request is about.
     pub fn schema(&self, kind: Kind, type_name: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         self.schemas.expect(kind, type_name)
@@ -119,6 +136,29 @@ where
     let path = PathAndQuery::from_static(method.path(connection.protocol()));
     let codec: ProstCodec<Q, R> = ProstCodec::default();
     Ok(client.unary(Request::new(request), path, codec).await?.into_inner())
+}
+
+async fn listen<Q, R>(
+    connection: &Connection,
+    method: Method<Q, R>,
+    request: Q,
+    take: &mut impl FnMut(R),
+) -> Result<(), Status>
+where
+    Q: Message + 'static,
+    R: Message + Default + 'static,
+{
+    let mut client = Grpc::new(connection.channel())
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let path = PathAndQuery::from_static(method.path(connection.protocol()));
+    let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let mut messages = client.server_streaming(Request::new(request), path, codec).await?.into_inner();
+    while let Some(message) = messages.message().await? {
+        take(message);
+    }
+    Ok(())
 }
 
 /// What to say when a call did not come back: what happened to the process, and its last words.

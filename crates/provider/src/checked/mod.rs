@@ -1,5 +1,6 @@
 //! A provider held to its contract.
 
+mod action;
 mod blame;
 mod change;
 mod function;
@@ -15,6 +16,7 @@ use groma_address::{ProviderAddress, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
+pub use action::ActionSubject;
 pub use change::{Applied, ApplyInput, PlanInput, PlanPurpose, Planned};
 pub use import::{ImportInput, Imported, MoveInput, Moved};
 pub use read::{DataInput, Opened, Read, ReadData, ReadInput};
@@ -40,12 +42,13 @@ pub struct Subject<'a> {
     pub span: Span,
 }
 
-/// Which of the three kinds of types a name is of.
+/// Which of the kinds of types a name is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum TypeKind {
     Resource,
     Data,
     Ephemeral,
+    Action,
 }
 
 /// Schemas that have been asked for; nothing for types that the provider does not have.

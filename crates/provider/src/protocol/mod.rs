@@ -3,12 +3,14 @@
 //!
 //! Objects are [`Value`]s of the implied type of the schema, without marks.
 
+mod action;
 mod ephemeral;
 mod function;
 mod resource;
 
 use std::sync::Arc;
 
+pub use action::{ActionProgress, InvokeActionRequest, PlanActionRequest, PlanActionResponse};
 pub use ephemeral::{
     CloseEphemeralRequest, EphemeralResponse, OpenEphemeralRequest, OpenEphemeralResponse, RenewEphemeralRequest,
 };

@@ -51,10 +51,8 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
 fn simple(item: &Item<'_>, ty: &Type) -> Result<Value, String> {
     match (ty, item) {
         (Type::Bool, Item::Bool(value)) => Ok(Value::bool(*value)),
-        (Type::String, Item::Bytes(bytes)) => match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Value::string(text)),
-            Err(_) => Err("text must be UTF-8".into()),
-        },
+        // Providers hand on what programs print, and not all of that is UTF-8: what is not becomes U+FFFD.
+        (Type::String, Item::Bytes(bytes)) => Ok(Value::string(&*String::from_utf8_lossy(bytes))),
         (Type::Number, _) => item.number().map(Value::number).ok_or_else(|| "number is required".into()),
         (Type::Bool, _) => Err("bool is required".into()),
         (Type::String, _) => Err("string is required".into()),

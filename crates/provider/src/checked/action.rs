@@ -1,0 +1,84 @@
+//! Actions.
+
+use groma_diagnostics::{Diagnostics, Span};
+use groma_value::Value;
+
+use super::{Checked, TypeKind, placed};
+use crate::protocol::{
+    ActionProgress, ClientCapabilities, Deferred, InvokeActionRequest, PlanActionRequest, ValidateRequest,
+};
+use crate::{Answer, BodyDecoder, Name, ProviderDiagnostics, Schema};
+use std::sync::Arc;
+
+/// The action that a call is about.
+#[derive(Clone, Copy)]
+pub struct ActionSubject<'a> {
+    /// The action type.
+    pub type_name: &'a Name,
+    /// Its configuration.
+    pub body: &'a BodyDecoder,
+    /// Where the action is declared.
+    pub span: Span,
+}
+
+impl ActionSubject<'_> {
+    fn place(&self, problems: ProviderDiagnostics) -> Diagnostics {
+        placed(problems, Some(self.body), self.span, None)
+    }
+}
+
+impl Checked {
+    /// The schema of an action; `None` when the provider does not have it.
+    ///
+    /// # Errors
+    ///
+    /// The provider could not answer, or the schema is unsound.
+    pub fn action_schema(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Diagnostics> {
+        self.type_schema(TypeKind::Action, type_name, |provider| provider.action_schema(type_name))
+    }
+
+    /// Checks the configuration of an action.
+    pub fn validate_action<'a>(&'a self, subject: &ActionSubject<'a>, config: &Value) -> Answer<'a, Diagnostics> {
+        let subject = *subject;
+        let request = ValidateRequest {
+            type_name: subject.type_name.clone(),
+            config: config.unmark_deep().0,
+            client_capabilities: ClientCapabilities::default(),
+        };
+        self.inner().validate_action(request).map(move |problems| subject.place(problems))
+    }
+
+    /// Asks what the provider says of an action before it is invoked.
+    pub fn plan_action<'a>(
+        &'a self,
+        subject: &ActionSubject<'a>,
+        config: &Value,
+        capabilities: ClientCapabilities,
+    ) -> Answer<'a, (Option<Deferred>, Diagnostics)> {
+        let subject = *subject;
+        let request = PlanActionRequest {
+            type_name: subject.type_name.clone(),
+            config: config.unmark_deep().0,
+            client_capabilities: capabilities,
+        };
+        let answer = self.inner().plan_action(request);
+        answer.map(move |response| (response.deferred, subject.place(response.diagnostics)))
+    }
+
+    /// Has an action done; `progress` is told what goes on.
+    pub fn invoke_action<'a>(
+        &'a self,
+        subject: &ActionSubject<'a>,
+        config: &Value,
+        progress: ActionProgress,
+    ) -> Answer<'a, Diagnostics> {
+        let subject = *subject;
+        let request = InvokeActionRequest {
+            type_name: subject.type_name.clone(),
+            config: config.unmark_deep().0,
+            client_capabilities: ClientCapabilities::default(),
+            progress,
+        };
+        self.inner().invoke_action(request).map(move |problems| subject.place(problems))
+    }
+}
