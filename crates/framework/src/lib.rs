@@ -83,6 +83,7 @@ mod ephemeral;
 mod equality;
 mod frozen;
 mod matching;
+pub mod model;
 pub mod modifier;
 mod private;
 pub mod resource;
@@ -90,11 +91,13 @@ mod rewrite;
 pub mod schema;
 mod server;
 mod stored;
+pub mod typed;
 
 pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
 pub use definition::Definition;
 pub use ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
 pub use matching::match_by_attributes;
+pub use model::{Maybe, Model};
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{
@@ -104,6 +107,12 @@ pub use resource::{
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
 pub use stored::decode_stored;
+pub use typed::{Bundle, Call, ModelDataSource, ModelResource};
+
+pub use groma_framework_derive::Model;
+pub use groma_plugin::serve;
+/// Values and their types, as providers meet them.
+pub use groma_value as value;
 
 // What every provider needs of the layer below.
 pub use groma_provider::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_provider::ProviderDiagnostic;
-use groma_value::{Path, Value};
+use groma_value::{Number, Path, Value};
 
 /// What a default is computed from.
 #[derive(Clone, Copy)]
@@ -52,5 +52,30 @@ impl DefaultValue {
             Kind::Static(value) => Ok(value.clone()),
             Kind::Dynamic(compute) => compute(request),
         }
+    }
+}
+
+macro_rules! fixed {
+    ($($ty:ty),*) => {$(
+        impl From<$ty> for DefaultValue {
+            fn from(value: $ty) -> Self {
+                Self::of(Value::from(value))
+            }
+        }
+    )*};
+}
+
+fixed!(Value, Number, bool, &str, String);
+
+impl From<i64> for DefaultValue {
+    fn from(value: i64) -> Self {
+        Self::of(Value::number(value))
+    }
+}
+
+impl From<f64> for DefaultValue {
+    /// What is not a number at all (NaN) is no default: null.
+    fn from(value: f64) -> Self {
+        Self::of(Number::from_f64(value).map_or(Value::NULL, Value::number))
     }
 }

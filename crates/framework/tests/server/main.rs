@@ -4,6 +4,7 @@
 
 mod apply;
 mod further;
+mod model;
 mod modifiers;
 mod plan;
 mod schema;

@@ -1,0 +1,164 @@
+//! A struct as its author declared it.
+
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Result, Type};
+
+use crate::options::{Options, doc_comment, single};
+
+/// A struct that stands for an object.
+pub(crate) struct Model<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) description: String,
+    pub(crate) version: Option<Expr>,
+    /// In the order of the names in the schema, which is that of the values of an object.
+    pub(crate) fields: Vec<Field<'a>>,
+}
+
+/// One field of it.
+pub(crate) struct Field<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) ty: &'a Type,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) kind: Kind,
+    pub(crate) options: Options,
+}
+
+/// What a field is in the schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Attribute,
+    Block,
+}
+
+impl<'a> Model<'a> {
+    pub(crate) fn of(input: &'a DeriveInput) -> Result<Self> {
+        if !input.generics.params.is_empty() {
+            let message = "a model has no parameters: its schema is one and the same for all";
+            return Err(Error::new(input.generics.span(), message));
+        }
+        let Data::Struct(data) = &input.data else {
+            return Err(Error::new(input.ident.span(), "a model is a struct: one field for each attribute or block"));
+        };
+        let Fields::Named(named) = &data.fields else {
+            return Err(Error::new(input.ident.span(), "the fields of a model need names: those of the attributes"));
+        };
+        let version = version(input)?;
+        let mut problems: Option<Error> = None;
+        let mut fields = Vec::new();
+        for field in &named.named {
+            match Field::of(field) {
+                Ok(field) => fields.push(field),
+                Err(problem) => match &mut problems {
+                    Some(all) => all.combine(problem),
+                    None => problems = Some(problem),
+                },
+            }
+        }
+        if let Some(problems) = problems {
+            return Err(problems);
+        }
+        fields.sort_by(|a, b| a.name.cmp(&b.name));
+        if let Some([_, second]) = fields.windows(2).find(|pair| matches!(pair, [a, b] if a.name == b.name)) {
+            return Err(Error::new(second.ident.span(), format!("another field is named \"{}\" too", second.name)));
+        }
+        Ok(Self { ident: &input.ident, description: doc_comment(&input.attrs), version, fields })
+    }
+}
+
+fn version(input: &DeriveInput) -> Result<Option<Expr>> {
+    let mut version = None;
+    if let Some(attribute) = single(&input.attrs, "model")? {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("version") {
+                return Err(
+                    meta.error("a model can have a `version = ...`, the version of the shape of stored objects")
+                );
+            }
+            version = Some(meta.value()?.parse()?);
+            Ok(())
+        })?;
+    }
+    Ok(version)
+}
+
+impl<'a> Field<'a> {
+    fn of(field: &'a syn::Field) -> Result<Self> {
+        let Some(ident) = &field.ident else {
+            return Err(Error::new(field.span(), "the fields of a model need names: those of the attributes"));
+        };
+        let (attribute, block) = (single(&field.attrs, "attribute")?, single(&field.attrs, "block")?);
+        let (kind, options) = match (attribute, block) {
+            (Some(_), Some(block)) => {
+                return Err(Error::new(block.span(), "a field is an attribute or a block, not both"));
+            }
+            (_, Some(block)) => (Kind::Block, Options::of_block(block)?),
+            (Some(attribute), None) => (Kind::Attribute, Options::of_attribute(attribute)?),
+            (None, None) => (Kind::Attribute, Options::default()),
+        };
+        if let Some(contradiction) = options.contradiction() {
+            return Err(Error::new(ident.span(), format!("`{ident}`: {contradiction}")));
+        }
+        let name = options.name.as_ref().map_or_else(|| ident.unraw().to_string(), LitStr::value);
+        if !is_name(&name) {
+            let message =
+                format!("\"{name}\" is no name of an attribute: those are made of a-z, 0-9 and _, a letter first");
+            return Err(Error::new(ident.span(), message));
+        }
+        let description = options.description.as_ref().map_or_else(|| doc_comment(&field.attrs), LitStr::value);
+        Ok(Self { ident, ty: &field.ty, name, description, kind, options })
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+        && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said about a struct.
+    fn said(text: &str) -> String {
+        let input: DeriveInput = syn::parse_str(text).unwrap_or_else(|problem| panic!("{problem}"));
+        match Model::of(&input) {
+            Ok(model) => crate::generate::model(&model).to_string(),
+            Err(problems) => problems.into_iter().map(|problem| problem.to_string()).collect::<Vec<_>>().join("\n"),
+        }
+    }
+
+    #[test]
+    fn fw_20_mistakes_in_a_model_are_told_in_words_for_people() {
+        assert_eq!(said("struct A<T> { a: T }"), "a model has no parameters: its schema is one and the same for all");
+        assert!(said("enum A { B }").contains("a model is a struct"));
+        assert!(said("struct A(u8);").contains("need names"));
+        assert!(said("struct A { #[attribute(compute)] a: u8 }").starts_with("an attribute can be required, optional"));
+        assert!(said("struct A { #[attribute(max = 1)] a: u8 }").contains("#[block(...)]"));
+        assert!(said("struct A { #[attribute] #[block] a: u8 }").contains("not both"));
+        assert!(said("struct A { #[attribute(computed)] #[attribute(sensitive)] a: u8 }").contains("into one"));
+        assert!(
+            said("struct A { #[attribute(required, computed)] a: u8 }").contains("`a`: what the configuration must")
+        );
+        assert!(said("struct A { #[attribute(write_only, computed)] a: u8 }").contains("never kept"));
+        assert!(said("struct A { #[allow(x)] Upper: u8 }").contains("\"Upper\" is no name of an attribute"));
+        assert!(
+            said("struct A { a: u8, #[attribute(name = \"a\")] b: u8 }").contains("another field is named \"a\" too")
+        );
+        assert!(said("#[model(size = 1)] struct A { a: u8 }").contains("`version = ...`"));
+    }
+
+    #[test]
+    fn fw_20_all_mistakes_are_told_at_once() {
+        let said = said("struct A { #[attribute(compute)] a: u8, #[block(sensitive)] b: u8 }");
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
+
+    #[test]
+    fn fw_20_a_field_whose_type_cannot_hold_what_its_attribute_may_be_is_an_error_of_the_compiler() {
+        let code = said("struct A { #[attribute(computed)] a: u8, #[attribute(optional)] b: u8 }");
+        assert!(code.contains("its field must be a Maybe<...>") && code.contains("HOLDS_UNKNOWN"), "{code}");
+        assert!(code.contains("its field must be an Option<...> or Maybe<...>") && code.contains("HOLDS_NULL"));
+    }
+}

@@ -1,0 +1,202 @@
+//! What the fields of a model can be.
+
+use groma_provider::{Nesting, ObjectNesting};
+use groma_value::{Number, Path, Type, Value};
+
+use super::{Model, ModelError};
+use crate::Name;
+use crate::schema::{Attribute, NestedBlock};
+
+/// How a field is declared as an attribute.
+pub enum FieldShape {
+    /// As a value of a type.
+    Plain(Type),
+    /// As one nested object.
+    Object(Vec<(Name, Attribute)>),
+    /// As nested objects in a collection.
+    Nested(ObjectNesting, Vec<(Name, Attribute)>),
+}
+
+impl FieldShape {
+    /// A collection of what has this shape; `ty` is its type.
+    pub(super) fn inside(self, nesting: ObjectNesting, ty: Type) -> Self {
+        match self {
+            Self::Object(attributes) => Self::Nested(nesting, attributes),
+            Self::Plain(_) | Self::Nested(..) => Self::Plain(ty),
+        }
+    }
+}
+
+/// What a field of a model can be.
+pub trait Field: Sized {
+    /// Whether it can hold null.
+    const HOLDS_NULL: bool = false;
+    /// Whether it can hold a value that is known after apply only.
+    const HOLDS_UNKNOWN: bool = false;
+
+    /// The type of its values.
+    fn ty() -> Type;
+
+    /// How it is declared.
+    fn shape() -> FieldShape {
+        FieldShape::Plain(Self::ty())
+    }
+
+    /// Its value.
+    fn to_value(&self) -> Value;
+
+    /// The field for `value`, which is at `path`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot hold the value.
+    fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError>;
+}
+
+/// What a field that stands for nested blocks can be.
+pub trait BlockField: Field {
+    /// What one of the blocks holds.
+    type Model: Model;
+    /// How many there are, and how they are told apart.
+    const NESTING: Nesting;
+}
+
+/// The attribute that a field of the type `T` is declared as; optional until something else is said.
+pub fn attribute<T: Field>() -> Attribute {
+    match T::shape() {
+        FieldShape::Plain(ty) => Attribute::new(ty),
+        FieldShape::Object(attributes) => Attribute::nested(ObjectNesting::Single, attributes),
+        FieldShape::Nested(nesting, attributes) => Attribute::nested(nesting, attributes),
+    }
+}
+
+/// The nested block that a field of the type `T` is declared as.
+pub fn block<T: BlockField>() -> NestedBlock {
+    let mut block = NestedBlock::new(T::NESTING, T::Model::attributes());
+    for (name, inner) in T::Model::blocks() {
+        block = block.block(name, inner);
+    }
+    let description = T::Model::description();
+    if description.is_empty() { block } else { block.described(description) }
+}
+
+/// The error about a value that is not what the field wants.
+pub(super) fn unfit(value: &Value, wanted: &str, path: &Path) -> ModelError {
+    let message = if value.is_null() {
+        format!("the value is null, and the field wants {wanted}: declare it as Option<...>")
+    } else if !value.is_known() {
+        format!("the value is known after apply only, and the field wants {wanted}: declare it as Maybe<...>")
+    } else {
+        format!("the field wants {wanted}, and there is {}", value.ty().friendly_name())
+    };
+    ModelError::new(path, message)
+}
+
+impl Field for String {
+    fn ty() -> Type {
+        Type::String
+    }
+
+    fn to_value(&self) -> Value {
+        Value::string(self)
+    }
+
+    fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+        value.as_str().map(str::to_owned).ok_or_else(|| unfit(value, "a string", path))
+    }
+}
+
+impl Field for bool {
+    fn ty() -> Type {
+        Type::Bool
+    }
+
+    fn to_value(&self) -> Value {
+        Value::bool(*self)
+    }
+
+    fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+        value.as_bool().ok_or_else(|| unfit(value, "true or false", path))
+    }
+}
+
+impl Field for Number {
+    fn ty() -> Type {
+        Type::Number
+    }
+
+    fn to_value(&self) -> Value {
+        Value::number(self.clone())
+    }
+
+    fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+        value.as_number().cloned().ok_or_else(|| unfit(value, "a number", path))
+    }
+}
+
+/// A value of any type, with null and unknown as they are.
+impl Field for Value {
+    const HOLDS_NULL: bool = true;
+    const HOLDS_UNKNOWN: bool = true;
+
+    fn ty() -> Type {
+        Type::Dynamic
+    }
+
+    fn to_value(&self) -> Value {
+        self.clone()
+    }
+
+    fn from_value(value: &Value, _: &mut Path) -> Result<Self, ModelError> {
+        Ok(value.clone())
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($ty:ty, $read:ident;)*) => {$(
+        impl Field for $ty {
+            fn ty() -> Type {
+                Type::Number
+            }
+
+            fn to_value(&self) -> Value {
+                Value::number(*self)
+            }
+
+            fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+                let wanted = format!("a whole number from {} to {}", <$ty>::MIN, <$ty>::MAX);
+                let number = value.as_number().ok_or_else(|| unfit(value, &wanted, path))?;
+                let whole = number.$read().and_then(|number| <$ty>::try_from(number).ok());
+                whole.ok_or_else(|| ModelError::new(path, format!("the field wants {wanted}, and the number is not")))
+            }
+        }
+    )*};
+}
+
+whole_numbers! {
+    i8, to_i64; i16, to_i64; i32, to_i64; i64, to_i64; isize, to_i64;
+    u8, to_u64; u16, to_u64; u32, to_u64; u64, to_u64; usize, to_u64;
+}
+
+macro_rules! fractions {
+    ($($ty:ty),*) => {$(
+        impl Field for $ty {
+            fn ty() -> Type {
+                Type::Number
+            }
+
+            /// What is not a number at all (NaN) has no value in the language: it becomes null.
+            fn to_value(&self) -> Value {
+                Number::from_f64(f64::from(*self)).map_or_else(|| Value::null(Type::Number), Value::number)
+            }
+
+            #[allow(clippy::cast_possible_truncation, reason = "the nearest number that the field can hold")]
+            fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+                let number = value.as_number().ok_or_else(|| unfit(value, "a number", path))?;
+                Ok(number.to_f64() as $ty)
+            }
+        }
+    )*};
+}
+
+fractions!(f32, f64);

@@ -1,0 +1,113 @@
+//! Values that may be null or unknown.
+
+use groma_value::{Path, Type, Value};
+
+use super::{Field, FieldShape, ModelError};
+
+/// A value of an attribute with all that it can be while planning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Maybe<T> {
+    /// There is none.
+    #[default]
+    Null,
+    /// It is known after apply only.
+    Unknown,
+    /// This one.
+    Known(T),
+}
+
+impl<T> Maybe<T> {
+    /// The value, when it is known and not null.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Null | Self::Unknown => None,
+        }
+    }
+
+    /// The value itself, when it is known and not null.
+    pub fn into_known(self) -> Option<T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Null | Self::Unknown => None,
+        }
+    }
+
+    /// Whether it is known after apply only.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown)
+    }
+
+    /// The same, with `value` where it was unknown: the way to fill in what the provider chooses.
+    #[must_use]
+    pub fn or_chosen(self, value: impl FnOnce() -> T) -> Self {
+        match self {
+            Self::Unknown => Self::Known(value()),
+            other => other,
+        }
+    }
+}
+
+impl<T> From<T> for Maybe<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
+    }
+}
+
+impl<T> From<Option<T>> for Maybe<T> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Self::Known)
+    }
+}
+
+impl<T: Field> Field for Maybe<T> {
+    const HOLDS_NULL: bool = true;
+    const HOLDS_UNKNOWN: bool = true;
+
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn shape() -> FieldShape {
+        T::shape()
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Null => Value::null(T::ty()),
+            Self::Unknown => Value::unknown(T::ty()),
+            Self::Known(value) => value.to_value(),
+        }
+    }
+
+    fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+        if value.is_null() {
+            Ok(Self::Null)
+        } else if !value.is_known() {
+            Ok(Self::Unknown)
+        } else {
+            T::from_value(value, path).map(Self::Known)
+        }
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    const HOLDS_NULL: bool = true;
+    const HOLDS_UNKNOWN: bool = T::HOLDS_UNKNOWN;
+
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn shape() -> FieldShape {
+        T::shape()
+    }
+
+    fn to_value(&self) -> Value {
+        self.as_ref().map_or_else(|| Value::null(T::ty()), T::to_value)
+    }
+
+    fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
+        if value.is_null() { Ok(None) } else { T::from_value(value, path).map(Some) }
+    }
+}

@@ -1,0 +1,149 @@
+//! Structs that stand for objects (FW-20).
+//!
+//! `#[derive(Model)]` on a struct with named fields gives both the schema and the way between the struct and a value:
+//!
+//! ```
+//! use groma_framework::model::{Maybe, Set};
+//! use groma_framework::{Model, SchemaBuilder};
+//!
+//! /// A rule of a firewall.
+//! #[derive(Model)]
+//! #[model(version = 1)]
+//! struct Rule {
+//!     /// What it is called.
+//!     name: String,
+//!     /// Who may come in.
+//!     #[attribute(force_new)]
+//!     sources: Option<Set<String>>,
+//!     #[attribute(default = 443)]
+//!     port: Maybe<u16>,
+//!     #[attribute(computed, use_state_for_unknown)]
+//!     id: Maybe<String>,
+//!     #[block(max = 2)]
+//!     limit: Vec<Limit>,
+//! }
+//!
+//! #[derive(Model)]
+//! struct Limit {
+//!     per_second: f64,
+//! }
+//!
+//! let schema = Rule::schema().build();
+//! # assert!(schema.is_ok());
+//! ```
+//!
+//! # Types of fields
+//!
+//! | field | in the schema |
+//! | --- | --- |
+//! | `String`, `bool`, whole numbers, `f32`, `f64`, [`Number`](crate::value::Number) | a string, a truth value, a number |
+//! | `Vec<T>`, [`Set<T>`] or a set of the standard library, maps with `String` keys | a list, a set, a map |
+//! | another model | a nested object; inside of `Vec`, `Set` and maps nested objects by position, as a set, by key |
+//! | `Option<T>` | `T`, or null |
+//! | [`Maybe<T>`] | `T`, null, or a value that is known after apply only |
+//! | [`Value`] | a value of any type; not inside of collections |
+//!
+//! # What fields say
+//!
+//! Without a word a field is required when its type holds no null, and optional when it does. `#[attribute(...)]` takes
+//! `required`, `optional`, `computed` (with `optional`: what the configuration does not set, the provider chooses), `sensitive`,
+//! `write_only`, `force_new` (a change needs a new object; `requires_replace` says the same), `use_state_for_unknown`,
+//! `default = ...`, `validator = ...` and `modifier = ...` (any number of times), `equality = ...`, and `name`, `description`
+//! and `deprecated` with a text. A doc comment is the description. `#[block(...)]` makes the field a nested block: a model
+//! (always there), an `Option`, a `Vec`, a `Set` or a map of one; it takes `min`, `max`, `validator`, `modifier`, `name`,
+//! `description` and `deprecated`. `#[model(version = ...)]` on the struct is the version of the shape of stored objects.
+//!
+//! What cannot work is an error of the compiler: a computed attribute whose field cannot hold an unknown value, an optional
+//! one whose field cannot hold null. A model must not contain itself.
+
+mod collections;
+mod error;
+mod field;
+mod maybe;
+mod parts;
+
+use std::sync::Arc;
+
+use groma_provider::SchemaProblem;
+use groma_value::{ObjectType, Path, Type, Value};
+
+use crate::Name;
+use crate::schema::{Attribute, NestedBlock, ResourceSchema, SchemaBuilder};
+
+pub use collections::Set;
+pub use error::ModelError;
+pub use field::{BlockField, Field, FieldShape, attribute, block};
+pub use maybe::Maybe;
+pub use parts::Parts;
+
+/// A struct that stands for an object. Derive it; see the [module](self).
+pub trait Model: Field {
+    /// Its attributes, by name.
+    fn attributes() -> Vec<(Name, Attribute)>;
+
+    /// Its nested blocks, by name.
+    fn blocks() -> Vec<(Name, NestedBlock)>;
+
+    /// The type of its values.
+    fn object_type() -> &'static Arc<ObjectType>;
+
+    /// What it is, in Markdown; may be empty.
+    fn description() -> &'static str {
+        ""
+    }
+
+    /// The version of the shape of stored objects.
+    fn version() -> u64 {
+        0
+    }
+
+    /// The schema, to be built or to be added to.
+    fn schema() -> SchemaBuilder {
+        let mut schema = SchemaBuilder::new().version(Self::version()).described(Self::description());
+        for (name, attribute) in Self::attributes() {
+            schema = schema.attribute(name, attribute);
+        }
+        for (name, block) in Self::blocks() {
+            schema = schema.block(name, block);
+        }
+        schema
+    }
+
+    /// The struct for `object`.
+    ///
+    /// # Errors
+    ///
+    /// The object is null or unknown, or a field cannot hold what there is.
+    fn of(object: &Value) -> Result<Self, ModelError> {
+        Self::from_value(object, &mut Path::root())
+    }
+
+    /// What keeps the model from standing for the objects of `schema`: nothing when it was made from the model.
+    fn mismatches(schema: &ResourceSchema) -> Vec<SchemaProblem> {
+        mismatches(Self::object_type(), schema.block().implied_type(), "")
+    }
+}
+
+fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProblem> {
+    let problem = |name: &str, message: String| SchemaProblem { path: format!("{prefix}{name}"), message };
+    let Some(theirs) = theirs.as_object() else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, ty) in own.iter() {
+        match theirs.attribute(name) {
+            None => found.push(problem(name, "the model has it, and the schema does not".into())),
+            Some(other) if other == ty => {}
+            Some(other) => match (ty, other) {
+                (Type::Object(inner), Type::Object(_)) => {
+                    found.extend(mismatches(inner, other, &format!("{prefix}{name}.")));
+                }
+                _ => found.push(problem(
+                    name,
+                    format!("the model has {}, and the schema {}", ty.friendly_name(), other.friendly_name()),
+                )),
+            },
+        }
+    }
+    let missing = theirs.iter().filter(|(name, _)| own.attribute(name).is_none());
+    found.extend(missing.map(|(name, _)| problem(name, "the schema has it, and the model does not".into())));
+    found
+}

@@ -1,0 +1,173 @@
+//! A provider put together from its parts.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use groma_provider::{Answer, ConfigureRequest, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem, TypeNames};
+
+use super::{ModelDataSource, ModelResource, Modelled, Sourced};
+use crate::model::Model;
+use crate::schema::{ResourceSchema, SchemaBuilder};
+use crate::{DataSource, Definition, EphemeralResource, Name, Resource, Server};
+
+type Configure = dyn Fn(ConfigureRequest) -> Result<(), ProviderDiagnostic> + Send + Sync;
+
+/// The parts of a provider, by name.
+#[derive(Default)]
+#[must_use]
+pub struct Bundle {
+    schema: SchemaBuilder,
+    configure: Option<Box<Configure>>,
+    resources: BTreeMap<Name, Arc<dyn Resource>>,
+    data_sources: BTreeMap<Name, Arc<dyn DataSource>>,
+    ephemeral: BTreeMap<Name, Arc<dyn EphemeralResource>>,
+    problems: Vec<SchemaProblem>,
+}
+
+impl Bundle {
+    /// A provider without anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, with a configuration, which `configure` takes into use. While planning it may hold unknown values: the model
+    /// needs [`Maybe`](crate::model::Maybe) fields for those that may depend on resources.
+    pub fn configured<M: Model>(
+        mut self,
+        configure: impl Fn(M) -> Result<(), ProviderDiagnostic> + Send + Sync + 'static,
+    ) -> Self {
+        self.schema = M::schema();
+        self.configure = Some(Box::new(move |request| configure(M::of(&request.config)?)));
+        self
+    }
+
+    /// The same, with the resource type `type_name`.
+    pub fn resource(mut self, type_name: impl Into<Name>, resource: impl ModelResource) -> Self {
+        let name = type_name.into();
+        match Modelled::new(resource) {
+            Ok(resource) => self.add_resource(name, Arc::new(resource)),
+            Err(problems) => self.unsound(&name, problems),
+        }
+        self
+    }
+
+    /// The same, with a resource type that works on values.
+    pub fn plain_resource(mut self, type_name: impl Into<Name>, resource: impl Resource + 'static) -> Self {
+        self.add_resource(type_name.into(), Arc::new(resource));
+        self
+    }
+
+    /// The same, with the data source `type_name`.
+    pub fn data_source(mut self, type_name: impl Into<Name>, source: impl ModelDataSource) -> Self {
+        let name = type_name.into();
+        match Sourced::new(source) {
+            Ok(source) => {
+                if self.data_sources.insert(name.clone(), Arc::new(source)).is_some() {
+                    self.twice(&name);
+                }
+            }
+            Err(problems) => self.unsound(&name, problems),
+        }
+        self
+    }
+
+    /// The same, with the ephemeral resource type `type_name`.
+    pub fn ephemeral_resource(
+        mut self,
+        type_name: impl Into<Name>,
+        resource: impl EphemeralResource + 'static,
+    ) -> Self {
+        let name = type_name.into();
+        if self.ephemeral.insert(name.clone(), Arc::new(resource)).is_some() {
+            self.twice(&name);
+        }
+        self
+    }
+
+    fn add_resource(&mut self, name: Name, resource: Arc<dyn Resource>) {
+        if self.resources.insert(name.clone(), resource).is_some() {
+            self.twice(&name);
+        }
+    }
+
+    fn twice(&mut self, name: &str) {
+        self.problems.push(SchemaProblem { path: name.to_owned(), message: "the type is declared twice".into() });
+    }
+
+    fn unsound(&mut self, name: &str, problems: Vec<SchemaProblem>) {
+        let within = |problem: SchemaProblem| SchemaProblem { path: format!("{name}.{}", problem.path), ..problem };
+        self.problems.extend(problems.into_iter().map(within));
+    }
+
+    /// The provider.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the schemas (FW-16, FW-18, FW-20): one call in a test checks them all.
+    pub fn build(mut self) -> Result<Server, Vec<SchemaProblem>> {
+        let schema = match std::mem::take(&mut self.schema).build() {
+            Ok(schema) => schema,
+            Err(problems) => {
+                self.unsound("provider", problems);
+                return Err(self.problems);
+            }
+        };
+        if self.problems.is_empty() {
+            Ok(Server::new(Arc::new(Bundled { schema, bundle: self })))
+        } else {
+            Err(self.problems)
+        }
+    }
+
+    /// Serves the provider to the program that started this process, until that says it is enough; for `main`. `address` is
+    /// the provider's source address, such as `registry.terraform.io/example/files`.
+    pub fn serve(self, address: &str) -> ExitCode {
+        match self.build() {
+            Ok(server) => crate::serve(address, Arc::new(server)),
+            Err(problems) => {
+                eprintln!("The provider {address} has unsound schemas:");
+                problems.iter().for_each(|problem| eprintln!("  - {problem}"));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+struct Bundled {
+    schema: ResourceSchema,
+    bundle: Bundle,
+}
+
+impl Definition for Bundled {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn type_names(&self) -> TypeNames {
+        let Bundle { resources, data_sources, ephemeral, .. } = &self.bundle;
+        TypeNames {
+            resources: resources.keys().cloned().collect(),
+            data_sources: data_sources.keys().cloned().collect(),
+            ephemeral_resources: ephemeral.keys().cloned().collect(),
+            functions: Vec::new(),
+        }
+    }
+
+    fn resource(&self, type_name: &str) -> Result<Option<Arc<dyn Resource>>, ProviderDiagnostics> {
+        Ok(self.bundle.resources.get(type_name).cloned())
+    }
+
+    fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
+        Ok(self.bundle.data_sources.get(type_name).cloned())
+    }
+
+    fn ephemeral_resource(&self, type_name: &str) -> Result<Option<Arc<dyn EphemeralResource>>, ProviderDiagnostics> {
+        Ok(self.bundle.ephemeral.get(type_name).cloned())
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
+        let result = self.bundle.configure.as_ref().map_or(Ok(()), |configure| configure(request));
+        Answer::ready(result.err().into_iter().collect())
+    }
+}

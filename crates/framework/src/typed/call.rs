@@ -1,0 +1,64 @@
+//! What goes along with a call besides the object.
+
+use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::Value;
+
+use crate::model::{Model, ModelError};
+use crate::{ObjectResponse, PrivateData};
+
+/// What a call knows and says besides the object.
+#[derive(Debug)]
+pub struct Call {
+    /// The configuration, the only place of write-only values; null in reads, imports and deletions.
+    pub config: Value,
+    /// What the provider keeps with the object: read it, change it, and it is kept.
+    pub private: PrivateData,
+    /// What names the object in its service, for types with an identity.
+    pub identity: Option<Value>,
+    made: Option<Value>,
+    diagnostics: ProviderDiagnostics,
+}
+
+impl Call {
+    pub(super) fn new(config: Value, private: PrivateData, identity: Option<Value>) -> Self {
+        Self { config, private, identity, made: None, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// The configuration as a struct.
+    ///
+    /// # Errors
+    ///
+    /// The struct cannot hold it.
+    pub fn config<M: Model>(&self) -> Result<M, ModelError> {
+        M::of(&self.config)
+    }
+
+    /// Tells the user something.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    /// Notes what there is by now: should the call fail later, this is recorded, so that what exists is not forgotten
+    /// (LC-16).
+    pub fn made<M: Model>(&mut self, object: &M) {
+        self.made = Some(object.to_value());
+    }
+
+    /// The response of a call that ended with an object, or without one.
+    pub(super) fn ended<M: Model>(self, result: Result<Option<M>, ProviderDiagnostic>) -> ObjectResponse {
+        let (state, problem) = match result {
+            Ok(object) => (object.map(|object| object.to_value()), None),
+            Err(problem) => (self.made, Some(problem)),
+        };
+        let mut diagnostics = self.diagnostics;
+        diagnostics.extend(problem);
+        ObjectResponse { state, private: self.private, identity: self.identity, diagnostics }
+    }
+
+    /// The diagnostics of a call that ended without an object.
+    pub(super) fn over(self, result: Result<(), ProviderDiagnostic>) -> ProviderDiagnostics {
+        let mut diagnostics = self.diagnostics;
+        diagnostics.extend(result.err());
+        diagnostics
+    }
+}

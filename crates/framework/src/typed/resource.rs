@@ -1,0 +1,212 @@
+//! Resource types in terms of models.
+
+use std::future::Future;
+
+use groma_provider::{Answer, ImportTarget, MoveRequest, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
+use groma_value::Value;
+
+use super::Call;
+use crate::model::Model;
+use crate::resource::{
+    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, ObjectResponse, ReadRequest,
+    Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+};
+use crate::stored::decode_stored;
+use crate::{ResourceSchema, SchemaBuilder};
+
+/// A resource type whose objects are structs. All but create, read and delete have defaults.
+///
+/// The methods can be written as `async fn`. An error is a [`ProviderDiagnostic`]; what exists in spite of it is noted with
+/// [`Call::made`].
+pub trait ModelResource: Send + Sync + 'static {
+    /// One object.
+    type Model: Model + Send;
+
+    /// The schema: that of the model, unless there is something to add.
+    fn schema(&self) -> SchemaBuilder {
+        Self::Model::schema()
+    }
+
+    /// Creates what is planned, and gives it back with everything known. What is known in the plan must stay as it is.
+    fn create(
+        &self,
+        plan: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
+
+    /// Finds out what the object is like now; `None` when it is gone.
+    fn read(
+        &self,
+        state: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Option<Self::Model>, ProviderDiagnostic>> + Send;
+
+    /// Changes the object from what is in `state` to what is planned. Types whose every change needs a new object have no use
+    /// for it.
+    fn update(
+        &self,
+        plan: Self::Model,
+        state: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send {
+        let _ = (plan, call);
+        async move { not_updated(state) }
+    }
+
+    /// Deletes the object. That it is gone already is no error.
+    fn delete(
+        &self,
+        state: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
+
+    /// Finds an existing object; `None` when there is none.
+    fn import(
+        &self,
+        target: ImportTarget,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Option<Self::Model>, ProviderDiagnostic>> + Send {
+        let _ = (target, call);
+        async { Err(no_import()) }
+    }
+
+    /// Checks a configuration as a whole, after the validators of the attributes. It may hold unknown values.
+    fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
+        let _ = config;
+        async { ProviderDiagnostics::new() }
+    }
+
+    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13).
+    fn modify_plan(&self, request: ModifyPlanRequest) -> impl Future<Output = ModifyPlanResponse> + Send {
+        async { request.unchanged() }
+    }
+
+    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are dropped, and
+    /// those that are missing are null.
+    ///
+    /// # Errors
+    ///
+    /// What makes the stored object unusable.
+    fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
+        decode_stored(&request.raw_state, &<Self::Model as crate::model::Field>::ty())
+    }
+
+    /// Makes an object of another type one of this type; `None` for types it does not know.
+    fn move_from(&self, request: MoveRequest) -> Option<Result<Self::Model, ProviderDiagnostic>> {
+        let _ = request;
+        None
+    }
+}
+
+fn not_updated<M>(_: M) -> Result<M, ProviderDiagnostic> {
+    Err(ProviderDiagnostic::error(
+        "Update not supported",
+        "Objects of this type cannot be changed. The provider should have asked for a new object: this is a bug in the \
+         provider.",
+    ))
+}
+
+fn no_import() -> ProviderDiagnostic {
+    ProviderDiagnostic::error(
+        "Resource import not supported",
+        "Objects of this type cannot be imported. Have a new one created, or ask the provider's developers.",
+    )
+}
+
+/// A [`ModelResource`] as a [`Resource`].
+pub struct Modelled<R> {
+    resource: R,
+    schema: ResourceSchema,
+}
+
+impl<R: ModelResource> Modelled<R> {
+    /// `resource`, whose schema is checked.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    pub fn new(resource: R) -> Result<Self, Vec<SchemaProblem>> {
+        let schema = resource.schema().build()?;
+        let problems = R::Model::mismatches(&schema);
+        if problems.is_empty() { Ok(Self { resource, schema }) } else { Err(problems) }
+    }
+}
+
+impl<R: ModelResource> Resource for Modelled<R> {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn validate(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(self.resource.validate(request.config))
+    }
+
+    fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
+        Answer::later(self.resource.modify_plan(request))
+    }
+
+    fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            let mut call = Call::new(request.config, request.private, None);
+            let result = match R::Model::of(&request.plan) {
+                Ok(plan) => self.resource.create(plan, &mut call).await.map(Some),
+                Err(problem) => Err(problem.into()),
+            };
+            call.ended(result)
+        })
+    }
+
+    fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            let mut call = Call::new(Value::NULL, request.private, request.identity);
+            let result = match R::Model::of(&request.state) {
+                Ok(state) => self.resource.read(state, &mut call).await,
+                Err(problem) => Err(problem.into()),
+            };
+            call.ended(result)
+        })
+    }
+
+    fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            let mut call = Call::new(request.config, request.private, None);
+            let both = R::Model::of(&request.plan).and_then(|plan| Ok((plan, R::Model::of(&request.state)?)));
+            let result = match both {
+                Ok((plan, state)) => self.resource.update(plan, state, &mut call).await.map(Some),
+                Err(problem) => Err(problem.into()),
+            };
+            let response = call.ended(result);
+            // LC-16: an update that failed without a word on what there is left the object as it was.
+            ObjectResponse { state: response.state.or(Some(request.state)), ..response }
+        })
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(async move {
+            let mut call = Call::new(Value::NULL, request.private, None);
+            let result = match R::Model::of(&request.state) {
+                Ok(state) => self.resource.delete(state, &mut call).await,
+                Err(problem) => Err(problem.into()),
+            };
+            call.over(result)
+        })
+    }
+
+    fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
+        Answer::later(async move {
+            let mut call = Call::new(Value::NULL, crate::PrivateData::new(), None);
+            let result = self.resource.import(request.target, &mut call).await;
+            call.ended(result)
+        })
+    }
+
+    fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
+        self.resource.upgrade(request)
+    }
+
+    fn move_from(&self, request: MoveRequest) -> Option<Answer<'_, ObjectResponse>> {
+        let result = self.resource.move_from(request)?;
+        let call = Call::new(Value::NULL, crate::PrivateData::new(), None);
+        Some(Answer::ready(call.ended(result.map(Some))))
+    }
+}
