@@ -13,6 +13,7 @@ pub mod plan_file;
 mod random;
 mod storage;
 pub mod store;
+mod window;
 
 pub use error::{StateError, StateErrorKind};
 pub use journal::{Begin, Journal, Operation, Outcome};

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 
+use crate::window::Window;
+
 /// A file that is written at places of the writer's choice.
 pub(crate) trait Storage: Send + Sync {
     /// Its length in bytes.
@@ -17,6 +19,11 @@ pub(crate) trait Storage: Send + Sync {
     fn reserve(&self, length: u64) -> io::Result<()>;
     /// Waits until its content is on the disk.
     fn sync(&self) -> io::Result<()>;
+
+    /// The bytes from `at` on as memory, where the system can do that safely; writes to the same place go on working.
+    fn window(&self, _at: u64) -> Option<Window> {
+        None
+    }
 
     /// All of its bytes.
     fn read_all(&self) -> io::Result<Vec<u8>> {
@@ -77,6 +84,10 @@ impl Storage for File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn window(&self, at: u64) -> Option<Window> {
+        Window::of(self, at)
     }
 }
 

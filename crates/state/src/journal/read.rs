@@ -60,7 +60,9 @@ impl Recovered {
 /// # Errors
 /// When it is no journal, or one of another version.
 pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
-    if bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
+    // A machine that stops may leave a file that was given room, but nothing of what was written there.
+    let is_unwritten = bytes.iter().all(|byte| *byte == 0);
+    if is_unwritten || bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
         return Ok(None);
     }
     let Some(content) = bytes.strip_prefix(MAGIC) else {

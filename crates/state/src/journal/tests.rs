@@ -210,6 +210,7 @@ fn a_file_that_is_no_journal_of_this_version_is_refused() {
     assert!(recover(b"").unwrap().is_none());
     assert!(recover(&MAGIC[..5]).unwrap().is_none());
     assert!(recover(MAGIC).unwrap().is_none());
+    assert!(recover(&[0; 100]).unwrap().is_none());
     assert_eq!(recover(b"groma journal 2\n").unwrap_err().summary, "Unknown journal");
     assert_eq!(recover(b"something else entirely").unwrap_err().summary, "Unknown journal");
     let mut unknown = MAGIC.to_vec();
@@ -232,6 +233,27 @@ fn records_reach_the_disk_without_waiting_for_each_other() {
     // Written before each call returned: the file says so without any waiting.
     assert_eq!(recover(&std::fs::read(&path).unwrap()).unwrap().unwrap().events.len(), 200);
     journal.sync().unwrap();
+    drop(journal);
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(recover(&bytes).unwrap().unwrap().end, bytes.len() as u64, "nothing reserved is left behind");
+}
+
+#[test]
+fn a_journal_that_was_given_room_is_continued_where_its_records_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let open = || std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let journal = resume(Arc::new(open()), None);
+    (0..20_000).for_each(|number| finish(&journal, &format!("x.a[{number}]"), "i"));
+    // As a killed process leaves it: nobody gives back what was reserved.
+    let killed = std::fs::read(&path).unwrap();
+    drop(journal);
+    std::fs::write(&path, &killed).unwrap();
+    let found = recover(&killed).unwrap().unwrap();
+    assert_eq!(found.events.len(), 20_000);
+    let journal = resume(Arc::new(open()), Some(&found));
+    finish(&journal, "x.b", "b");
+    assert_eq!(told(&recover(&std::fs::read(&path).unwrap()).unwrap().unwrap().events), ["x.b \"b\""]);
 }
 
 proptest! {

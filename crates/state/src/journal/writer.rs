@@ -16,6 +16,7 @@ use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
 use crate::object::{Dependencies, DeposedKey, ObjectRecord};
 use crate::storage::Storage;
+use crate::window::{WINDOW, Window};
 
 /// The journal of the run under way. All methods write before they return; they may be called from any thread.
 ///
@@ -31,6 +32,10 @@ pub struct Journal {
 /// Where the next record goes, and what has been given numbers already.
 struct Writer {
     end: u64,
+    /// Where records are put, if they need not be written one by one.
+    window: Option<Window>,
+    /// Whether a window may have made the file longer than its records.
+    is_stretched: bool,
     buffer: Vec<u8>,
     known: Known,
     under_way: HashSet<Place, RandomState>,
@@ -114,7 +119,14 @@ impl Journal {
             path,
             syncing: Syncing::of(storage.clone()),
             storage,
-            writer: Mutex::new(Writer { end, buffer: Vec::new(), known: Known::default(), under_way }),
+            writer: Mutex::new(Writer {
+                end,
+                window: None,
+                is_stretched: false,
+                buffer: Vec::new(),
+                known: Known::default(),
+                under_way,
+            }),
         }
     }
 
@@ -252,18 +264,28 @@ impl Journal {
 
     /// Writes at the end; after a failure the end is `start`, and what follows it is no record.
     fn write(&self, writer: &mut Writer, bytes: &[u8], start: u64) -> Result<(), StateError> {
-        match self.storage.write_at(bytes, writer.end) {
+        let written = match writer.put(bytes, &*self.storage) {
+            true => Ok(()),
+            false => self.storage.write_at(bytes, writer.end),
+        };
+        match written {
             Ok(()) => {
                 writer.end += bytes.len() as u64;
                 Ok(())
             }
             Err(error) => {
                 writer.end = start;
+                writer.window = None;
                 // Best effort: a torn record at the end is passed over when reading, and written over by the next one.
                 let _ = self.storage.set_length(start);
                 Err(self.failure("write", &error))
             }
         }
+    }
+
+    /// Gives back what was reserved for records to come.
+    pub(crate) fn trim(&self) {
+        self.lock().trim(&*self.storage);
     }
 
     fn failure(&self, action: &str, error: &io::Error) -> StateError {
@@ -273,5 +295,38 @@ impl Journal {
 
     fn lock(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    /// Puts bytes at the end without asking the system; says whether that was possible.
+    fn put(&mut self, bytes: &[u8], storage: &dyn Storage) -> bool {
+        // What a file begins with is there before the file is stretched, and large records are written as they are.
+        if self.end == 0 || bytes.len() > WINDOW / 4 {
+            return false;
+        }
+        if self.window.as_mut().is_some_and(|window| window.put(bytes, self.end)) {
+            return true;
+        }
+        self.window = None;
+        // On a disk that is nearly full it may be longer without there being a window.
+        self.is_stretched = true;
+        self.window = storage.window(self.end);
+        self.window.as_mut().is_some_and(|window| window.put(bytes, self.end))
+    }
+
+    fn trim(&mut self, storage: &dyn Storage) {
+        self.window = None;
+        if std::mem::take(&mut self.is_stretched) {
+            // Best effort: what follows the last record is passed over when reading.
+            let _ = storage.set_length(self.end);
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        writer.trim(&*self.storage);
     }
 }

@@ -369,6 +369,7 @@ impl LocalStore {
         self.left = Left::default();
         if journal.has_calls_under_way() {
             let end = journal.start_run(&self.header(lineage))?;
+            journal.trim();
             self.left = Left { length: end, end, is_folded: true, under_way: journal.under_way() };
             return Ok(());
         }

@@ -1,0 +1,93 @@
+//! A part of a file as memory: what is put there is with the operating system at once, without a call to it.
+
+use std::fs::File;
+
+/// A stretch of a file whose blocks are there already, so that putting bytes into it cannot fail.
+pub(crate) struct Window {
+    #[cfg(target_os = "linux")]
+    memory: memmap2::MmapMut,
+    /// Where in the file it begins.
+    start: u64,
+}
+
+/// How much of a file is reserved and in memory at once.
+pub(crate) const WINDOW: usize = 1 << 20;
+
+impl Window {
+    /// A window that holds the bytes from `at` on, and a good part of what follows; the file is at least as long then.
+    ///
+    /// None where the blocks cannot be reserved for good, because of the file system or since the disk is full: there a
+    /// write has to say what is wrong, while touching memory without a block behind it would end the process.
+    #[cfg(target_os = "linux")]
+    pub fn of(file: &File, at: u64) -> Option<Self> {
+        use nix::fcntl::{FallocateFlags, fallocate};
+        if !keeps_reserved_blocks(file) {
+            return None;
+        }
+        let start = at - at % PAGE;
+        let (offset, length) = (i64::try_from(start).ok()?, i64::try_from(WINDOW).ok()?);
+        fallocate(file, FallocateFlags::empty(), offset, length).ok()?;
+        let mut options = memmap2::MmapOptions::new();
+        options.offset(start).len(WINDOW);
+        // The memory is only ever written, by this process alone, which holds the file's lock; and whoever cuts the file
+        // off drops its window before.
+        #[allow(unsafe_code, reason = "what is in a file that others could change is never borrowed")]
+        let memory = unsafe { options.map_mut(file) }.ok()?;
+        Some(Self { memory, start })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn of(_: &File, _: u64) -> Option<Self> {
+        None
+    }
+
+    /// Puts `bytes` at `at` in the file; says whether they are within the window, and does nothing otherwise.
+    #[cfg(target_os = "linux")]
+    pub fn put(&mut self, bytes: &[u8], at: u64) -> bool {
+        let from = at.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
+        let place = from.and_then(|from| self.memory.get_mut(from..from.checked_add(bytes.len())?));
+        place.map(|place| place.copy_from_slice(bytes)).is_some()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn put(&mut self, _: &[u8], _: u64) -> bool {
+        false
+    }
+}
+
+/// Offsets of mappings are multiples of it; larger than the pages of any machine.
+#[cfg(target_os = "linux")]
+const PAGE: u64 = 1 << 16;
+
+/// Whether a reserved block stays the file's own: file systems that copy on write, and those of a network, may need
+/// room again when a page is written a second time.
+#[cfg(target_os = "linux")]
+fn keeps_reserved_blocks(file: &File) -> bool {
+    use nix::sys::statfs::{EXT4_SUPER_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC, fstatfs};
+    let kind = fstatfs(file).map(|found| found.filesystem_type());
+    kind.is_ok_and(|kind| [EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC].contains(&kind))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::storage::Storage;
+
+    #[test]
+    fn what_is_put_into_a_window_is_in_the_file() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_at(b"begin", 0).unwrap();
+        let Some(mut window) = Window::of(&file, 5) else { return println!("skipped: no such file system") };
+        assert!(window.put(b" and end", 5));
+        assert!(window.put(b"B", 0));
+        assert!(!window.put(b"too far", WINDOW as u64 - 3));
+        assert!(!window.put(b"too far", u64::MAX));
+        let mut found = [0; 15];
+        assert_eq!(file.read_at(&mut found, 0).unwrap(), 15);
+        assert_eq!(&found, b"Begin and end\0\0");
+        let far = 5 * PAGE + 7;
+        let mut window = Window::of(&file, far).unwrap();
+        assert!(!window.put(b"before", 5 * PAGE - 1) && window.put(b"far", far));
+        assert_eq!(file.length().unwrap(), 5 * PAGE + WINDOW as u64);
+    }
+}
