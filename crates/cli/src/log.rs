@@ -49,6 +49,11 @@ impl Log {
         Self(Some(Arc::new(Target { least, file: file.map(Mutex::new) })))
     }
 
+    /// The least important lines that it takes; `None` when it takes none.
+    pub fn least(&self) -> Option<Level> {
+        self.0.as_ref().map(|target| target.least)
+    }
+
     /// Writes a line.
     pub fn write(&self, level: Level, text: impl FnOnce() -> String) {
         let Some(target) = self.0.as_ref().filter(|target| level >= target.least) else { return };

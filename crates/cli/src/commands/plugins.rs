@@ -77,4 +77,13 @@ impl LogSink for PluginLog {
         };
         self.0.write(level, || format!("{provider}: {line}"));
     }
+
+    fn least(&self) -> Option<LogLevel> {
+        self.0.least().map(|least| match least {
+            // The log knows no finer lines, and shows all.
+            Level::Debug => LogLevel::Trace,
+            Level::Info => LogLevel::Info,
+            Level::Error => LogLevel::Warn,
+        })
+    }
 }

@@ -12,7 +12,7 @@ use super::connection::{self, Connection, Ending};
 use super::error::{LaunchError, LaunchProblem, not_started, other_machine};
 use super::guard;
 use super::handshake::{self, Handshake};
-use super::log::LogSink;
+use super::log::{LogSink, wanted_of};
 use super::process::{LastWords, Lines, Process, drain};
 use super::tls::Identity;
 
@@ -59,7 +59,7 @@ impl Launch {
         }
     }
 
-    fn command(&self, identity: &Identity) -> Command {
+    fn command(&self, identity: &Identity, log: &dyn LogSink) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
@@ -68,6 +68,7 @@ impl Launch {
             .envs(handshake::PORTS)
             .env_remove(handshake::MULTIPLEX)
             .env_remove(handshake::CLIENT_CERTIFICATE)
+            .envs(log_levels(&self.name, log))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -89,6 +90,13 @@ impl Launch {
     }
 }
 
+/// The variables for the least level of the plugin's log lines, where the user has not set them.
+fn log_levels(name: &str, log: &dyn LogSink) -> impl Iterator<Item = (String, &'static str)> {
+    let wanted = wanted_of(name, log.least());
+    let variables = wanted.into_iter().flat_map(|(names, level)| names.map(|name| (name, level)));
+    variables.filter(|(name, _)| std::env::var_os(name).is_none())
+}
+
 /// Starts a plugin and connects to it.
 ///
 /// # Errors
@@ -98,7 +106,7 @@ pub async fn launch(launch: &Launch, log: Arc<dyn LogSink>) -> Result<Connection
     let unheard = |problem| launch.error(problem, LastWords::default());
     let identity = Identity::new().map_err(|error| unheard(LaunchProblem::Unreachable(error.to_string())))?;
     guard::ready();
-    let mut child = launch.command(&identity).spawn().map_err(|error| unheard(not_started(&launch.program, &error)))?;
+    let mut child = launch.command(&identity, &*log).spawn().map_err(|error| unheard(not_started(&launch.program, &error)))?;
     let stdout = child.stdout.take();
     let process = Process::new(child, &launch.name, &log);
 

@@ -23,6 +23,9 @@ pub enum LogLevel {
 pub trait LogSink: Send + Sync {
     /// Takes one line of the provider called `provider`.
     fn log(&self, level: LogLevel, provider: &str, line: &str);
+
+    /// The least level of the lines it takes; `None` when it takes none. Plugins are asked not to write the others.
+    fn least(&self) -> Option<LogLevel>;
 }
 
 /// Takes no lines.
@@ -31,6 +34,24 @@ pub struct NoLog;
 
 impl LogSink for NoLog {
     fn log(&self, _level: LogLevel, _provider: &str, _line: &str) {}
+
+    fn least(&self) -> Option<LogLevel> {
+        None
+    }
+}
+
+/// What tells a plugin on the official libraries, called `name`, which log lines are wanted: it writes all of them otherwise,
+/// some ten for each call, which takes longer than the call. Errors are always wanted, for the last words.
+pub(super) fn wanted_of(name: &str, least: Option<LogLevel>) -> Option<([String; 2], &'static str)> {
+    let level = match least.unwrap_or(LogLevel::Error) {
+        LogLevel::Trace => return None,
+        LogLevel::Debug => "DEBUG",
+        LogLevel::Info => "INFO",
+        LogLevel::Warn => "WARN",
+        LogLevel::Error => "ERROR",
+    };
+    let provider = name.rsplit('/').next().unwrap_or(name).replace('-', "_").to_ascii_uppercase();
+    Some((["TF_LOG_SDK".to_owned(), format!("TF_LOG_PROVIDER_{provider}")], level))
 }
 
 /// The longest part of a line that is kept; the rest of a longer one is a line of its own.
@@ -43,30 +64,40 @@ const KEPT_OF_CRASH: usize = 40;
 const KEPT_OF_LINE: usize = 500;
 
 /// Tells log lines from the words of a crash, and keeps the latter.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Words {
+    least: LogLevel,
     plain: VecDeque<String>,
     crash: Vec<String>,
     last_error: Option<String>,
 }
 
 impl Words {
-    /// Takes a line in; gives its level and how it reads in our log.
-    pub fn take(&mut self, line: &str) -> (LogLevel, String) {
+    /// Log lines below `least` are not looked at; without one, those below errors.
+    pub fn new(least: Option<LogLevel>) -> Self {
+        let least = least.unwrap_or(LogLevel::Error);
+        Self { least, plain: VecDeque::new(), crash: Vec::new(), last_error: None }
+    }
+
+    /// Takes a line in; gives its level and how it reads in our log, unless nobody wants it.
+    pub fn take(&mut self, line: &str) -> Option<(LogLevel, String)> {
+        if self.crash.is_empty() && level_in_json(line).is_some_and(|level| level < self.least) {
+            return None;
+        }
         if self.crash.is_empty()
             && let Some((level, text)) = structured(line)
         {
             if level == LogLevel::Error {
                 self.last_error = Some(kept(&text));
             }
-            return (level, text);
+            return Some((level, text));
         }
         let starts_crash = ["panic: ", "fatal error: ", "thread '"].iter().any(|start| line.starts_with(start));
         if (starts_crash || !self.crash.is_empty()) && self.crash.len() < KEPT_OF_CRASH {
             self.crash.push(kept(line));
         }
         if !self.crash.is_empty() {
-            return (LogLevel::Error, line.to_owned());
+            return Some((LogLevel::Error, line.to_owned()));
         }
         let (level, text) = prefixed(line);
         if !text.trim().is_empty() {
@@ -75,7 +106,7 @@ impl Words {
             }
             self.plain.push_back(kept(line));
         }
-        (level, text.to_owned())
+        Some((level, text.to_owned()))
     }
 
     /// What to show when the plugin is gone: its crash, or else its last lines, or else its last error.
@@ -93,6 +124,11 @@ impl Words {
 /// The start of a line, without what could disturb a terminal.
 fn kept(line: &str) -> String {
     line.chars().take(KEPT_OF_LINE).map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
+}
+
+/// The level of a line that starts as those of Go's hclog do, without reading the rest.
+fn level_in_json(line: &str) -> Option<LogLevel> {
+    level_of(line.strip_prefix("{\"@level\":\"")?.split('"').next()?)
 }
 
 /// A log line in JSON, as Go's hclog writes them: its level, and message with names and values after it.
@@ -145,7 +181,7 @@ mod tests {
     use super::*;
 
     fn taken(line: &str) -> (LogLevel, String) {
-        Words::default().take(line)
+        Words::new(Some(LogLevel::Trace)).take(line).unwrap()
     }
 
     #[test]
@@ -162,12 +198,23 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_nobody_wants_are_neither_read_nor_written() {
+        let mut words = Words::new(Some(LogLevel::Info));
+        assert_eq!(words.take(r#"{"@level":"trace","@message":"call"}"#), None);
+        assert!(words.take(r#"{"@level":"info","@message":"ready"}"#).is_some());
+        let (names, level) = wanted_of("registry.terraform.io/hashicorp/google-beta", Some(LogLevel::Info)).unwrap();
+        assert_eq!((names[1].as_str(), level), ("TF_LOG_PROVIDER_GOOGLE_BETA", "INFO"));
+        assert_eq!(wanted_of("a/b", None).unwrap().1, "ERROR");
+        assert_eq!(wanted_of("a/b", Some(LogLevel::Trace)), None);
+    }
+
+    #[test]
     fn the_first_words_of_a_crash_outlive_what_follows() {
-        let mut words = Words::default();
+        let mut words = Words::new(None);
         words.take("something before");
         words.take("panic: nil map");
         for n in 0..1000 {
-            assert_eq!(words.take(&format!("goroutine {n}")).0, LogLevel::Error);
+            assert_eq!(words.take(&format!("goroutine {n}")).unwrap().0, LogLevel::Error);
         }
         let last = words.last();
         assert!(last.starts_with("panic: nil map\ngoroutine 0\n") && last.lines().count() == KEPT_OF_CRASH);
@@ -175,7 +222,7 @@ mod tests {
 
     #[test]
     fn without_a_crash_the_last_plain_lines_count_and_else_the_last_error() {
-        let mut words = Words::default();
+        let mut words = Words::new(None);
         words.take(r#"{"@level":"error","@message":"cannot log in"}"#);
         assert_eq!(words.last(), "cannot log in");
         for n in 0..100 {

@@ -40,7 +40,7 @@ impl Process {
     /// Looks after `child`, which leads a process group of its own.
     pub fn new(mut child: Child, name: &str, log: &Arc<dyn LogSink>) -> Self {
         let group = child.id().unwrap_or_default();
-        let words = Arc::<Mutex<Words>>::default();
+        let words = Arc::new(Mutex::new(Words::new(log.least())));
         let (stderr_sender, stderr_open) = watch::channel(true);
         if let Some(stderr) = child.stderr.take() {
             let (words, name, log) = (Arc::clone(&words), name.to_owned(), Arc::clone(log));
@@ -129,8 +129,10 @@ fn told(status: &ExitStatus) -> String {
 async fn read_stderr(stderr: ChildStderr, words: &Mutex<Words>, name: &str, log: &dyn LogSink) {
     let mut lines = Lines::new(stderr);
     while let Some(line) = lines.next().await {
-        let (level, text) = words.lock().unwrap_or_else(PoisonError::into_inner).take(&line);
-        log.log(level, name, &text);
+        let taken = words.lock().unwrap_or_else(PoisonError::into_inner).take(&line);
+        if let Some((level, text)) = taken {
+            log.log(level, name, &text);
+        }
     }
 }
 
