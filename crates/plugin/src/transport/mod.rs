@@ -9,6 +9,7 @@ pub(crate) mod handshake;
 mod launch;
 mod log;
 mod process;
+mod short_rsa;
 pub(crate) mod tls;
 
 pub use attach::{Reattach, ReattachError, attach, parse_reattach};
