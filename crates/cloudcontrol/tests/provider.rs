@@ -2,198 +2,21 @@
 
 #![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
 
-use std::future::Future;
-use std::pin::pin;
+mod support;
+
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::api::OperationStatus;
-use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
+use groma_cloudcontrol::emulator::{Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_framework::Server;
 use groma_provider::{
-    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, PlanRequest,
-    PlanResponse, Private, Provider, ProviderDiagnostics, ReadDataRequest, ReadRequest, UpgradeRequest,
-    ValidateRequest, contract, proposed_new_state,
+    ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, Provider, ReadDataRequest, UpgradeRequest,
 };
-use groma_value::{Path, Type, Value, convert};
+use groma_value::{Path, Type, Value};
 use serde_json::{Value as Json, json};
-
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
-            return done;
-        }
-    }
-}
-
-/// A provider on an emulator in memory.
-struct World {
-    store: Arc<Store>,
-    provider: Server,
-}
-
-/// An object as a state keeps it.
-#[derive(Clone)]
-struct Object {
-    state: Value,
-    private: Private,
-}
-
-impl World {
-    fn new() -> Self {
-        let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), Settings::default()).unwrap());
-        Self::on(store)
-    }
-
-    fn on(store: Arc<Store>) -> Self {
-        let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
-        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100)).served();
-        let block = provider.schema().unwrap().config.block.clone();
-        let empty = block.empty_value().as_object().unwrap();
-        let values = empty.iter().map(|(name, value)| match &**name {
-            "region" => Value::string("eu-central-1"),
-            _ => value.clone(),
-        });
-        let request = ConfigureRequest {
-            terraform_version: "1.15.0".to_owned(),
-            config: block.object(values.collect()),
-            client_capabilities: ClientCapabilities::default(),
-        };
-        assert!(wait(provider.configure(request)).is_empty());
-        Self { store, provider }
-    }
-
-    /// A configuration as its author would write it in JSON, converted as the engine converts it.
-    fn config(&self, type_name: &str, json: &Json) -> Value {
-        let schema = self.provider.resource_schema(type_name).unwrap().unwrap_or_else(|| panic!("{type_name}"));
-        let text = json.to_string();
-        let ty = groma_value::json::implied_type(text.as_bytes()).unwrap();
-        let written = groma_value::json::from_json(text.as_bytes(), &ty).unwrap();
-        let given = convert::convert(&written, schema.block.config_type()).unwrap();
-        let empty = schema.block.empty_value();
-        let view = empty.as_object().unwrap();
-        let values = view.iter().map(|(name, empty)| given.as_object().unwrap().get(name).unwrap_or(empty).clone());
-        schema.block.object(values.collect())
-    }
-
-    fn validate(&self, type_name: &str, json: &Json) -> ProviderDiagnostics {
-        let request = ValidateRequest {
-            type_name: type_name.into(),
-            config: self.config(type_name, json),
-            client_capabilities: ClientCapabilities::default(),
-        };
-        wait(self.provider.validate_resource(request))
-    }
-
-    fn plan_value(&self, type_name: &str, config: &Value, prior: Option<&Object>) -> PlanResponse {
-        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
-        let null = Value::null(schema.block.implied_type().clone());
-        let prior_state = prior.map_or(&null, |object| &object.state);
-        let proposed = proposed_new_state(&schema.block, prior_state, config);
-        let response = wait(self.provider.plan_resource(PlanRequest {
-            type_name: type_name.into(),
-            prior_state: prior_state.clone(),
-            proposed_new_state: proposed,
-            config: config.clone(),
-            prior_private: prior.map_or_else(Private::default, |object| object.private.clone()),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            prior_identity: None,
-        }));
-        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
-        let violations = contract::check_planned(&schema.block, prior_state, config, &response.planned_state);
-        assert!(violations.is_empty(), "{type_name}: {violations:?}");
-        response
-    }
-
-    fn plan(&self, type_name: &str, json: &Json, prior: Option<&Object>) -> PlanResponse {
-        self.plan_value(type_name, &self.config(type_name, json), prior)
-    }
-
-    fn try_apply(&self, type_name: &str, json: &Json, prior: Option<&Object>, plan: &PlanResponse) -> ApplyResponse {
-        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
-        let null = Value::null(schema.block.implied_type().clone());
-        let config = self.config(type_name, json);
-        wait(self.provider.apply_resource(ApplyRequest {
-            type_name: type_name.into(),
-            prior_state: prior.map_or(null, |object| object.state.clone()),
-            planned_state: plan.planned_state.clone(),
-            config,
-            planned_private: plan.planned_private.clone(),
-            meta: Value::NULL,
-            planned_identity: None,
-        }))
-    }
-
-    /// Plans and applies; the contract of the lifecycle holds.
-    fn apply(&self, type_name: &str, json: &Json, prior: Option<&Object>) -> Object {
-        let plan = self.plan(type_name, json, prior);
-        assert!(plan.requires_replace.is_empty(), "{:?}", plan.requires_replace);
-        let applied = self.try_apply(type_name, json, prior, &plan);
-        assert!(!applied.diagnostics.has_errors(), "{:?}", applied.diagnostics);
-        let state = applied.new_state.unwrap();
-        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
-        let violations = contract::check_compatible(&schema.block, &plan.planned_state, &state);
-        assert!(violations.is_empty(), "{type_name}: {violations:?}");
-        assert!(state.is_wholly_known());
-        Object { state, private: applied.private }
-    }
-
-    fn read(&self, type_name: &str, object: &Object) -> Object {
-        let response = wait(self.provider.read_resource(ReadRequest {
-            type_name: type_name.into(),
-            current_state: object.state.clone(),
-            private: object.private.clone(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            current_identity: None,
-        }));
-        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
-        Object { state: response.new_state, private: response.private }
-    }
-
-    fn delete(&self, type_name: &str, object: &Object) {
-        let null = Value::null(object.state.ty());
-        let response = wait(self.provider.apply_resource(ApplyRequest {
-            type_name: type_name.into(),
-            prior_state: object.state.clone(),
-            planned_state: null.clone(),
-            config: null,
-            planned_private: object.private.clone(),
-            meta: Value::NULL,
-            planned_identity: None,
-        }));
-        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
-        assert!(response.new_state.unwrap().is_null());
-    }
-
-    /// Creates, and checks that nothing is left to do: neither a read nor another plan changes anything.
-    fn settled(&self, type_name: &str, json: &Json) -> Object {
-        let object = self.apply(type_name, json, None);
-        let read = self.read(type_name, &object);
-        assert_eq!(read.state, object.state, "{type_name}: a read changes the state");
-        let plan = self.plan(type_name, json, Some(&read));
-        assert_eq!(plan.planned_state, read.state, "{type_name}: another plan changes something");
-        object
-    }
-}
-
-fn text(object: &Object, path: &str) -> String {
-    path.split('.')
-        .fold(object.state.clone(), |value, step| value.as_object().unwrap().get(step).unwrap().clone())
-        .as_str()
-        .unwrap_or_else(|| panic!("{path} is no string"))
-        .to_owned()
-}
-
-fn at(name: &str) -> Path {
-    Path::root().attribute(name)
-}
+use support::{Object, World, at, text, wait};
 
 #[test]
 fn cc_40_a_created_object_has_all_that_the_service_says() {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::tags::TagSettings;
 use crate::api::{
     Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode,
     ListResources, OperationStatus, ProgressEvent, ResourceDescription, UpdateResource,
@@ -25,6 +26,8 @@ pub struct Connection {
     pub max_retries: u64,
     /// How soon to come back at first; the time grows from there.
     pub first_delay: Duration,
+    /// What all objects are tagged with, and which tags are others' business.
+    pub tags: TagSettings,
     /// Set when the user wants to stop.
     pub stopping: Arc<AtomicBool>,
 }

@@ -124,7 +124,7 @@ pub enum Change {
 pub struct Field {
     /// Our name for it.
     pub attribute: Name,
-    /// The service's name; none for `id`, which is no property.
+    /// The service's name; none for `id` and the like, which are no properties.
     pub property: Option<Name>,
     /// What its value is.
     pub shape: Shape,
@@ -146,6 +146,22 @@ pub struct Field {
 }
 
 impl Field {
+    /// An attribute that is no property of the service's documents, and that nobody configures.
+    pub fn result(attribute: impl Into<Name>, shape: Shape) -> Self {
+        Self {
+            attribute: attribute.into(),
+            property: None,
+            declared: shape.attribute(Use::Computed),
+            shape,
+            usage: Use::Computed,
+            change: Change::InPlace,
+            write_only: false,
+            needed: false,
+            plain: false,
+            node: NodeId::default(),
+        }
+    }
+
     /// Whether only the service gives it a value.
     pub fn read_only(&self) -> bool {
         self.usage == Use::Computed
@@ -206,8 +222,11 @@ impl Fields {
     }
 }
 
-/// Reads the attributes of a type's documents, `id` included.
-pub fn of_type(schema: &TypeSchema) -> Result<Fields, String> {
+/// Reads the attributes of a type's documents, `id` included, and the one that `further` makes of them, if any.
+pub fn of_type(
+    schema: &TypeSchema,
+    further: impl Fn(&TypeSchema, &[Field]) -> Option<Field>,
+) -> Result<Fields, String> {
     let part = names::resource_part(&schema.type_name).ok_or("its name does not have three parts")?;
     let mut reader = Reader { schema, path: Vec::new(), repeats: 0, known: HashMap::new() };
     let mut list = Vec::new();
@@ -224,28 +243,14 @@ pub fn of_type(schema: &TypeSchema) -> Result<Fields, String> {
         }
         list.push(reader.field(attribute, property, *node, root, sets, Around::Document));
     }
-    list.push(identifier());
+    list.push(Field::result("id", Shape::Text));
+    list.extend(further(schema, &list));
     let all = list.len();
     let fields = Fields::new(list, schema.root_id());
     if fields.list.len() != all {
         return Err("two of its properties have the same attribute name".to_owned());
     }
     Ok(fields)
-}
-
-fn identifier() -> Field {
-    Field {
-        attribute: "id".into(),
-        property: None,
-        shape: Shape::Text,
-        usage: Use::Computed,
-        change: Change::InPlace,
-        write_only: false,
-        needed: false,
-        plain: false,
-        node: NodeId::default(),
-        declared: Attribute::computed(Type::String),
-    }
 }
 
 /// The parts of the schema's pointer sets that are below some place.

@@ -7,6 +7,7 @@ use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
 
 use super::declare;
 use super::fields::{self, Fields};
+use super::tags::{self, TagPlace};
 use crate::Name;
 use crate::names::{self, Meaning};
 use crate::schema::{Catalogue, TypeSchema};
@@ -20,18 +21,21 @@ pub struct Interpreted {
     pub fields: Fields,
     /// The schema of the resource.
     pub resource: ResourceSchema,
+    /// Where its tags are, if it takes tags of the provider's.
+    pub tags: Option<TagPlace>,
 }
 
 impl Interpreted {
     fn new(schema: Arc<TypeSchema>) -> Result<Self, String> {
-        let mut fields = fields::of_type(&schema)?;
+        let mut fields = fields::of_type(&schema, tags::all_tags)?;
         let resource = declare::resource(&fields).map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             problems.join("; ")
         })?;
         // Objects have one type, and values that share it are compared at once.
         fields.block = resource.block().clone();
-        Ok(Self { schema, fields, resource })
+        let tags = TagPlace::of(&schema, &fields);
+        Ok(Self { schema, fields, resource, tags })
     }
 }
 
@@ -114,7 +118,7 @@ impl Types {
         let mut left_out = Vec::new();
         for cloud_name in self.catalogue.type_names() {
             let reason = match self.catalogue.get(cloud_name) {
-                Ok(Some(schema)) => fields::of_type(&schema).err(),
+                Ok(Some(schema)) => fields::of_type(&schema, tags::all_tags).err(),
                 Ok(None) => None,
                 Err(error) => Some(error.to_string()),
             };

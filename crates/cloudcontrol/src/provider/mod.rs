@@ -22,6 +22,7 @@ mod same;
 mod settings;
 mod state;
 mod stored;
+mod tags;
 mod token;
 
 use std::sync::Arc;
@@ -119,6 +120,7 @@ impl AwsCloudControl {
             region: settings.region,
             role_arn: settings.role_arn,
             max_retries: settings.max_retries,
+            tags: settings.tags,
             first_delay: self.first_delay,
             stopping: self.access.stopping(),
         })

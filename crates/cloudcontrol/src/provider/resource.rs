@@ -1,5 +1,6 @@
 //! The one resource there is: plan, create, read, update, delete and import of any type (CC-40 to CC-47).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use super::patch::{desired_state, patch};
 use super::plan::{Sources, plan};
 use super::state::{fill_object, read_object};
 use super::stored;
+use super::tags::TagSettings;
 use super::token::new_token;
 use crate::Name;
 use crate::api::{HandlerErrorCode, ResourceDescription};
@@ -52,7 +54,8 @@ impl Resource for CloudResource {
     }
 
     fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
-        Answer::ready(plan_change(&self.interpreted, request))
+        let tags = self.access.connection().map(|connection| connection.tags.clone()).unwrap_or_default();
+        Answer::ready(plan_change(&self.interpreted, &tags, request))
     }
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
@@ -107,7 +110,7 @@ impl Resource for CloudResource {
 }
 
 /// Plans a change: what the framework does not know of these objects. No call is made.
-fn plan_change(interpreted: &Interpreted, request: ModifyPlanRequest) -> ModifyPlanResponse {
+fn plan_change(interpreted: &Interpreted, tags: &TagSettings, request: ModifyPlanRequest) -> ModifyPlanResponse {
     if request.plan.is_null() {
         return request.unchanged();
     }
@@ -119,7 +122,10 @@ fn plan_change(interpreted: &Interpreted, request: ModifyPlanRequest) -> ModifyP
         framework: &request.plan,
         configured: kept.configured.as_ref(),
     };
-    let planned = plan(fields, sources);
+    let mut planned = plan(fields, sources);
+    if let Some(place) = &interpreted.tags {
+        planned.state = place.plan(tags, fields, &request.state, &planned.state);
+    }
     let changes = planned.state != request.state;
     let requires_replace = if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
         // What cannot be updated is replaced.
@@ -148,12 +154,16 @@ async fn create(connection: &Connection, interpreted: &Interpreted, request: Cre
     let planned = request.plan;
     let token = Kept::read(&request.private).token.unwrap_or_else(new_token);
     let private = Kept { token: None, configured: Some(Configured::of(fields, &request.config)) }.data();
-    let document = Json::Object(desired_state(fields, &planned)).to_string();
+    let sent = match &interpreted.tags {
+        Some(place) => place.sent(&connection.tags, fields, &planned, &BTreeMap::new()),
+        None => planned.clone(),
+    };
+    let document = Json::Object(desired_state(fields, &sent)).to_string();
     match connection.create(schema, document, &token).await {
         Ok(identifier) => match look(connection, interpreted, &identifier).await {
             Ok(Some(found)) => match properties(&found) {
                 Ok(properties) => ObjectResponse::found(
-                    with_id(fields, &fill_object(fields, &planned, &properties), &identifier),
+                    with_id(fields, &filled(connection, interpreted, &planned, properties), &identifier),
                     private,
                 ),
                 Err(problem) => unfinished(fields, &planned, &identifier, private, problem),
@@ -231,7 +241,10 @@ async fn update(connection: &Connection, interpreted: &Interpreted, request: Upd
     let planned_with = Kept::read(&request.private);
     let kept = Kept { token: None, configured: planned_with.configured }.data();
     let token = planned_with.token.unwrap_or_else(new_token);
-    let operations = patch(fields, &request.state, &planned);
+    let operations = match operations(connection, interpreted, &identifier, &request.state, &planned).await {
+        Ok(operations) => operations,
+        Err(problem) => return ObjectResponse::failed(problem),
+    };
     let removed = removed_properties(&operations);
     if !operations.is_empty()
         && let Err(failure) = connection.update(schema, &identifier, Json::Array(operations).to_string(), &token).await
@@ -253,13 +266,54 @@ async fn update(connection: &Connection, interpreted: &Interpreted, request: Upd
     match look(connection, interpreted, &identifier).await {
         Ok(Some(found)) => match properties(&found) {
             Ok(properties) => {
-                let state = with_id(fields, &fill_object(fields, &planned, &properties), &identifier);
+                let state = with_id(fields, &filled(connection, interpreted, &planned, properties), &identifier);
                 ObjectResponse::found(state, kept)
             }
             Err(problem) => unfinished(fields, &planned, &identifier, kept, problem),
         },
         Ok(None) => unfinished(fields, &planned, &identifier, kept, lost(interpreted, &identifier)),
         Err(failure) => unfinished(fields, &planned, &identifier, kept, diagnostic(interpreted, &failure)),
+    }
+}
+
+/// What turns the object into the planned one, its default tags included. The tags of others are looked up first where
+/// there are any that are left alone: an array is sent as a whole.
+async fn operations(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    identifier: &str,
+    prior: &Value,
+    planned: &Value,
+) -> Result<Vec<Json>, ProviderDiagnostic> {
+    let (fields, settings) = (&interpreted.fields, &connection.tags);
+    let Some(place) = &interpreted.tags else { return Ok(patch(fields, prior, planned)) };
+    let mut present = BTreeMap::new();
+    if place.must_look(settings) && interpreted.schema.handlers.read.is_some() {
+        let failed = |failure| diagnostic(interpreted, &failure);
+        if let Some(found) = connection.get(&interpreted.schema, identifier).await.map_err(failed)? {
+            present = place.in_document(&properties(&found)?);
+        }
+    }
+    let had = place.had(settings, fields, prior, &present);
+    let sent = place.sent(settings, fields, planned, &present);
+    Ok(patch(fields, &had, &sent))
+}
+
+/// The planned object with what the service has filled in.
+fn filled(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    planned: &Value,
+    mut document: Map<String, Json>,
+) -> Value {
+    let fields = &interpreted.fields;
+    let Some(place) = &interpreted.tags else { return fill_object(fields, planned, &document) };
+    let told = place.in_document(&document);
+    place.hide(&connection.tags, planned, &mut document);
+    let filled = fill_object(fields, planned, &document);
+    match planned.attribute("tags_all") {
+        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &told),
+        _ => filled,
     }
 }
 
@@ -289,14 +343,29 @@ pub async fn present_state(
     interpreted: &Interpreted,
     prior: &Value,
 ) -> Result<Option<Value>, ProviderDiagnostic> {
-    let fields = &interpreted.fields;
     let identifier = identifier_of(prior).ok_or_else(|| no_identifier(interpreted))?;
     if interpreted.schema.handlers.read.is_none() {
         return Ok(Some(prior.clone()));
     }
     let found =
         connection.get(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))?;
-    found.map(|found| Ok(with_id(fields, &read_object(fields, &properties(&found)?, prior), &identifier))).transpose()
+    let Some(found) = found else { return Ok(None) };
+    let object = read_present(connection, interpreted, prior, properties(&found)?);
+    Ok(Some(with_id(&interpreted.fields, &object, &identifier)))
+}
+
+fn read_present(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    prior: &Value,
+    mut document: Map<String, Json>,
+) -> Value {
+    let fields = &interpreted.fields;
+    let Some(place) = &interpreted.tags else { return read_object(fields, &document, prior) };
+    let told = place.in_document(&document);
+    place.hide(&connection.tags, prior, &mut document);
+    let object = read_object(fields, &document, prior);
+    place.found(&connection.tags, fields, prior, &object, &told)
 }
 
 /// Takes an existing object over by its identifier (CC-45).
@@ -339,7 +408,7 @@ pub fn with_id(fields: &Fields, object: &Value, identifier: &str) -> Value {
         .list
         .iter()
         .zip(view.values())
-        .map(|(field, value)| if field.property.is_none() { Value::string(identifier) } else { value.clone() });
+        .map(|(field, value)| if &*field.attribute == "id" { Value::string(identifier) } else { value.clone() });
     fields.block.object(values.collect())
 }
 

@@ -7,6 +7,8 @@ use groma_framework::schema::validator;
 use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder};
 use groma_value::{Type, Value};
 
+use super::tags::TagSettings;
+
 /// The file an emulator keeps its objects in, unless `path` says otherwise: in the current directory.
 pub const EMULATOR_FILE: &str = "groma-emulator.json";
 const DEFAULT_REGION: &str = "us-east-1";
@@ -40,6 +42,28 @@ pub fn schema() -> ResourceSchema {
         (
             "assume_role_with_web_identity",
             nested(ObjectNesting::Single, assume_role_with_web_identity(), "A role to assume with a web identity."),
+        ),
+        (
+            "default_tags",
+            nested(
+                ObjectNesting::Single,
+                vec![(
+                    "tags",
+                    optional(Type::map(Type::String), "The tags by key; a tag of the resource itself wins."),
+                )],
+                "Tags that every object gets whose type takes tags.",
+            ),
+        ),
+        (
+            "ignore_tags",
+            nested(
+                ObjectNesting::Single,
+                vec![
+                    ("keys", optional(Type::set(Type::String), "Keys of tags.")),
+                    ("key_prefixes", optional(Type::set(Type::String), "What keys of tags begin with.")),
+                ],
+                "Tags that others put on objects: they are neither shown nor taken away.",
+            ),
         ),
         (
             "emulator",
@@ -115,6 +139,8 @@ pub struct Settings {
     pub role_arn: Option<String>,
     /// How often a throttled call is repeated.
     pub max_retries: u64,
+    /// What all objects are tagged with, and which tags are others' business.
+    pub tags: TagSettings,
     /// The emulator; none where the real service is meant.
     pub emulator: Option<EmulatorSettings>,
 }
@@ -159,6 +185,7 @@ impl Settings {
             max_retries: attribute(config, "max_retries")
                 .and_then(|value| value.as_number().and_then(groma_value::Number::to_u64))
                 .unwrap_or(DEFAULT_RETRIES),
+            tags: TagSettings::of(config),
             emulator: emulator.map(|emulator| {
                 let text = |name: &str| attribute(&emulator, name).and_then(|value| value.as_str().map(str::to_owned));
                 EmulatorSettings {

@@ -1,0 +1,204 @@
+//! The provider through its trait, against the emulator.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part of it; a test that fails may panic")]
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use groma_cloudcontrol::AwsCloudControl;
+use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::schema::Catalogue;
+use groma_framework::Server;
+use groma_provider::{
+    ApplyRequest, ApplyResponse, Block, ClientCapabilities, ConfigureRequest, PlanRequest, PlanResponse, Private,
+    Provider, ProviderDiagnostics, ReadRequest, ValidateRequest, contract, proposed_new_state,
+};
+use groma_value::{Path, Value, convert};
+use serde_json::{Value as Json, json};
+
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
+            return done;
+        }
+    }
+}
+
+fn written(json: &Json, block: &Block) -> Value {
+    let text = json.to_string();
+    let ty = groma_value::json::implied_type(text.as_bytes()).unwrap();
+    let written = groma_value::json::from_json(text.as_bytes(), &ty).unwrap();
+    let given = convert::convert(&written, block.config_type()).unwrap();
+    let empty = block.empty_value().as_object().unwrap();
+    let values = empty.iter().map(|(name, empty)| given.as_object().unwrap().get(name).unwrap_or(empty).clone());
+    block.object(values.collect())
+}
+
+/// A provider on an emulator in memory.
+pub struct World {
+    pub store: Arc<Store>,
+    pub provider: Server,
+}
+
+/// An object as a state keeps it.
+#[derive(Clone)]
+pub struct Object {
+    pub state: Value,
+    pub private: Private,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), Settings::default()).unwrap());
+        Self::on(store)
+    }
+
+    pub fn on(store: Arc<Store>) -> Self {
+        Self::configured(store, &json!({"region": "eu-central-1"}))
+    }
+
+    /// With this configuration of the provider.
+    pub fn configured(store: Arc<Store>, settings: &Json) -> Self {
+        let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
+        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100)).served();
+        let block = provider.schema().unwrap().config.block.clone();
+        let config = written(settings, &block);
+        let request = ConfigureRequest {
+            terraform_version: "1.15.0".to_owned(),
+            config,
+            client_capabilities: ClientCapabilities::default(),
+        };
+        assert!(wait(provider.configure(request)).is_empty());
+        Self { store, provider }
+    }
+
+    /// A configuration as its author would write it in JSON, converted as the engine converts it.
+    pub fn config(&self, type_name: &str, json: &Json) -> Value {
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap_or_else(|| panic!("{type_name}"));
+        written(json, &schema.block)
+    }
+
+    pub fn validate(&self, type_name: &str, json: &Json) -> ProviderDiagnostics {
+        let request = ValidateRequest {
+            type_name: type_name.into(),
+            config: self.config(type_name, json),
+            client_capabilities: ClientCapabilities::default(),
+        };
+        wait(self.provider.validate_resource(request))
+    }
+
+    pub fn plan_value(&self, type_name: &str, config: &Value, prior: Option<&Object>) -> PlanResponse {
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
+        let null = Value::null(schema.block.implied_type().clone());
+        let prior_state = prior.map_or(&null, |object| &object.state);
+        let proposed = proposed_new_state(&schema.block, prior_state, config);
+        let response = wait(self.provider.plan_resource(PlanRequest {
+            type_name: type_name.into(),
+            prior_state: prior_state.clone(),
+            proposed_new_state: proposed,
+            config: config.clone(),
+            prior_private: prior.map_or_else(Private::default, |object| object.private.clone()),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            prior_identity: None,
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        let violations = contract::check_planned(&schema.block, prior_state, config, &response.planned_state);
+        assert!(violations.is_empty(), "{type_name}: {violations:?}");
+        response
+    }
+
+    pub fn plan(&self, type_name: &str, json: &Json, prior: Option<&Object>) -> PlanResponse {
+        self.plan_value(type_name, &self.config(type_name, json), prior)
+    }
+
+    pub fn try_apply(
+        &self,
+        type_name: &str,
+        json: &Json,
+        prior: Option<&Object>,
+        plan: &PlanResponse,
+    ) -> ApplyResponse {
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
+        let null = Value::null(schema.block.implied_type().clone());
+        let config = self.config(type_name, json);
+        wait(self.provider.apply_resource(ApplyRequest {
+            type_name: type_name.into(),
+            prior_state: prior.map_or(null, |object| object.state.clone()),
+            planned_state: plan.planned_state.clone(),
+            config,
+            planned_private: plan.planned_private.clone(),
+            meta: Value::NULL,
+            planned_identity: None,
+        }))
+    }
+
+    /// Plans and applies; the contract of the lifecycle holds.
+    pub fn apply(&self, type_name: &str, json: &Json, prior: Option<&Object>) -> Object {
+        let plan = self.plan(type_name, json, prior);
+        assert!(plan.requires_replace.is_empty(), "{:?}", plan.requires_replace);
+        let applied = self.try_apply(type_name, json, prior, &plan);
+        assert!(!applied.diagnostics.has_errors(), "{:?}", applied.diagnostics);
+        let state = applied.new_state.unwrap();
+        let schema = self.provider.resource_schema(type_name).unwrap().unwrap();
+        let violations = contract::check_compatible(&schema.block, &plan.planned_state, &state);
+        assert!(violations.is_empty(), "{type_name}: {violations:?}");
+        assert!(state.is_wholly_known());
+        Object { state, private: applied.private }
+    }
+
+    pub fn read(&self, type_name: &str, object: &Object) -> Object {
+        let response = wait(self.provider.read_resource(ReadRequest {
+            type_name: type_name.into(),
+            current_state: object.state.clone(),
+            private: object.private.clone(),
+            meta: Value::NULL,
+            client_capabilities: ClientCapabilities::default(),
+            current_identity: None,
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        Object { state: response.new_state, private: response.private }
+    }
+
+    pub fn delete(&self, type_name: &str, object: &Object) {
+        let null = Value::null(object.state.ty());
+        let response = wait(self.provider.apply_resource(ApplyRequest {
+            type_name: type_name.into(),
+            prior_state: object.state.clone(),
+            planned_state: null.clone(),
+            config: null,
+            planned_private: object.private.clone(),
+            meta: Value::NULL,
+            planned_identity: None,
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        assert!(response.new_state.unwrap().is_null());
+    }
+
+    /// Creates, and checks that nothing is left to do: neither a read nor another plan changes anything.
+    pub fn settled(&self, type_name: &str, json: &Json) -> Object {
+        let object = self.apply(type_name, json, None);
+        let read = self.read(type_name, &object);
+        assert_eq!(read.state, object.state, "{type_name}: a read changes the state");
+        let plan = self.plan(type_name, json, Some(&read));
+        assert_eq!(plan.planned_state, read.state, "{type_name}: another plan changes something");
+        object
+    }
+}
+
+pub fn text(object: &Object, path: &str) -> String {
+    path.split('.')
+        .fold(object.state.clone(), |value, step| value.as_object().unwrap().get(step).unwrap().clone())
+        .as_str()
+        .unwrap_or_else(|| panic!("{path} is no string"))
+        .to_owned()
+}
+
+pub fn at(name: &str) -> Path {
+    Path::root().attribute(name)
+}
