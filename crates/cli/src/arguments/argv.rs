@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Command};
 use groma_diagnostics::suggest;
 
-use super::problem::UsageError;
+use super::usage::UsageError;
 use super::words::split_words;
 
 /// Environment variables, handed in.

@@ -12,7 +12,7 @@ use super::shared::View;
 #[derive(Args, Clone, Debug)]
 pub struct Get {
     /// Fetch every module again, in its newest version
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub update: Option<Flag>,
     /// The folder with test files
     #[arg(long, value_name = "DIR")]
@@ -29,7 +29,7 @@ pub struct Get {
 #[derive(Args, Clone, Debug)]
 pub struct Modules {
     /// Print JSON
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub json: Option<Flag>,
     /// Where the values of variables come from
     #[command(flatten)]
@@ -43,19 +43,19 @@ pub struct Modules {
 #[derive(Args, Clone, Debug)]
 pub struct Fmt {
     /// -list=false does not name the files that differ
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub list: Option<Flag>,
     /// -write=false leaves the files as they are
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub write: Option<Flag>,
     /// Show the differences
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub diff: Option<Flag>,
     /// Write nothing, and exit with 3 if a file differs
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub check: Option<Flag>,
     /// Work on the folders inside, too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub recursive: Option<Flag>,
     /// How texts are shown
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub struct Graph {
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// Mark circles; they are always reported as errors
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub draw_cycles: Option<Flag>,
     /// Has no meaning any more
     #[arg(long, value_name = "N", hide = true)]
@@ -102,6 +102,40 @@ pub enum Metadata {
 #[derive(Args, Clone, Debug)]
 pub struct Functions {
     /// Print JSON; there is no other form
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub json: Option<Flag>,
+}
+
+/// Arguments of `validate`.
+#[derive(Args, Clone, Debug)]
+pub struct Validate {
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// Leave test files alone
+    #[arg(long)]
+    pub no_tests: Option<Flag>,
+    /// The folder with test files
+    #[arg(long, value_name = "DIR")]
+    pub test_directory: Option<PathBuf>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+}
+
+/// Arguments of `console`.
+#[derive(Args, Clone, Debug)]
+pub struct Console {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// The state file
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
 }

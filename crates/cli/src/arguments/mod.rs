@@ -2,23 +2,33 @@
 
 mod argv;
 mod assignments;
+mod emulator;
 mod flags;
+mod installation;
 mod language;
-mod model;
 mod objects;
-mod problem;
+mod operation;
+mod parse;
+mod reading;
 mod shared;
 mod state;
+mod task;
+mod usage;
 mod words;
 mod workspace;
 
 pub use argv::{Environment, Invocation, invocation};
 pub use assignments::{Assignment, Variables};
+pub use emulator::*;
 pub use flags::{Duration, Flag};
+pub use installation::*;
 pub use language::*;
-pub use model::*;
 pub use objects::*;
-pub use problem::{Parsed, UsageError, parse};
+pub use operation::*;
+pub use parse::{Parsed, parse};
+pub use reading::*;
 pub use shared::*;
 pub use state::*;
+pub use task::{Arguments, Task, command};
+pub use usage::UsageError;
 pub use workspace::*;

@@ -1,5 +1,7 @@
 //! Flags that many commands have.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::flags::{Duration, Flag};
@@ -8,20 +10,34 @@ use super::flags::{Duration, Flag};
 #[derive(Args, Clone, Debug)]
 pub struct View {
     /// Show text without colours
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub no_color: Option<Flag>,
     /// Show warnings as a short list when there are no errors
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub compact_warnings: Option<Flag>,
 }
 
 /// How the state is locked.
 #[derive(Args, Clone, Debug)]
 pub struct Locking {
-    /// Do without the lock of the state; another run may get in the way
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    /// -lock=false does without the lock of the state; another run may get in the way
+    #[arg(long)]
     pub lock: Option<Flag>,
     /// Wait this long for the lock
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub lock_timeout: Duration,
+}
+
+/// Other files than the backend's.
+#[derive(Args, Clone, Debug)]
+pub struct StateFiles {
+    /// The state file
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Where to write the new state
+    #[arg(long, value_name = "FILE")]
+    pub state_out: Option<PathBuf>,
+    /// Where to keep the state as it was, or - for nowhere
+    #[arg(long, value_name = "FILE")]
+    pub backup: Option<PathBuf>,
 }

@@ -53,7 +53,7 @@ pub struct StateList {
 #[derive(Args, Clone, Debug)]
 pub struct StateIdentities {
     /// Print JSON; there is no other form
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub json: Option<Flag>,
     /// What to list
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub struct StateChange {
     #[command(flatten)]
     pub locking: Locking,
     /// Accepted for the remote backends that compare versions
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
     /// Where the values of variables come from
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub struct StateChange {
 #[derive(Args, Clone, Debug)]
 pub struct StateMv {
     /// Only say what would be moved
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub dry_run: Option<Flag>,
     /// Another state file to move to
     #[arg(long, value_name = "FILE")]
@@ -124,7 +124,7 @@ pub struct StateMv {
 #[derive(Args, Clone, Debug)]
 pub struct StateRm {
     /// Only say what would be removed
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub dry_run: Option<Flag>,
     /// What is changed and how
     #[command(flatten)]
@@ -138,7 +138,7 @@ pub struct StateRm {
 #[derive(Args, Clone, Debug)]
 pub struct StateReplaceProvider {
     /// Do not ask before changing anything
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub auto_approve: Option<Flag>,
     /// What is changed and how
     #[command(flatten)]
@@ -166,13 +166,13 @@ pub struct StatePull {
 #[derive(Args, Clone, Debug)]
 pub struct StatePush {
     /// Write the state even if it is older, or of another lineage
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub force: Option<Flag>,
     /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
     /// Accepted for the remote backends that compare versions
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
     /// Where the values of variables come from
     #[command(flatten)]

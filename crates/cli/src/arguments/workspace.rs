@@ -65,7 +65,7 @@ pub struct WorkspaceNew {
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceSelect {
     /// Make the workspace if there is none of that name
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub or_create: Option<Flag>,
     /// How texts are shown
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub struct WorkspaceSelect {
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceDelete {
     /// Delete it although it manages objects, which are then no longer managed
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub force: Option<Flag>,
     /// How the state is locked
     #[command(flatten)]
@@ -96,7 +96,7 @@ pub struct WorkspaceDelete {
 #[derive(Args, Clone, Debug)]
 pub struct ForceUnlock {
     /// Do not ask
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long)]
     pub force: Option<Flag>,
     /// How texts are shown
     #[command(flatten)]

@@ -1,39 +1,14 @@
-//! Parsing, and what can be wrong with what was typed.
+//! Parsing, and the words for what the parser refuses.
 
 use std::ffi::OsString;
-use std::fmt::{self, Display, Formatter};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, FromArgMatches};
 use groma_diagnostics::Diagnostic;
 
 use super::argv::{Environment, invocation};
-use super::model::{Arguments, command};
-
-/// A mistake on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UsageError {
-    /// A sentence that stands alone.
-    Bare(String),
-    /// A problem with the arguments of a command, shown as a diagnostic.
-    Diagnostic(Box<Diagnostic>),
-}
-
-impl UsageError {
-    /// A sentence that stands alone.
-    pub fn bare(text: impl Into<String>) -> Self {
-        Self::Bare(text.into())
-    }
-}
-
-impl Display for UsageError {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bare(text) => f.write_str(text),
-            Self::Diagnostic(diagnostic) => write!(f, "{}: {}", diagnostic.summary, diagnostic.detail),
-        }
-    }
-}
+use super::task::{Arguments, command};
+use super::usage::UsageError;
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -77,10 +52,10 @@ pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'
     }
 }
 
-/// The help text with flags as they are typed here.
+/// The help text with flags as they are typed here; what is left out leaves its room, so that columns stay columns.
 fn with_one_dash(help: &str) -> String {
-    let spaced = help.replace("[=<BOOL>]", "");
-    spaced.replace(" --", " -").replace("-h, -help", "-help")
+    let bare = help.replace("[=<BOOL>]", "         ").replace("-h, --help", "    --help");
+    bare.replace("\n      --", "\n  -").replace(" --", " -")
 }
 
 fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Command) -> UsageError {

@@ -1,0 +1,129 @@
+//! Flags of the commands that get a directory ready: `init` and `providers`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::assignments::Variables;
+use super::flags::Flag;
+use super::shared::{Locking, View};
+
+/// Arguments of `init`.
+#[derive(Args, Clone, Debug)]
+pub struct Init {
+    /// -backend=false leaves the backend alone
+    #[arg(long)]
+    pub backend: Option<Flag>,
+    /// A setting of the backend, or a file with settings
+    #[arg(long, value_name = "FILE|NAME=VALUE")]
+    pub backend_config: Vec<String>,
+    /// -get=false leaves the modules alone
+    #[arg(long)]
+    pub get: Option<Flag>,
+    /// Take newer versions where constraints allow it
+    #[arg(long)]
+    pub upgrade: Option<Flag>,
+    /// Forget the previous backend
+    #[arg(long)]
+    pub reconfigure: Option<Flag>,
+    /// Move the state when the backend changes
+    #[arg(long)]
+    pub migrate_state: Option<Flag>,
+    /// Move the state without asking
+    #[arg(long)]
+    pub force_copy: Option<Flag>,
+    /// What may happen to the lock file: readonly
+    #[arg(long, value_name = "MODE")]
+    pub lockfile: Option<String>,
+    /// A folder with provider packages
+    #[arg(long, value_name = "DIR")]
+    pub plugin_dir: Vec<PathBuf>,
+    /// -input=false never asks
+    #[arg(long)]
+    pub input: Option<Flag>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// Arguments of `providers`.
+#[derive(Args, Debug)]
+pub struct Providers {
+    /// A further command
+    #[command(subcommand)]
+    pub task: Option<ProvidersTask>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// Commands of `providers`.
+#[derive(Debug, Subcommand)]
+pub enum ProvidersTask {
+    /// Write hashes of packages, for other platforms too, into the lock file
+    Lock(ProvidersLock),
+    /// Copy the packages that the configuration needs into a folder
+    Mirror(ProvidersMirror),
+    /// Print the schemas of the providers
+    Schema(Schema),
+}
+
+/// Arguments of `providers lock`.
+#[derive(Args, Clone, Debug)]
+pub struct ProvidersLock {
+    /// Take the packages from this folder
+    #[arg(long, value_name = "DIR")]
+    pub fs_mirror: Option<PathBuf>,
+    /// Take the packages from this network mirror
+    #[arg(long, value_name = "URL")]
+    pub net_mirror: Option<String>,
+    /// A platform such as linux_amd64; may be given several times
+    #[arg(long, value_name = "OS_ARCH")]
+    pub platform: Vec<String>,
+    /// Use the plugin cache; hashes are taken from the sources all the same
+    #[arg(long)]
+    pub enable_plugin_cache: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Only these providers
+    #[arg(value_name = "PROVIDER")]
+    pub rest: Vec<String>,
+}
+
+/// Arguments of `providers mirror`.
+#[derive(Args, Clone, Debug)]
+pub struct ProvidersMirror {
+    /// A platform such as linux_amd64; may be given several times
+    #[arg(long, value_name = "OS_ARCH")]
+    pub platform: Vec<String>,
+    /// -lock-file=false ignores the versions of the lock file
+    #[arg(long)]
+    pub lock_file: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Where the copies go
+    #[arg(value_name = "DIR")]
+    pub rest: Vec<PathBuf>,
+}
+
+/// Arguments of `providers schema`.
+#[derive(Args, Clone, Debug)]
+pub struct Schema {
+    /// Print JSON; there is no other form
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}

@@ -1,0 +1,159 @@
+//! Flags of the commands that plan and apply.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::assignments::Variables;
+use super::flags::Flag;
+use super::shared::{Locking, StateFiles, View};
+
+/// What to plan and how.
+#[derive(Args, Clone, Debug)]
+pub struct Planning {
+    /// Plan to delete everything
+    #[arg(long)]
+    pub destroy: Option<Flag>,
+    /// Plan only to take in what has changed outside
+    #[arg(long)]
+    pub refresh_only: Option<Flag>,
+    /// -refresh=false takes the state for true instead of reading every object
+    #[arg(long)]
+    pub refresh: Option<Flag>,
+    /// Replace this instance although nothing else says so; may be given more than once
+    #[arg(long, value_name = "ADDRESS")]
+    pub replace: Vec<String>,
+    /// Look only at this and what it depends on; may be given more than once
+    #[arg(long, value_name = "ADDRESS")]
+    pub target: Vec<String>,
+    /// Invoke this action, and do nothing else
+    #[arg(long, value_name = "ACTION")]
+    pub invoke: Vec<String>,
+    /// How many operations go on at once
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub parallelism: i64,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// -input=false never asks
+    #[arg(long)]
+    pub input: Option<Flag>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// The state file, in place of the backend's
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// Arguments of `plan`.
+#[derive(Args, Clone, Debug)]
+pub struct Plan {
+    /// What to plan and how
+    #[command(flatten)]
+    pub planning: Planning,
+    /// Save the plan for apply
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Exit with 2 when there is something to apply
+    #[arg(long)]
+    pub detailed_exitcode: Option<Flag>,
+    /// Nothing else may follow
+    #[arg(hide = true)]
+    pub rest: Vec<OsString>,
+}
+
+/// Arguments of `apply`.
+#[derive(Args, Clone, Debug)]
+pub struct Apply {
+    /// What to plan and how
+    #[command(flatten)]
+    pub planning: Planning,
+    /// Do not ask before changing anything
+    #[arg(long)]
+    pub auto_approve: Option<Flag>,
+    /// Where to keep the state as it was, or - for nowhere
+    #[arg(long, value_name = "FILE")]
+    pub backup: Option<PathBuf>,
+    /// Where to write the new state
+    #[arg(long, value_name = "FILE")]
+    pub state_out: Option<PathBuf>,
+    /// A saved plan
+    #[arg(value_name = "PLAN")]
+    pub rest: Vec<OsString>,
+}
+
+/// Arguments of `destroy`.
+#[derive(Args, Clone, Debug)]
+pub struct Destroy {
+    /// As for apply
+    #[command(flatten)]
+    pub apply: Apply,
+}
+
+/// Arguments of `refresh`.
+#[derive(Args, Clone, Debug)]
+pub struct Refresh {
+    /// Look only at this and what it depends on; may be given more than once
+    #[arg(long, value_name = "ADDRESS")]
+    pub target: Vec<String>,
+    /// How many operations go on at once
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub parallelism: i64,
+    /// -input=false never asks
+    #[arg(long)]
+    pub input: Option<Flag>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// Where the state is
+    #[command(flatten)]
+    pub files: StateFiles,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Nothing else may follow
+    #[arg(hide = true)]
+    pub rest: Vec<OsString>,
+}
+
+impl Refresh {
+    /// The apply that does the same: one that only takes in what has changed outside, and asks nobody.
+    pub fn into_apply(self) -> Apply {
+        let planning = Planning {
+            destroy: None,
+            refresh_only: Some(Flag::On),
+            refresh: None,
+            replace: Vec::new(),
+            invoke: Vec::new(),
+            target: self.target,
+            parallelism: self.parallelism,
+            variables: self.variables,
+            locking: self.locking,
+            input: self.input,
+            json: self.json,
+            state: self.files.state,
+            view: self.view,
+        };
+        Apply {
+            planning,
+            auto_approve: Some(Flag::On),
+            backup: self.files.backup,
+            state_out: self.files.state_out,
+            rest: self.rest,
+        }
+    }
+}

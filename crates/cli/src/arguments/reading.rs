@@ -1,0 +1,51 @@
+//! Flags of the commands that only show something: `show`, `output` and `version`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::flags::Flag;
+use super::shared::View;
+
+/// Arguments of `show`.
+#[derive(Args, Clone, Debug)]
+pub struct Show {
+    /// Print JSON
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// A saved plan or a state file
+    #[arg(value_name = "FILE")]
+    pub rest: Vec<OsString>,
+}
+
+/// Arguments of `output`.
+#[derive(Args, Clone, Debug)]
+pub struct Output {
+    /// Print JSON
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// Print the bare value of one output
+    #[arg(long)]
+    pub raw: Option<Flag>,
+    /// The state file
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+    /// Name of one output
+    #[arg(value_name = "NAME")]
+    pub rest: Vec<String>,
+}
+
+/// Arguments of `version`.
+#[derive(Args, Clone, Debug)]
+pub struct Version {
+    /// Print JSON
+    #[arg(long)]
+    pub json: Option<Flag>,
+}
