@@ -39,6 +39,7 @@ mod version;
 mod workspace;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
@@ -61,21 +62,15 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     };
     let (directory, arguments) = match parsed {
         Parsed::Run { directory, arguments } => (directory, arguments),
-        Parsed::Help(text) => {
-            println!("{}", text.trim_end());
-            return 0;
-        }
-        Parsed::Usage(text) => {
-            println!("{}", text.trim_end());
-            return 127;
-        }
+        Parsed::Help(text) => return tell(std::io::stdout(), text.trim_end(), 0),
+        Parsed::Usage(text) => return tell(std::io::stdout(), text.trim_end(), 127),
     };
     let original = std::env::current_dir().unwrap_or_default();
     if let Some(directory) = &directory
         && let Err(problem) = std::env::set_current_dir(directory)
     {
-        eprintln!("Error handling -chdir option: chdir {}: {problem}", directory.display());
-        return 1;
+        let text = format!("Error handling -chdir option: chdir {}: {problem}", directory.display());
+        return tell(std::io::stderr(), &text, 1);
     }
     let settings = Settings::of(&environment, chosen_workspace);
     let mut context = Context::new(program, settings, original);
@@ -135,9 +130,15 @@ fn chosen_workspace(file: &Path) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
+/// Writes a line, and returns `exit`. A reader that went away is no error.
+fn tell(mut out: impl Write, text: &str, exit: u8) -> u8 {
+    let _ = writeln!(out, "{text}");
+    exit
+}
+
 fn misused(program: &str, environment: &[(String, String)], problem: UsageError) -> u8 {
     match problem {
-        UsageError::Bare(text) => eprintln!("{text}\n"),
+        UsageError::Bare(text) => return tell(std::io::stderr(), &format!("{text}\n"), 1),
         UsageError::Diagnostic(diagnostic) => {
             let settings = Settings::of(environment, chosen_workspace);
             let context = Context::new(program, settings, std::path::PathBuf::new());
