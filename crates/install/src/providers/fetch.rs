@@ -48,13 +48,13 @@ pub(super) async fn fetch(
         }
         Location::Archive(archive) => {
             let hash = verified(address, &package, allowed, archive)?;
-            unpack(store, archive, &target)?;
+            unpack(store, archive, &target, &hash)?;
             hash
         }
         Location::Download { url, .. } => {
             let archive = download(sources, url).await?;
             let hash = verified(address, &package, allowed, archive.path())?;
-            unpack(store, archive.path(), &target)?;
+            unpack(store, archive.path(), &target, &hash)?;
             hash
         }
     };
@@ -176,7 +176,11 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String>
     Err(format!("archive has incorrect checksum {} (expected {})", found.join(" and "), words.join(" or ")))
 }
 
-fn unpack(store: &Store, archive: &Path, target: &Path) -> Result<(), String> {
+/// What is in its place already stays there: others may be using it.
+fn unpack(store: &Store, archive: &Path, target: &Path, hash: &Arc<str>) -> Result<(), String> {
+    if matches!(folder_hash(target), Ok(found) if found == *hash) {
+        return Ok(());
+    }
     store.put_archive(archive, target).map_err(|error| error.to_string())
 }
 

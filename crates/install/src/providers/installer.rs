@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::{StreamExt, stream};
 use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Operator, Version};
 use groma_diagnostics::{Diagnostic, Diagnostics};
@@ -15,6 +16,9 @@ use super::package::{Authentication, SourceError};
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
+
+/// How many packages are asked for or fetched at once.
+const AT_ONCE: usize = 6;
 
 /// What happens, as it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,20 +104,28 @@ impl Installer {
         selecting: Selecting,
         tell: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<Installation, Diagnostics> {
+        let told = Mutex::new(tell);
+        let tell: Tell<'_> = &|event| (told.lock().unwrap_or_else(PoisonError::into_inner))(event);
         let mut result = Installation::default();
         let mut problems = Diagnostics::new();
         let mut chosen = Vec::new();
-        for (address, constraints) in needed {
-            let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
-            match self.choose(address, constraints, locked, &mut result.warnings, tell).await {
-                Ok(choice) => chosen.push((address, constraints, choice)),
+        for (address, constraints, choice) in self.choose_all(needed, locks, selecting, tell).await {
+            match choice {
+                Ok(choice) => {
+                    result.warnings.append(choice.warnings.iter().map(|warning| registry_warning(address, warning)));
+                    chosen.push((address, constraints, choice));
+                }
                 Err(problem) => problems.push(self.cannot_query(address, &problem)),
             }
         }
-        for (address, constraints, choice) in chosen {
+        let ensured = stream::iter(chosen).map(|(address, constraints, choice)| async move {
             let lock = locks.providers.get(address).filter(|lock| lock.version == choice.version);
             let version = choice.version.clone();
-            match self.ensure(address, choice, lock, tell).await {
+            (address, constraints, version, lock, self.ensure(address, choice, lock, tell).await)
+        });
+        let ensured: Vec<_> = ensured.buffered(AT_ONCE).collect().await;
+        for (address, constraints, version, lock, ensured) in ensured {
+            match ensured {
                 Ok(ensured) => result.take(address, constraints, version, lock, ensured),
                 Err(problem) => problems.push(Diagnostic::error(
                     "Failed to install provider",
@@ -122,6 +134,20 @@ impl Installer {
             }
         }
         if problems.has_errors() { Err(problems) } else { Ok(result) }
+    }
+
+    async fn choose_all<'a>(
+        &self,
+        needed: &'a BTreeMap<ProviderAddress, Constraints>,
+        locks: &Locks,
+        selecting: Selecting,
+        tell: Tell<'_>,
+    ) -> Vec<(&'a ProviderAddress, &'a Constraints, Result<Choice, String>)> {
+        let choices = stream::iter(needed).map(|(address, constraints)| async move {
+            let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
+            (address, constraints, self.choose(address, constraints, locked, tell).await)
+        });
+        choices.buffered(AT_ONCE).collect().await
     }
 
     fn cannot_query(&self, address: &ProviderAddress, problem: &str) -> Diagnostic {
@@ -142,8 +168,7 @@ impl Installer {
         address: &ProviderAddress,
         constraints: &Constraints,
         locked: Option<&Lock>,
-        warnings: &mut Diagnostics,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        tell: Tell<'_>,
     ) -> Result<Choice, String> {
         if let Some(lock) = locked {
             tell(Event::Reusing(address));
@@ -156,20 +181,15 @@ impl Installer {
                     self.command
                 ));
             }
-            return Ok(Choice { version: lock.version.clone(), offer: None });
+            return Ok(Choice { version: lock.version.clone(), offer: None, warnings: Vec::new() });
         }
         tell(Event::Finding(address, constraints_text(constraints)));
-        let (offers, told) = self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
-        for warning in told {
-            warnings.push(Diagnostic::warning(
-                "Additional provider information from registry",
-                format!("The remote registry returned warnings for {address}:\n- {warning}"),
-            ));
-        }
+        let (offers, warnings) =
+            self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
         let newest = offers.into_iter().filter(|offer| allows(constraints, &offer.version));
         let newest = newest.max_by(|a, b| a.version.cmp(&b.version));
         match newest {
-            Some(offer) => Ok(Choice { version: offer.version.clone(), offer: Some(offer) }),
+            Some(offer) => Ok(Choice { version: offer.version.clone(), offer: Some(offer), warnings }),
             None if constraints.is_empty() => Err(format!("provider {address} has no released versions")),
             None => Err(format!("no available releases match the given constraints {}", constraints_text(constraints))),
         }
@@ -181,7 +201,7 @@ impl Installer {
         address: &ProviderAddress,
         choice: Choice,
         lock: Option<&Lock>,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        tell: Tell<'_>,
     ) -> Result<Ensured, String> {
         let version = &choice.version;
         let target = self.store.folder(address, version, &self.platform);
@@ -191,6 +211,10 @@ impl Installer {
             tell(Event::Present(address, version));
             return Ok(Ensured::Known);
         }
+        let _held = match &self.cache {
+            Some(cache) => cache.store.hold(&cache.store.folder(address, version, &self.platform)).await,
+            None => None,
+        };
         if let Some(ensured) = self.take_cached(address, version, lock, &target)? {
             tell(Event::Cached(address, version));
             return Ok(ensured);
@@ -287,6 +311,17 @@ impl Installation {
 struct Choice {
     version: Version,
     offer: Option<Offer>,
+    warnings: Vec<String>,
+}
+
+/// Who hears what happens: several packages are under way at once.
+type Tell<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+
+fn registry_warning(address: &ProviderAddress, warning: &str) -> Diagnostic {
+    Diagnostic::warning(
+        "Additional provider information from registry",
+        format!("The remote registry returned warnings for {address}:\n- {warning}"),
+    )
 }
 
 /// What is known of a package that is in its place.

@@ -1,8 +1,9 @@
 //! Where packages are kept: the folder of a configuration, and the cache that several share.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
@@ -10,6 +11,9 @@ use groma_config::version::Version;
 use super::filesystem::package_folder;
 use super::platform::Platform;
 use crate::archive::{Archive, Links};
+
+/// How long to wait before a lock is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 /// A folder of unpacked packages, `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +37,23 @@ impl Store {
         package_folder(&self.root, address, version, platform)
     }
 
+    /// Waits until no other process puts the package of `target` in its place; whoever drops the file lets the next one go on. Where the
+    /// folder or its file system has no locks there is none: packages appear whole anyway, and the work is only done twice.
+    pub(super) async fn hold(&self, target: &Path) -> Option<File> {
+        let parent = target.parent()?;
+        fs::create_dir_all(parent).ok()?;
+        let name = format!(".{}.lock", target.file_name()?.to_string_lossy());
+        let file = File::options().create(true).truncate(false).write(true).open(parent.join(name)).ok()?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Some(file),
+                // The other downloads of this process go on.
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(BETWEEN_TRIES).await,
+                Err(TryLockError::Error(_)) => return None,
+            }
+        }
+    }
+
     /// Unpacks an archive to where the package belongs. Other processes see the whole package or none.
     ///
     /// # Errors
@@ -43,7 +64,7 @@ impl Store {
         let result = (|| {
             let scratch = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(parent)?;
             let fresh = scratch.path().join("package");
-            Archive::Zip.unpack(fs::File::open(archive)?, &fresh, "", Links::Refused)?;
+            Archive::Zip.unpack(File::open(archive)?, &fresh, "", Links::Refused)?;
             replace(&fresh, target, scratch.path())
         })();
         if result.is_err() {
