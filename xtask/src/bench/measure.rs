@@ -4,6 +4,7 @@
 //! child and reports: this program once more, with the task `measured`. Its numbers are the kernel's own, exact for
 //! processor time and for the peak of memory.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -39,6 +40,20 @@ impl Cost {
 ///
 /// The program could not be started, or did not end well.
 pub fn measure(program: &Path, arguments: &[&str], folder: &Path) -> Result<Cost, String> {
+    measure_in(program, arguments, folder, &[])
+}
+
+/// As [`measure`], with `environment` added.
+///
+/// # Errors
+///
+/// The program could not be started, or did not end well.
+pub fn measure_in(
+    program: &Path,
+    arguments: &[&str],
+    folder: &Path,
+    environment: &[(&str, &OsStr)],
+) -> Result<Cost, String> {
     let told = || format!("{} {}", program.display(), arguments.join(" "));
     let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let output = Command::new(own)
@@ -48,6 +63,7 @@ pub fn measure(program: &Path, arguments: &[&str], folder: &Path) -> Result<Cost
         .current_dir(folder)
         .env("CHECKPOINT_DISABLE", "1")
         .env("TF_IN_AUTOMATION", "1")
+        .envs(environment.iter().copied())
         .output()
         .map_err(|error| format!("cannot run {}: {error}", told()))?;
     let report = String::from_utf8_lossy(&output.stdout);

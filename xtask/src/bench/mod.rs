@@ -5,6 +5,7 @@
 mod commands;
 mod measure;
 mod options;
+mod plugin;
 mod shapes;
 mod small;
 mod table;
@@ -35,6 +36,9 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     let peer = peer();
     println!("{}", small::start(&groma)?);
     for line in small::quick_start(&groma, workspace, options.runs)? {
+        println!("{line}");
+    }
+    for line in plugin::lines(&groma, peer.as_ref(), workspace, options.runs)? {
         println!("{line}");
     }
     println!("\n{}", describe(&options, peer.as_deref()));
