@@ -23,6 +23,20 @@ impl InstanceKey {
     pub fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
+
+    /// Appends what formatting gives.
+    pub(crate) fn push_to(&self, text: &mut String) {
+        match self {
+            Self::None => {}
+            Self::Int(index) => {
+                text.push('[');
+                push_number(*index, text);
+                text.push(']');
+            }
+            // Writing into a string cannot fail.
+            Self::String(_) => write!(text, "{self}").unwrap_or_default(),
+        }
+    }
 }
 
 impl From<u64> for InstanceKey {
@@ -56,6 +70,13 @@ impl fmt::Display for InstanceKey {
             }
         }
     }
+}
+
+fn push_number(number: u64, text: &mut String) {
+    if number >= 10 {
+        push_number(number / 10, text);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// Writes `text` as a quoted string of the language: escapes, and doubled template introducers.

@@ -189,6 +189,20 @@ impl ResourceInstance {
         ConfigResource { module: self.module.path(), resource: self.resource.clone() }
     }
 
+    /// Appends the address to a text: what formatting it gives, without the machinery of formatting.
+    pub fn push_to(&self, text: &mut String) {
+        for step in self.module.steps() {
+            text.push_str("module.");
+            text.push_str(&step.name);
+            step.key.push_to(text);
+            text.push('.');
+        }
+        for piece in [self.resource.mode.prefix(), &self.resource.type_name, ".", &self.resource.name] {
+            text.push_str(piece);
+        }
+        self.key.push_to(text);
+    }
+
     /// The address within its module: `aws_x.y["k"]`.
     pub fn display_relative(&self) -> impl fmt::Display + '_ {
         struct Relative<'a>(&'a ResourceInstance);
@@ -232,11 +246,20 @@ mod tests {
             "b.a",
             "module.z.data.a.a",
             "module.z.a.a",
+            "module.z[0].a.a",
+            "module.z[18446744073709551615].a.a",
+            "module.z[\"k\"].a.a",
             "module.a.module.a.a.a",
         ];
         let instances: Vec<ResourceInstance> = order.iter().map(|text| text.parse().unwrap()).collect();
         assert!(instances.is_sorted());
         assert_eq!(instances.iter().map(ToString::to_string).collect::<Vec<_>>(), order);
+        let pushed = |instance: &ResourceInstance| {
+            let mut text = String::new();
+            instance.push_to(&mut text);
+            text
+        };
+        assert_eq!(instances.iter().map(pushed).collect::<Vec<_>>(), order);
     }
 
     #[test]

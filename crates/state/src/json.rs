@@ -9,7 +9,7 @@ pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut done = 0;
     for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= b' ' && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2) {
+        if byte >= b' ' && !SPECIAL[usize::from(byte)] {
             continue;
         }
         let length = match byte {
@@ -95,11 +95,7 @@ pub(crate) fn write_indented(text: &str, depth: usize, out: &mut Vec<u8>) {
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
-            b'"' => {
-                let end = string_end(bytes, at);
-                write_raw_string(&bytes[at..end], out);
-                at = end;
-            }
+            b'"' => at = write_raw_string(bytes, at, out),
             b'{' | b'[' => {
                 out.push(byte);
                 at = skip_space(bytes, at + 1);
@@ -127,8 +123,10 @@ pub(crate) fn write_indented(text: &str, depth: usize, out: &mut Vec<u8>) {
                 at += 1;
             }
             _ => {
-                out.push(byte);
-                at += 1;
+                let rest = &bytes[at..];
+                let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count().max(1);
+                out.extend_from_slice(&rest[..length]);
+                at += length;
             }
         }
     }
@@ -136,14 +134,16 @@ pub(crate) fn write_indented(text: &str, depth: usize, out: &mut Vec<u8>) {
 
 /// Appends a line break and the indentation of `depth`.
 pub(crate) fn new_line(depth: usize, out: &mut Vec<u8>) {
-    const SPACES: [u8; 64] = [b' '; 64];
-    out.push(b'\n');
-    let mut left = depth * 2;
-    while left > 0 {
-        let part = left.min(SPACES.len());
-        out.extend_from_slice(&SPACES[..part]);
-        left -= part;
+    const LINE: [u8; 65] = {
+        let mut line = [b' '; 65];
+        line[0] = b'\n';
+        line
+    };
+    if let Some(line) = LINE.get(..1 + 2 * depth) {
+        return out.extend_from_slice(line);
     }
+    out.push(b'\n');
+    out.resize(out.len() + 2 * depth, b' ');
 }
 
 fn skip_space(bytes: &[u8], at: usize) -> usize {
@@ -152,20 +152,47 @@ fn skip_space(bytes: &[u8], at: usize) -> usize {
     at + space.count()
 }
 
-/// Appends a string as it is written, quotes and escapes included, but for the characters always escaped.
-fn write_raw_string(string: &[u8], out: &mut Vec<u8>) {
-    let mut done = 0;
-    for (at, &byte) in string.iter().enumerate() {
-        let length = match byte {
-            b'<' | b'>' | b'&' => 1,
-            0xe2 if is_line_separator(string, at) => 3,
-            _ => continue,
-        };
-        out.extend_from_slice(string.get(done..at).unwrap_or_default());
-        write_unicode_escape(string, at, out);
-        done = at + length;
+/// Bytes of a string's text that do not simply stand for themselves.
+const SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut at = 0;
+    let bytes = *b"\"\\<>&\xe2";
+    while at < bytes.len() {
+        special[bytes[at] as usize] = true;
+        at += 1;
     }
-    out.extend_from_slice(string.get(done..).unwrap_or_default());
+    special
+};
+
+/// Appends the string that opens at `start` as it is written, quotes and escapes included, but for the characters always
+/// escaped; returns where it ends, after its closing quote.
+fn write_raw_string(bytes: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+    let mut done = start;
+    let mut at = start + 1;
+    let end = loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(plain) = rest.iter().position(|byte| SPECIAL[usize::from(*byte)]) else { break bytes.len() };
+        at += plain;
+        let length = match bytes[at] {
+            b'"' => break at + 1,
+            b'\\' => {
+                at += 2;
+                continue;
+            }
+            0xe2 if is_line_separator(bytes, at) => 3,
+            0xe2 => {
+                at += 1;
+                continue;
+            }
+            _ => 1,
+        };
+        out.extend_from_slice(&bytes[done..at]);
+        write_unicode_escape(bytes, at, out);
+        at += length;
+        done = at;
+    };
+    out.extend_from_slice(bytes.get(done..end).unwrap_or_default());
+    end
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet, btree_map};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use groma_address::{AbsResource, InstanceKey, Name, ProviderConfig, ResourceInstance};
 use groma_value::{Type, Value};
 
@@ -27,7 +28,7 @@ pub struct State {
     pub check_results: Option<Vec<CheckResult>>,
     resources: BTreeMap<AbsResource, ResourceEntry>,
     instances: usize,
-    providers: HashSet<Arc<ProviderConfig>>,
+    providers: HashSet<Arc<ProviderConfig>, RandomState>,
 }
 
 /// The value of a root module output.
@@ -188,6 +189,22 @@ impl ResourceEntry {
         }
     }
 
+    /// The instance, made now if it is not there yet.
+    fn ensure_instance(&mut self, key: &InstanceKey) -> &mut InstanceRecord {
+        if let Instances::One(own, _) = &self.instances
+            && own != key
+        {
+            self.insert(key.clone(), InstanceRecord::default());
+        }
+        if matches!(&self.instances, Instances::Many(map) if map.is_empty()) {
+            self.instances = Instances::One(key.clone(), InstanceRecord::default());
+        }
+        match &mut self.instances {
+            Instances::One(_, record) => record,
+            Instances::Many(map) => map.entry(key.clone()).or_default(),
+        }
+    }
+
     /// Makes room for an instance that is not there yet.
     fn insert(&mut self, key: InstanceKey, record: InstanceRecord) {
         match &mut self.instances {
@@ -264,15 +281,14 @@ impl State {
         object: Arc<ObjectRecord>,
     ) -> Option<Arc<ObjectRecord>> {
         let entry = self.ensure_resource(address.abs_resource(), provider);
-        if entry.get_mut(&address.key).is_none() {
-            entry.insert(address.key.clone(), InstanceRecord::default());
-            self.instances += 1;
-        }
-        let record = self.record_mut(address)?;
-        match deposed {
+        let record = entry.ensure_instance(&address.key);
+        let is_new = record.is_empty();
+        let before = match deposed {
             None => record.current.replace(object),
             Some(key) => record.deposed.insert(key.clone(), object),
-        }
+        };
+        self.instances += usize::from(is_new);
+        before
     }
 
     /// Takes an object out; an instance without objects and a resource without instances go with it.
@@ -347,17 +363,25 @@ impl State {
 
     /// Makes sure that the resource is there, managed by `provider`, be it without instances.
     pub(crate) fn ensure_resource(&mut self, address: AbsResource, provider: &ProviderConfig) -> &mut ResourceEntry {
-        let shared = match self.providers.get(provider) {
+        let providers = &mut self.providers;
+        let mut shared = || match providers.get(provider) {
             Some(shared) => shared.clone(),
             None => {
                 let shared = Arc::new(provider.clone());
-                self.providers.insert(shared.clone());
+                providers.insert(shared.clone());
                 shared
             }
         };
-        let entry = self.resources.entry(address).or_insert_with(|| ResourceEntry::empty(shared.clone()));
-        entry.provider = shared;
-        entry
+        match self.resources.entry(address) {
+            btree_map::Entry::Vacant(entry) => entry.insert(ResourceEntry::empty(shared())),
+            btree_map::Entry::Occupied(entry) => {
+                let entry = entry.into_mut();
+                if *entry.provider != *provider {
+                    entry.provider = shared();
+                }
+                entry
+            }
+        }
     }
 
     fn record_mut(&mut self, address: &ResourceInstance) -> Option<&mut InstanceRecord> {

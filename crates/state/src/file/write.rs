@@ -111,7 +111,10 @@ impl<'a> Members<'a> {
 }
 
 fn write_number(number: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(number.to_string().as_bytes());
+    if number >= 10 {
+        write_number(number / 10, out);
+    }
+    out.push(b'0' + (number % 10) as u8);
 }
 
 /// Appends the value of `outputs`.

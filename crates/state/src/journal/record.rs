@@ -271,16 +271,23 @@ pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) 
     e.byte(begin.create_before_destroy.into());
 }
 
-pub(super) fn encode_finished(finished: &Finished, numbers: &Numbers, out: &mut Vec<u8>) {
+/// What became of the object at a place, where `before` was.
+pub(super) fn encode_finished(
+    (address, deposed): (&ResourceInstance, Option<&DeposedKey>),
+    before: Option<&ObjectRecord>,
+    outcome: &Outcome,
+    numbers: &Numbers,
+    out: &mut Vec<u8>,
+) {
     let mut e = Encoder(out);
     e.byte(FINISHED);
-    encode_place(&finished.place.0, finished.place.1.as_ref(), &mut e);
+    encode_place(address, deposed, &mut e);
     e.number(numbers.provider);
-    e.option(finished.prior.as_ref(), |e, prior| {
+    e.option(before.map(Prior::of), |e, prior| {
         e.0.extend_from_slice(&prior.fingerprint.0);
         e.option(prior.id.as_deref(), Encoder::text);
     });
-    let object = match &finished.outcome {
+    let object = match outcome {
         Outcome::Present(object) => Some(object),
         Outcome::Gone => None,
     };
@@ -311,7 +318,9 @@ pub(super) fn encode_snapshot_head(lineage: &str, serial: u64) -> Vec<u8> {
 }
 
 fn encode_place(address: &ResourceInstance, deposed: Option<&DeposedKey>, e: &mut Encoder<'_>) {
-    e.text(&address.to_string());
+    let mut text = String::with_capacity(64);
+    address.push_to(&mut text);
+    e.text(&text);
     e.option(deposed, |e, key| e.text(key.as_str()));
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
-use super::record::{self, Begin, Finished, Numbers, Outcome, Place, Prior, RunHeader};
+use super::record::{self, Begin, Numbers, Outcome, Place, RunHeader};
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
 use crate::error::StateError;
@@ -46,6 +46,8 @@ struct Known {
     texts: u64,
     lists: u64,
     providers: HashMap<ProviderConfig, u64, RandomState>,
+    /// Mostly the next record has it again.
+    last_provider: Option<(ProviderConfig, u64)>,
     resources: HashMap<Arc<ConfigResource>, u64, RandomState>,
     /// The same by where they are in memory, which stays because the lists that they are in are kept below: most lists
     /// are made of the same resources, and there are many more mentions than resources.
@@ -57,11 +59,15 @@ struct Known {
 
 impl Known {
     fn provider(&mut self, provider: &ProviderConfig, out: &mut Vec<u8>) -> u64 {
-        if let Some(number) = self.providers.get(provider) {
+        if let Some((_, number)) = self.last_provider.as_ref().filter(|(last, _)| last == provider) {
             return *number;
         }
-        let number = self.text(&provider.to_string(), out);
+        let number = match self.providers.get(provider) {
+            Some(number) => *number,
+            None => self.text(&provider.to_string(), out),
+        };
         self.providers.insert(provider.clone(), number);
+        self.last_provider = Some((provider.clone(), number));
         number
     }
 
@@ -176,21 +182,19 @@ impl Journal {
         before: Option<&ObjectRecord>,
         outcome: Outcome,
     ) -> Result<(), StateError> {
-        let finished = Finished {
-            place: (address.clone(), deposed.cloned()),
-            provider: provider.clone(),
-            prior: before.map(Prior::of),
-            outcome,
-        };
         self.append(|known, out| {
-            let list = match &finished.outcome {
+            let list = match &outcome {
                 Outcome::Present(object) => known.list(&object.dependencies, out),
                 Outcome::Gone => 0,
             };
             let numbers = Numbers { provider: known.provider(provider, out), list };
-            frame::append(out, |out| record::encode_finished(&finished, &numbers, out));
+            let place = (address, deposed);
+            frame::append(out, |out| record::encode_finished(place, before, &outcome, &numbers, out));
         })?;
-        self.lock().under_way.remove(&finished.place);
+        let mut writer = self.lock();
+        if !writer.under_way.is_empty() {
+            writer.under_way.remove(&(address.clone(), deposed.cloned()));
+        }
         Ok(())
     }
 

@@ -2,12 +2,32 @@
 
 use std::fmt::Write;
 
+/// Bytes that do not simply stand for themselves.
+const SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut at = 0;
+    while at < 0x20 {
+        special[at] = true;
+        at += 1;
+    }
+    let bytes = *b"\"\\<>&\xe2";
+    at = 0;
+    while at < bytes.len() {
+        special[bytes[at] as usize] = true;
+        at += 1;
+    }
+    special
+};
+
 /// Writes a quoted JSON string. As Terraform does, `<`, `>`, `&` and the line separators are escaped too, so that the
 /// text is safe inside a page.
 pub(super) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut start = 0;
     for (at, byte) in text.bytes().enumerate() {
+        if !SPECIAL[usize::from(byte)] {
+            continue;
+        }
         let escape = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",

@@ -32,7 +32,7 @@ impl Type {
     }
 }
 
-fn write(ty: &Type, out: &mut String) {
+pub(super) fn write(ty: &Type, out: &mut String) {
     match ty {
         Type::Bool => out.push_str("\"bool\""),
         Type::Number => out.push_str("\"number\""),

@@ -67,11 +67,7 @@ fn write(value: &Value, ty: Option<&Type>, out: &mut String) -> Outcome<()> {
         Kind::Number(number) if number.is_infinite() => {
             return Err(Failure::new("cannot serialize infinity as JSON"));
         }
-        Kind::Number(number) => {
-            use std::fmt::Write;
-            // Writing into a string cannot fail.
-            let _ = write!(out, "{number}");
-        }
+        Kind::Number(number) => number.push_to(out),
         Kind::String(text) => write_string(text, out),
         Kind::List(values) | Kind::Set(values) => {
             let element = ty.and_then(Type::element);
@@ -132,7 +128,7 @@ fn write_dynamic(value: &Value, out: &mut String) -> Outcome<()> {
     let ty = value.ty();
     write(value, Some(&ty), out)?;
     out.push_str(",\"type\":");
-    out.push_str(&ty.to_json());
+    super::types::write(&ty, out);
     out.push('}');
     Ok(())
 }

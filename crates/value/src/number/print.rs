@@ -11,6 +11,27 @@ struct Decimal {
     exponent: i64,
 }
 
+impl Number {
+    /// Appends what formatting gives.
+    pub(crate) fn push_to(&self, text: &mut String) {
+        use fmt::Write;
+        match self.0 {
+            Repr::Small { value: value @ 0.., precision } if 64 - value.leading_zeros() <= u32::from(precision) => {
+                push_digits(value, text);
+            }
+            // Writing into a string cannot fail.
+            _ => write!(text, "{self}").unwrap_or_default(),
+        }
+    }
+}
+
+fn push_digits(value: i64, text: &mut String) {
+    if value >= 10 {
+        push_digits(value / 10, text);
+    }
+    text.push(char::from(b'0' + (value % 10) as u8));
+}
+
 impl fmt::Display for Number {
     /// The shortest decimal that reads back as this number at its precision, never with an exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
