@@ -125,7 +125,8 @@ pub(crate) fn apply(request: ApplyRequest) -> ApplyResponse {
         object.output = object.input.clone();
     }
     if !object.id.is_known() {
-        object.id = Value::string(Uuid::new_v4().to_string());
+        let mut text = Uuid::encode_buffer();
+        object.id = Value::string(&*crate::identifiers::fresh().hyphenated().encode_lower(&mut text));
     }
     ApplyResponse::new(object.into_value(), request.planned_private)
 }

@@ -6,6 +6,7 @@
 
 mod data;
 mod functions;
+mod identifiers;
 mod provider;
 mod remote_state;
 

@@ -25,8 +25,8 @@ impl Provider for Terraform {
             get_provider_schema_optional: true,
             move_resource_state: true,
             generate_resource_config: false,
-            // Its objects are nowhere but in the state.
             repeatable_create: true,
+            is_pure: true,
         };
         Ok(ProviderSchema { config: Arc::new(Schema::default()), meta: None, capabilities })
     }

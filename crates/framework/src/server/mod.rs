@@ -50,6 +50,7 @@ impl Provider for Server {
             move_resource_state: true,
             generate_resource_config: false,
             repeatable_create: self.definition.repeats_creations_safely(),
+            is_pure: false,
         };
         Ok(ProviderSchema { config, meta: None, capabilities })
     }

@@ -17,6 +17,7 @@ pub fn server_capabilities(message: Option<&v6::ServerCapabilities>) -> ServerCa
         move_resource_state: message.move_resource_state,
         generate_resource_config: message.generate_resource_config,
         repeatable_create: false,
+        is_pure: false,
     }
 }
 

@@ -262,6 +262,22 @@ impl Checked {
         self.violations(subject, summary::INCONSISTENT_PLAN, did, &violations, Secrets::new(block, &secret))
     }
 
+    /// Whether the plan to create `initial` is the final one without asking again: the provider would say the same, since
+    /// it is pure and the configuration is what the plan took it for (LC-06, LC-07).
+    ///
+    /// What was unknown in the configuration then is unknown in the plan, so that it differs from what is known now;
+    /// where that turned out null, the plan left the value to the apply already.
+    pub fn stands(&self, subject: &Subject<'_>, config: &Value, initial: &Value) -> bool {
+        let block = &subject.schema.block;
+        let is_plain = |value: &Value| !value.has_marks() && !value.is_null();
+        self.is_pure()
+            && !block.contains_write_only()
+            && is_plain(config)
+            && is_plain(initial)
+            && config.is_wholly_known()
+            && check_planned(block, &block.null_value(), config, initial).is_empty()
+    }
+
     /// The error that the final plan is to do something else than the initial one (A0).
     pub fn action_changed(&self, subject: &Subject<'_>, initial: &str, last: &str) -> Diagnostic {
         let what = format!("changed the planned action from {initial} to {last} for");

@@ -233,6 +233,11 @@ impl Checked {
         self.schema().map(|declared| declared.capabilities).unwrap_or_default()
     }
 
+    /// Whether its objects are nowhere but in the state, and its answers depend on the requests alone.
+    pub fn is_pure(&self) -> bool {
+        self.capabilities().is_pure
+    }
+
     fn tolerate(&self, diagnostics: Diagnostics) {
         if let Some(log) = &self.log {
             diagnostics.iter().for_each(|diagnostic| log(diagnostic));

@@ -50,6 +50,12 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
                 conform(ty, value, &trail.position(position), found);
             }
         }
+        // Mostly the names are the same, and then need not be looked up.
+        (Type::Object(types), Kind::Object(object)) if types.shape() == object.shape() => {
+            for ((name, value), ty) in object.iter().zip(types.types()) {
+                conform(ty, value, &trail.attribute(name), found);
+            }
+        }
         (Type::Object(types), Kind::Object(object)) => {
             for (name, ty) in types.iter() {
                 match object.get(name) {

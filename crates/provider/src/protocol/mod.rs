@@ -66,6 +66,10 @@ pub struct ServerCapabilities {
     /// A creation can be asked for again with the same planned private data and makes no second object. The plugin
     /// protocol has no word for this: only providers in process can say it.
     pub repeatable_create: bool,
+    /// Its objects are nowhere but in the state, and its answers depend on the requests alone: what a call that was never
+    /// answered has done is nothing, and a plan need not be asked for twice. The plugin protocol has no word for this
+    /// either.
+    pub is_pure: bool,
 }
 
 /// What the caller can handle in responses.
