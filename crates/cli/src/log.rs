@@ -8,7 +8,8 @@ use std::time::Duration;
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
-use groma_engine::hooks::{Operation, Subject};
+use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
+use groma_engine::invocation::Invocation;
 use groma_value::Value;
 
 use crate::clock;
@@ -140,6 +141,40 @@ impl Hooks for Logged {
 
     fn provision_errored(&self, address: &ResourceInstance, provisioner: &str) {
         self.progress.provision_errored(address, provisioner);
+    }
+
+    fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
+        self.log.write(Level::Debug, || format!("{address}: {phase:?} begins"));
+        self.progress.ephemeral_start(address, phase);
+    }
+
+    fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        self.log.write(Level::Debug, || format!("{address}: {phase:?} took {elapsed:?}"));
+        self.progress.ephemeral_complete(address, phase, elapsed);
+    }
+
+    fn ephemeral_errored(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        self.log.write(Level::Error, || format!("{address}: {phase:?} failed"));
+        self.progress.ephemeral_errored(address, phase, elapsed);
+    }
+
+    fn action_start(&self, invocation: &Invocation) {
+        self.log.write(Level::Info, || format!("{} begins", invocation.action));
+        self.progress.action_start(invocation);
+    }
+
+    fn action_progress(&self, invocation: &Invocation, message: &str) {
+        self.progress.action_progress(invocation, message);
+    }
+
+    fn action_complete(&self, invocation: &Invocation) {
+        self.log.write(Level::Info, || format!("{} ended well", invocation.action));
+        self.progress.action_complete(invocation);
+    }
+
+    fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
+        self.log.write(Level::Error, || format!("{} failed", invocation.action));
+        self.progress.action_errored(invocation, problems);
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

@@ -1,11 +1,13 @@
 //! Ephemeral resources that are open: kept open for as long as the run goes on, and closed at its end (LC-29).
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{BodyDecoder, Checked, Opened, Private, Schema, Subject};
+
+use crate::hooks::{EphemeralPhase, Hooks};
 
 /// Everything that a run has opened.
 #[derive(Default)]
@@ -57,7 +59,20 @@ impl OpenEphemeral {
         Self { subject, kept, renewing }
     }
 
-    async fn close(self) -> Diagnostics {
+    async fn close(self, hooks: &dyn Hooks) -> Diagnostics {
+        let started = Instant::now();
+        let address = self.subject.address.clone();
+        hooks.ephemeral_start(&address, EphemeralPhase::Close);
+        let diagnostics = self.end().await;
+        if diagnostics.has_errors() {
+            hooks.ephemeral_errored(&address, EphemeralPhase::Close, started.elapsed());
+        } else {
+            hooks.ephemeral_complete(&address, EphemeralPhase::Close, started.elapsed());
+        }
+        diagnostics
+    }
+
+    async fn end(self) -> Diagnostics {
         if let Some(renewing) = self.renewing {
             renewing.abort();
             // It has either ended or is given up; both are fine.
@@ -104,10 +119,10 @@ impl OpenEphemerals {
     }
 
     /// Closes all, the last opened first: it may stand on those before.
-    pub async fn close(&mut self) -> Diagnostics {
+    pub async fn close(&mut self, hooks: &dyn Hooks) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         while let Some(open) = self.open.pop() {
-            diagnostics.append(open.close().await);
+            diagnostics.append(open.close(hooks).await);
         }
         diagnostics
     }

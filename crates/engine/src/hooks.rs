@@ -7,6 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::DeposedKey;
 use groma_value::Value;
 
+use crate::invocation::Invocation;
 use crate::plan::{Action, Importing};
 
 /// An object that something happens to.
@@ -45,6 +46,15 @@ impl Operation {
     }
 }
 
+/// What happens to an ephemeral resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EphemeralPhase {
+    /// It is opened.
+    Open,
+    /// It is closed.
+    Close,
+}
+
 /// Called on the thread that walks; must be quick, because nothing else goes on meanwhile.
 pub trait Hooks: Send + Sync {
     /// While planning, a provider is about to be asked for an object to take over.
@@ -69,6 +79,20 @@ pub trait Hooks: Send + Sync {
     fn provision_complete(&self, _address: &ResourceInstance, _provisioner: &str) {}
     /// A provisioner failed.
     fn provision_errored(&self, _address: &ResourceInstance, _provisioner: &str) {}
+    /// An ephemeral resource is about to be opened or closed.
+    fn ephemeral_start(&self, _address: &ResourceInstance, _phase: EphemeralPhase) {}
+    /// An ephemeral resource was opened or closed.
+    fn ephemeral_complete(&self, _address: &ResourceInstance, _phase: EphemeralPhase, _elapsed: Duration) {}
+    /// An ephemeral resource could not be opened or closed.
+    fn ephemeral_errored(&self, _address: &ResourceInstance, _phase: EphemeralPhase, _elapsed: Duration) {}
+    /// An action is about to be invoked.
+    fn action_start(&self, _invocation: &Invocation) {}
+    /// What an action says while it goes on. Called on a thread of the provider's.
+    fn action_progress(&self, _invocation: &Invocation, _message: &str) {}
+    /// An action ended well.
+    fn action_complete(&self, _invocation: &Invocation) {}
+    /// An action failed.
+    fn action_errored(&self, _invocation: &Invocation, _problems: &Diagnostics) {}
     /// An operation begins.
     fn apply_start(&self, _subject: &Subject, _operation: Operation) {}
     /// An operation ended well; `value` is the new object, null after a deletion.

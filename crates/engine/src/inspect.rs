@@ -60,7 +60,7 @@ struct Inspector<'a> {
 impl Inspector<'_> {
     fn visit(&mut self, walk: &mut Walk, visit: Visit) {
         let id = visit.module;
-        match self.world.static_module(id).node(visit.node).kind {
+        match self.world.static_module(id).kind(visit.node) {
             NodeKind::Variable(at) => {
                 self.evaluation.variable(&mut self.world, id, at);
             }
@@ -75,6 +75,8 @@ impl Inspector<'_> {
             NodeKind::Validation(_)
             | NodeKind::Check(_)
             | NodeKind::Import(_)
+            | NodeKind::Action(_)
+            | NodeKind::Trigger(_)
             | NodeKind::Provider(_)
             | NodeKind::CallOutput { .. }
             | NodeKind::CallEnd(_) => {}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{Name, ResourceInstance, Target};
+use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance, Target};
 use groma_diagnostics::Span;
 use groma_value::Value;
 use indexmap::IndexMap;
@@ -29,6 +29,19 @@ pub struct Input {
     pub span: Span,
 }
 
+/// An action, or one instance of it, that a person asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvokeTarget {
+    /// The module instance it belongs to.
+    pub module: ModuleInstance,
+    /// The action type.
+    pub type_name: Name,
+    /// The name of the block.
+    pub name: Name,
+    /// The instance; all without one.
+    pub key: Option<InstanceKey>,
+}
+
 /// The options of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
@@ -42,6 +55,8 @@ pub struct PlanOptions {
     pub targets: Vec<Target>,
     /// One object to take over, with its id, in place of import blocks: for plans of which only the state is of interest.
     pub import: Option<(ResourceInstance, String)>,
+    /// The actions to invoke, and nothing else to do: a block means all its instances.
+    pub invoke: Option<InvokeTarget>,
     /// Values given for the root module's variables; those with a default may be missing.
     pub inputs: IndexMap<Name, Input>,
     /// What an interrupted run left under way: asked after before anything is planned. Only for plans that are applied at

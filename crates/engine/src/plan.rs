@@ -8,6 +8,7 @@ use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
 
 use crate::execution::ExecutionGraph;
+use crate::invocation::Invocation;
 use crate::world::Expansions;
 
 /// What kind of plan was asked for.
@@ -142,11 +143,11 @@ pub struct ResourceChange {
     /// The instance.
     pub address: ResourceInstance,
     /// Where it was bound before a move.
-    pub previous_address: Option<ResourceInstance>,
+    pub previous_address: Option<Box<ResourceInstance>>,
     /// Set when the object is a deposed one of the instance.
     pub deposed: Option<DeposedKey>,
     /// The provider configuration that manages it.
-    pub provider: ProviderConfig,
+    pub provider: Arc<ProviderConfig>,
     /// The schema of its type; both values conform to it.
     pub schema: Arc<Schema>,
     /// What happens.
@@ -164,7 +165,7 @@ pub struct ResourceChange {
     /// Whether a replacement creates first; goes into the state for the destroy to come (PL-11).
     pub create_before_destroy: bool,
     /// Set when the object is taken over from outside (PL-26).
-    pub importing: Option<Importing>,
+    pub importing: Option<Box<Importing>>,
 }
 
 /// How an object that is taken over was named.
@@ -242,6 +243,8 @@ pub struct Plan {
     pub checks: Vec<CheckResult>,
     /// What the changes were decided on.
     pub relevant_attributes: Vec<RelevantAttribute>,
+    /// Actions to be invoked, in the order in which blocks list them.
+    pub invocations: Vec<Invocation>,
     /// When the plan was made, RFC 3339 in UTC; `plantimestamp()`.
     pub timestamp: String,
     /// Whether planning ended with errors; such a plan can be shown, not applied.
@@ -262,7 +265,7 @@ impl Plan {
             change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
         });
         let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
-        acts || tells || (self.mode == Mode::RefreshOnly && !self.drift.is_empty())
+        acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && !self.drift.is_empty())
     }
 
     /// Whether everything is planned; a plan for chosen targets is partial.
@@ -272,7 +275,7 @@ impl Plan {
 
     /// Numbers of objects to add, change and destroy, as the summary line counts them.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+        let mut counts = Counts { invoke: self.invocations.len(), ..Counts::default() };
         for change in &self.changes {
             counts.import += usize::from(change.importing.is_some());
             match change.action {
@@ -304,4 +307,6 @@ pub struct Counts {
     pub forget: usize,
     /// Objects that are taken over.
     pub import: usize,
+    /// Actions that are invoked.
+    pub invoke: usize,
 }

@@ -124,6 +124,27 @@ impl Providers {
     }
 }
 
+impl Providers {
+    /// The schema of an action's type.
+    ///
+    /// # Errors
+    ///
+    /// The provider does not start, or has no such type: the message is about `span`.
+    pub fn action_schema(
+        &mut self,
+        address: &ProviderAddress,
+        type_name: &str,
+        span: Span,
+    ) -> Result<Arc<Schema>, Diagnostics> {
+        let provider = self.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
+        provider.action_schema(type_name)?.ok_or_else(|| {
+            let detail =
+                format!("The provider {} does not support the action \"{type_name}\".", address.display_short());
+            Diagnostic::error("Invalid action", detail).at(span).into()
+        })
+    }
+}
+
 fn unsupported(known: &TypeNames, address: &ProviderAddress, resource: &Resource, span: Span) -> Diagnostic {
     let (summary, what, names, other) = match resource.mode {
         Mode::Managed => ("Invalid resource type", "resource type", &known.resources, &known.data_sources),

@@ -54,6 +54,7 @@ pub struct ProviderTemplate {
 #[derive(Default)]
 pub struct Templates {
     resources: Vec<Vec<Option<Arc<Template>>>>,
+    actions: Vec<Vec<Option<Arc<Template>>>>,
     providers: Vec<Vec<Option<Arc<ProviderTemplate>>>>,
     functions: ModuleFunctions,
 }
@@ -108,6 +109,20 @@ impl Templates {
                 prepared.push(template);
             }
             templates.resources.push(prepared);
+            let actions = config.actions.values().map(|action| {
+                let provider = session.configuration.resolve_provider_config(&config.path, &action.local_provider());
+                match prepare_action(providers, provider.ok()?, action) {
+                    Ok((template, problems)) => {
+                        diagnostics.append(problems);
+                        Some(Arc::new(template))
+                    }
+                    Err(problems) => {
+                        report_once(&mut diagnostics, problems);
+                        None
+                    }
+                }
+            });
+            templates.actions.push(actions.collect());
         }
         (templates, diagnostics)
     }
@@ -120,6 +135,16 @@ impl Templates {
     /// A resource block.
     pub fn resource(&self, module: ModuleIndex, at: u32) -> Option<&Arc<Template>> {
         self.resources.get(module.at())?.get(at as usize)?.as_ref()
+    }
+
+    /// An action block.
+    pub fn action(&self, module: ModuleIndex, at: u32) -> Option<&Arc<Template>> {
+        self.actions.get(module.at())?.get(at as usize)?.as_ref()
+    }
+
+    /// The action blocks of all modules.
+    pub fn action_blocks(&self) -> impl Iterator<Item = &Arc<Template>> {
+        self.actions.iter().flatten().flatten()
     }
 
     /// A provider block.
@@ -139,6 +164,17 @@ impl Templates {
     pub fn resource_blocks(&self) -> impl Iterator<Item = &Arc<Template>> {
         self.resources.iter().flatten().flatten()
     }
+}
+
+fn prepare_action(
+    providers: &mut Providers,
+    config: ProviderConfig,
+    action: &groma_config::ActionBlock,
+) -> Result<(Template, Diagnostics), Diagnostics> {
+    let schema = providers.action_schema(&config.provider, &action.type_name, action.span)?;
+    let empty = groma_hcl::Body::new(Vec::new(), Vec::new(), action.span);
+    let (body, problems) = BodyDecoder::new(action.config.as_ref().unwrap_or(&empty), &schema.block);
+    Ok((Template { schema, body: Arc::new(body), provider: Arc::new(config) }, problems))
 }
 
 fn prepare_provider(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::Mode as ResourceMode;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::{Scope, evaluate};
-use groma_provider::Subject;
+use groma_provider::{ActionSubject, Subject};
 use groma_value::{Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
@@ -60,13 +60,16 @@ struct Validator<'a> {
 impl Validator<'_> {
     async fn visit(&mut self, visit: Visit) -> Outcome {
         let id = visit.module;
-        match self.world.static_module(id).node(visit.node).kind {
+        match self.world.static_module(id).kind(visit.node) {
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
             NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
             NodeKind::Check(at) => self.check(id, at),
             NodeKind::Import(at) => self.import(id, at),
+            NodeKind::Action(at) => self.action(id, at).await,
+            // What triggers is looked at when something changes.
+            NodeKind::Trigger(_) => Outcome::Done,
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
             NodeKind::Call(at) => self.call(id, at),
             NodeKind::Provider(at) => self.provider(id, at).await,
@@ -84,6 +87,33 @@ impl Validator<'_> {
             self.evaluation.value(&rule.condition, &scope);
         }
         Outcome::Done
+    }
+
+    async fn action(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let index = self.world.module(module).of;
+        let Some((_, action)) = config.actions.get_index(at as usize) else { return Outcome::Failed };
+        let Some(template) = self.templates.action(index, at).cloned() else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let outer = InstanceScope::new(&self.world, module, &functions);
+        for expression in [&action.count, &action.for_each].into_iter().flatten() {
+            self.evaluation.value(expression, &outer);
+        }
+        let is_repeated = action.count.is_some() || action.for_each.is_some();
+        let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let (value, problems) = template.body.evaluate(&scope);
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
+        if failed {
+            return Outcome::Failed;
+        }
+        let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span: action.span };
+        let problems = provider.validate_action(&subject, &value).await;
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
     }
 
     /// What an import names is looked at for mistakes only.

@@ -91,10 +91,10 @@ impl Walk {
         debug_assert_eq!(self.instances.len(), id.at(), "module instances are entered in the order of their numbers");
         let caller = world.module(id).caller;
         let module = world.static_module(id);
-        let mut nodes = vec![Progress::default(); module.nodes.len()].into_boxed_slice();
-        for (at, node) in module.nodes.iter().enumerate() {
-            let progress = &mut nodes[at];
-            for requirement in &node.requires {
+        let mut nodes = vec![Progress::default(); module.len()].into_boxed_slice();
+        for (here, _) in module.nodes() {
+            let progress = &mut nodes[here.at()];
+            for requirement in module.requires(here) {
                 let other = match requirement.place {
                     Place::Here(_) => None,
                     Place::Caller(node) => caller.map(|caller| (caller, node)),
@@ -110,7 +110,7 @@ impl Walk {
                 }
             }
             if progress.waiting == 0 {
-                self.ready.push_back(Visit { module: id, node: NodeIndex(narrow(at)) });
+                self.ready.push_back(Visit { module: id, node: here });
             }
         }
         let left = narrow(nodes.len());
@@ -133,8 +133,8 @@ impl Walk {
         let left = instance.left;
         self.order.push(visit);
         let graph = Arc::clone(&self.graph);
-        let node = graph.module(world.module(visit.module).of).node(visit.node);
-        for dependent in &node.dependents {
+        let module = graph.module(world.module(visit.module).of);
+        for dependent in module.dependents(visit.node) {
             match *dependent {
                 Dependent::Here(node) => self.free(Visit { module: visit.module, node }, failed),
                 Dependent::Input { call, node } => {
@@ -149,7 +149,7 @@ impl Walk {
                 }
             }
         }
-        if let NodeKind::Output(output) = node.kind {
+        if let NodeKind::Output(output) = module.kind(visit.node) {
             self.free_output(world, visit.module, output, failed);
         }
         if left == 0 {
@@ -195,7 +195,7 @@ impl Walk {
 /// What nothing that is destroyed can need: results for people, and checks of them.
 pub fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
     match kind {
-        NodeKind::Check(_) | NodeKind::Validation(_) | NodeKind::Import(_) => true,
+        NodeKind::Check(_) | NodeKind::Validation(_) | NodeKind::Import(_) | NodeKind::Trigger(_) => true,
         NodeKind::Output(_) => module == ModuleId::ROOT,
         _ => false,
     }

@@ -303,11 +303,12 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
         Kind::Refresh => String::new(),
         Kind::Destroy => format!("Destroy complete! Resources: {} destroyed.", counts.destroy),
         Kind::Apply => format!(
-            "Apply complete! Resources: {}{} added, {} changed, {} destroyed.",
+            "Apply complete! Resources: {}{} added, {} changed, {} destroyed.{}",
             if counts.import > 0 { format!("{} imported, ", counts.import) } else { String::new() },
             counts.add,
             counts.change,
-            counts.destroy
+            counts.destroy,
+            if counts.invoke > 0 { format!(" Actions: {} invoked.", counts.invoke) } else { String::new() }
         ),
     };
     if !text.is_empty() {

@@ -14,7 +14,7 @@ use crate::clock;
 use crate::log::{Level, Log};
 use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
-use crate::views::diagnostic::DiagnosticText;
+use crate::views::diagnostic::{DiagnosticText, in_order};
 use crate::views::json::Stream;
 use crate::views::plan::PlanText;
 use crate::views::wording::Wording;
@@ -133,18 +133,19 @@ impl Context {
         for diagnostic in diagnostics {
             self.log.write(Level::Error, || diagnostic.summary.clone());
         }
+        let ordered = in_order(diagnostics, &self.sources);
         if let Some(stream) = &self.messages {
-            diagnostics.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
+            ordered.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
             return;
         }
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
         if is_compact && !diagnostics.is_empty() {
             let mut text = String::new();
-            self.text(self.streams.output).write_compact(diagnostics.iter(), &self.sources, &mut text);
+            self.text(self.streams.output).write_compact(ordered.iter().copied(), &self.sources, &mut text);
             self.streams.print(&text);
             return;
         }
-        for diagnostic in diagnostics {
+        for diagnostic in ordered {
             let mut text = String::new();
             match diagnostic.severity {
                 Severity::Error => {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
-use groma_address::{ResourceInstance, Target};
+use groma_address::{InstanceKey, ResourceInstance, Target};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_engine::{Action, Hooks, Mode, Plan, PlanOptions, Refresh, Run, Session};
+use groma_engine::{Action, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run, Session};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
@@ -165,13 +165,55 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
             "-replace only goes with a plan that makes objects match the configuration.",
         ));
     }
+    let invoke = invoked(&planning.invoke, &mut problems);
+    let mode = match (&invoke, mode) {
+        (Some(_), Mode::Normal) => Mode::RefreshOnly,
+        (Some(_), Mode::Destroy | Mode::RefreshOnly) => {
+            problems.append(fail(
+                "Incompatible plan options",
+                "-invoke does nothing but invoke an action: it goes neither with -destroy nor with -refresh-only.",
+            ));
+            mode
+        }
+        (None, mode) => mode,
+    };
     if problems.has_errors() {
         let help =
             format!("\n\nThe options of this command are shown by:\n  {} {command} -help", context.wording.command);
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
-    Ok(PlanOptions { mode, refresh, replace, targets, ..PlanOptions::default() })
+    Ok(PlanOptions { mode, refresh, replace, targets, invoke, ..PlanOptions::default() })
+}
+
+/// The action that `-invoke` names.
+fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget> {
+    let text = match texts {
+        [] => return None,
+        [text] => text,
+        _ => {
+            problems.append(fail("Too many action invocations", "-invoke can be given once: one action a run."));
+            return None;
+        }
+    };
+    let named = if text.starts_with("action.") { Some((0, 7)) } else { text.find(".action.").map(|at| (at + 1, at + 8)) };
+    let Some((begin, end)) = named else {
+        let detail = "An action is named as action.TYPE.NAME, with the steps of modules before it and a key after it if need be.";
+        problems.push(Diagnostic::error(format!("Invalid target {text:?}"), detail));
+        return None;
+    };
+    match format!("{}{}", &text[..begin], &text[end..]).parse::<ResourceInstance>() {
+        Ok(address) => Some(InvokeTarget {
+            module: address.module,
+            type_name: address.resource.type_name,
+            name: address.resource.name,
+            key: Some(address.key).filter(|key| *key != InstanceKey::None),
+        }),
+        Err(problem) => {
+            problems.push(Diagnostic::error(format!("Invalid target {text:?}"), problem.message));
+            None
+        }
+    }
 }
 
 fn parsed<T: std::str::FromStr<Err = groma_address::ParseError>>(

@@ -13,7 +13,7 @@ use super::operation::run as new_run;
 use super::outcome::Outcome;
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
-use crate::views::diagnostic::diagnostic_json;
+use crate::views::diagnostic::{diagnostic_json, in_order};
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
@@ -22,7 +22,10 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     let failed = diagnostics.has_errors();
     if arguments.json.is_some_and(Flag::is_on) {
         let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
-        let list: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic_json(diagnostic, &context.sources)).collect();
+        let list: Vec<_> = in_order(&diagnostics, &context.sources)
+            .into_iter()
+            .map(|diagnostic| diagnostic_json(diagnostic, &context.sources))
+            .collect();
         let result = json!({
             "format_version": "1.0",
             "valid": !failed,

@@ -14,7 +14,21 @@ pub(super) fn check(module: &Module, sources: &Sources, diagnostics: &mut Diagno
     for removed in &module.removed {
         diagnostics.append(still_there(module, removed));
     }
-    check_imports(module, sources, diagnostics);
+    if module.path.is_root() {
+        check_imports(module, sources, diagnostics);
+    } else {
+        diagnostics.append(module.imports.iter().map(not_in_root));
+    }
+}
+
+/// Which objects exist already is known to who uses a module, not to the module: its import blocks do nothing.
+fn not_in_root(import: &Import) -> Diagnostic {
+    Diagnostic::warning(
+        "Import block is ignored",
+        "Import blocks count in the root module only, and this one is in a module that is called. Move it there, with the steps of the \
+         module before the address: module.NAME.TYPE.NAME.",
+    )
+    .at(import.span)
 }
 
 fn still_there(module: &Module, removed: &Removed) -> Option<Diagnostic> {

@@ -171,6 +171,8 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
 fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTrigger> {
     let content = decoding.content(&block.body, &TRIGGER);
     let events = syntax::list(&content.get("events")?.expression, decoding)?.to_vec();
-    let actions = syntax::list(&content.get("actions")?.expression, decoding)?.to_vec();
-    Some(ActionTrigger { events, condition: expression_of(content.get("condition")), actions, span: block.header })
+    let list = &content.get("actions")?.expression;
+    let actions = syntax::list(list, decoding)?.to_vec();
+    let condition = expression_of(content.get("condition"));
+    Some(ActionTrigger { events, condition, actions, actions_span: list.span, span: block.header })
 }

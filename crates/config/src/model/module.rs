@@ -108,6 +108,16 @@ pub struct ActionBlock {
     pub span: Span,
 }
 
+impl ActionBlock {
+    /// The provider configuration it uses, in its module's names.
+    pub fn local_provider(&self) -> LocalProvider {
+        match &self.provider {
+            Some(reference) => reference.provider.clone(),
+            None => LocalProvider::default_of(super::resource::implied_provider(&self.type_name)),
+        }
+    }
+}
+
 /// A `list` block, kept for later use.
 #[derive(Clone, Debug)]
 pub struct ListBlock {

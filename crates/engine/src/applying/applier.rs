@@ -25,6 +25,7 @@ use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::execution::{ExecutionGraph, Step};
 use crate::hooks::Operation;
+use crate::invocation::{ActionBlocks, Invocation};
 use crate::options::Input;
 use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
 use crate::planning::Prepared;
@@ -53,6 +54,7 @@ pub(super) enum Event {
     Provider(Box<Configuring>),
     Provisioned(Box<Provisioned>),
     Opened(Box<OpenedInstances>),
+    Invoked(Arc<Invocation>, Diagnostics),
 }
 
 pub(super) struct ChangeEvent {
@@ -83,7 +85,11 @@ pub(super) struct Applier<'a> {
     pub(super) ephemerals: OpenEphemerals,
     /// Providers that ephemeral resources need.
     pub(super) opening: HashSet<ProviderConfig>,
-    mode: Mode,
+    /// Actions to be invoked.
+    pub(super) invocations: Vec<Arc<Invocation>>,
+    /// The action blocks that were looked at.
+    pub(super) actions: ActionBlocks,
+    pub(super) mode: Mode,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
     ancestors: Option<Ancestors>,
@@ -126,6 +132,8 @@ impl<'a> Applier<'a> {
             deposed: HashMap::new(),
             ephemerals: OpenEphemerals::default(),
             opening: super::ephemeral::providers(prepared),
+            invocations: plan.invocations.into_iter().map(Arc::new).collect(),
+            actions: ActionBlocks::default(),
             mode: plan.mode,
             outputs: plan.outputs,
             failed: vec![false; waiting.len()],
@@ -156,8 +164,14 @@ impl<'a> Applier<'a> {
     }
 
     pub(super) async fn run(&mut self) {
-        let acting = self.changes.iter().filter(|change| change.action != Action::NoOp).map(|change| &change.provider);
-        let acting: HashSet<_> = acting.chain(&self.opening).cloned().collect();
+        let mut acting: Vec<&ProviderConfig> = Vec::new();
+        for change in self.changes.iter().filter(|change| change.action != Action::NoOp) {
+            if acting.last().is_none_or(|last| **last != *change.provider) {
+                acting.push(&change.provider);
+            }
+        }
+        let invoked = self.invocations.iter().map(|invocation| &invocation.provider);
+        let acting: HashSet<_> = acting.into_iter().chain(&self.opening).chain(invoked).cloned().collect();
         let (_, problems) =
             configure_implied(self.session, self.providers, &self.prepared.templates, &acting, None).await;
         self.evaluation.diagnostics.append(problems);
@@ -182,7 +196,8 @@ impl<'a> Applier<'a> {
                 () = cancellation.at_least(Stop::Gracefully), if !self.stopped() => self.providers.stop(),
             }
         }
-        let problems = self.ephemerals.close().await;
+        let hooks = Arc::clone(&self.session.hooks);
+        let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
         if self.stopped() && self.ended < self.execution.steps().len() {
             let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
@@ -234,6 +249,7 @@ impl<'a> Applier<'a> {
             },
             Event::Provisioned(event) => self.provisioned(*event),
             Event::Opened(event) => self.opened(*event),
+            Event::Invoked(invocation, problems) => self.invoked(&invocation, problems),
             Event::Data(change, read) => self.data_read(change, *read),
             Event::Provider(configuring) => self.configured(*configuring),
         };
@@ -274,6 +290,7 @@ impl<'a> Applier<'a> {
             Step::Update(change) => return self.make(step, change, Operation::Update).await,
             Step::Delete(change) => return self.delete(step, change).await,
             Step::Read(change) => return self.read(step, change).await,
+            Step::Invoke(invocation) => return self.invoke(step, invocation).await,
             Step::Open(module, at) => return self.open(step, ModuleId(module), at).await,
         };
         self.end(step, outcome);

@@ -8,6 +8,7 @@ use groma_diagnostics::Diagnostic;
 
 use super::applier::{Applier, Event};
 use crate::evaluation::{outcome_of, repetition_of};
+use crate::hooks::EphemeralPhase;
 use crate::planning::data::{DataRead, DataTalk};
 use crate::templates::Templates;
 use crate::walk::Outcome;
@@ -51,9 +52,11 @@ impl Applier<'_> {
                 None => return self.end(step, Outcome::Failed),
             }
         }
+        let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
             let mut reads = Vec::with_capacity(talks.len());
             for (position, talk) in talks {
+                hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
                 reads.push((position, talk.hold().await));
             }
             Event::Opened(Box::new(OpenedInstances { module, resource, reads }))
@@ -91,6 +94,12 @@ impl Applier<'_> {
         for (position, read) in reads {
             self.evaluation.diagnostics.append(read.diagnostics);
             read.open.into_iter().for_each(|open| self.ephemerals.push(open));
+            let hooks = Arc::clone(&self.session.hooks);
+            if read.value.is_some() {
+                hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
+            } else {
+                hooks.ephemeral_errored(&read.address, EphemeralPhase::Open, read.elapsed);
+            }
             let Some(value) = read.value else {
                 outcome = Outcome::Failed;
                 continue;

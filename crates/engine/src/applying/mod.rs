@@ -3,6 +3,7 @@
 mod applier;
 mod changes;
 mod ephemeral;
+mod invocations;
 mod provisioning;
 mod talk;
 mod values;
@@ -44,6 +45,8 @@ pub struct Done {
     pub changed: usize,
     /// Deleted objects.
     pub destroyed: usize,
+    /// Actions invoked.
+    pub invoked: usize,
 }
 
 /// Carries a plan out.

@@ -8,7 +8,7 @@ use groma_state::Outcome as Recorded;
 
 use super::applier::{Applier, Event};
 use crate::evaluation::{outcome_of, repetition_of};
-use crate::plan::ResourceChange;
+use crate::plan::{Mode, ResourceChange};
 use crate::planning::data::{DataRead, DataTalk};
 use crate::provider_setup::Configuring;
 use crate::record::{self, Circumstances, Object};
@@ -21,7 +21,8 @@ impl Applier<'_> {
     pub(super) fn settle_data(&mut self) {
         let mut found = Vec::new();
         for view in self.state.iter() {
-            if view.resource.resource.mode == ResourceMode::Managed {
+            // Where nothing is changed, there is no change either that has the value of an object.
+            if view.resource.resource.mode == ResourceMode::Managed && self.mode != Mode::RefreshOnly {
                 continue;
             }
             let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
@@ -97,8 +98,9 @@ impl Applier<'_> {
 
     /// Whether some change is made through a provider configuration.
     fn acts(&self, config: &groma_address::ProviderConfig) -> bool {
-        let acts = |change: &ResourceChange| change.action != crate::plan::Action::NoOp && change.provider == *config;
-        self.opening.contains(config) || self.changes.iter().any(acts)
+        let acts = |change: &ResourceChange| change.action != crate::plan::Action::NoOp && *change.provider == *config;
+        let invokes = self.invocations.iter().any(|invocation| invocation.provider == *config);
+        invokes || self.opening.contains(config) || self.changes.iter().any(acts)
     }
 
     pub(super) fn configured(&mut self, configuring: Configuring) -> Outcome {

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, InstanceKey};
-use groma_config::{Condition, Configuration, ImportIdentity, Module, Resource};
+use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
+use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
 use groma_diagnostics::{Diagnostics, Span};
-use groma_hcl::{Step, Traversal};
-use groma_lang::{Reference, Referenced};
+use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
+use groma_lang::{Binding, Reference, for_each_traversal, instance_key, parse_reference};
 
-use super::references::traversal_references;
+use super::edges::Edges;
 use super::{
-    Caller, ConfigGraph, Dependent, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule,
-    StaticNode, body_references, cycle, expression_references, key_references, narrow,
+    Caller, ConfigGraph, Dependent, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule, cycle,
+    narrow,
 };
 
 /// Builds the graph of a configuration.
@@ -25,11 +25,14 @@ pub fn build(configuration: &Configuration) -> (ConfigGraph, Diagnostics) {
     let imports = imports(&configuration.root);
     for at in 0..graph.modules.len() {
         let index = ModuleIndex(narrow(at));
-        for node in 0..graph.modules[at].nodes.len() {
-            let node = NodeIndex(narrow(node));
-            let requires = Requirements::of(configuration, &graph, &imports, index, node);
-            graph.modules[at].nodes[node.at()].requires = requires;
+        let mut collector = Requirements::new(configuration, &graph, &imports, index);
+        let mut requires = Edges::with_room(graph.modules[at].len());
+        for (node, kind) in graph.modules[at].nodes() {
+            collector.collect(kind);
+            // A block that mentions itself is reported by the checks of the configuration.
+            requires.push(collector.take().filter(|requirement| requirement.place != Place::Here(node)));
         }
+        graph.modules[at].requires = requires;
     }
     link_dependents(&mut graph);
     let diagnostics = cycle::check(&graph);
@@ -50,8 +53,16 @@ fn imports(root: &Module) -> Imports {
 fn place_module(graph: &mut ConfigGraph, config: &Arc<Module>, caller: Option<Caller>) -> ModuleIndex {
     let index = ModuleIndex(narrow(graph.modules.len()));
     graph.by_path.insert(config.path.clone(), index);
-    let (nodes, layout) = lay_out(config);
-    graph.modules.push(StaticModule { config: Arc::clone(config), caller, children: Vec::new(), nodes, layout });
+    let (kinds, layout) = lay_out(config);
+    graph.modules.push(StaticModule {
+        config: Arc::clone(config),
+        caller,
+        children: Vec::new(),
+        kinds,
+        requires: Edges::default(),
+        dependents: Edges::default(),
+        layout,
+    });
     let mut children = Vec::with_capacity(config.calls.len());
     for (call, name) in config.calls.keys().enumerate() {
         let caller = Caller { module: index, call: narrow(call) };
@@ -61,12 +72,12 @@ fn place_module(graph: &mut ConfigGraph, config: &Arc<Module>, caller: Option<Ca
     index
 }
 
-fn lay_out(config: &Module) -> (Vec<StaticNode>, Layout) {
-    let mut nodes = Vec::new();
+fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {
+    let mut kinds = Vec::new();
     let mut layout = Layout::default();
     let mut add = |kind| {
-        nodes.push(StaticNode { kind, requires: Vec::new(), dependents: Vec::new() });
-        narrow(nodes.len())
+        kinds.push(kind);
+        narrow(kinds.len())
     };
     let mut end = 0;
     for at in 0..config.variables.len() {
@@ -104,8 +115,19 @@ fn lay_out(config: &Module) -> (Vec<StaticNode>, Layout) {
         end = add(NodeKind::Resource(narrow(at)));
     }
     layout.imports = end;
-    for at in 0..config.imports.len() {
-        add(NodeKind::Import(narrow(at)));
+    // Import blocks count in the root module only.
+    let imports = if config.path.is_root() { config.imports.len() } else { 0 };
+    for at in 0..imports {
+        end = add(NodeKind::Import(narrow(at)));
+    }
+    layout.actions = end;
+    for at in 0..config.actions.len() {
+        add(NodeKind::Action(narrow(at)));
+    }
+    for (at, resource) in config.resources.values().enumerate() {
+        if !resource.lifecycle.action_triggers.is_empty() {
+            add(NodeKind::Trigger(narrow(at)));
+        }
     }
     for at in 0..config.checks.len() {
         add(NodeKind::Check(narrow(at)));
@@ -115,188 +137,243 @@ fn lay_out(config: &Module) -> (Vec<StaticNode>, Layout) {
             add(NodeKind::Validation(narrow(at)));
         }
     }
-    (nodes, layout)
+    (kinds, layout)
 }
 
 /// Whether a validation rule looks at more than its own variable. Such a rule is a node of its own, because two
 /// variables may look at each other.
 pub(crate) fn mentions_others(rule: &Condition, own: &str) -> bool {
-    let all = expression_references(&rule.condition).into_iter().chain(expression_references(&rule.error_message));
-    all.into_iter().any(|found| match found.target {
-        Reference::Variable(name) => *name != *own,
-        Reference::Local(_) | Reference::Resource(_) | Reference::Module(_) => true,
-        _ => false,
-    })
+    let mut others = false;
+    let mut look = |traversal: &Traversal| {
+        others |= match parse_reference(traversal).map(|found| found.target) {
+            Ok(Reference::Variable(name)) => *name != *own,
+            Ok(Reference::Local(_) | Reference::Resource(_) | Reference::Module(_)) => true,
+            _ => false,
+        };
+    };
+    for_each_traversal(&rule.condition, &mut look);
+    for_each_traversal(&rule.error_message, &mut look);
+    others
 }
 
-/// Collects the requirements of one node, each place once.
+/// Collects the requirements of the nodes of a module, each place of a node once.
 struct Requirements<'a> {
+    configuration: &'a Configuration,
     graph: &'a ConfigGraph,
+    imports: &'a Imports,
+    index: ModuleIndex,
     found: Vec<Requirement>,
+    /// Where each place is in `found`, once there are many.
     positions: HashMap<Place, usize>,
 }
 
+/// Up to this many requirements, looking at each of them is the quickest.
+const FEW: usize = 16;
+
 impl<'a> Requirements<'a> {
-    fn of(
-        configuration: &Configuration,
-        graph: &'a ConfigGraph,
-        imports: &Imports,
-        index: ModuleIndex,
-        node: NodeIndex,
-    ) -> Vec<Requirement> {
-        let module = graph.module(index);
+    fn new(configuration: &'a Configuration, graph: &'a ConfigGraph, imports: &'a Imports, index: ModuleIndex) -> Self {
+        Self { configuration, graph, imports, index, found: Vec::new(), positions: HashMap::new() }
+    }
+
+    /// What was collected since the last call.
+    fn take(&mut self) -> std::vec::Drain<'_, Requirement> {
+        self.positions.clear();
+        self.found.drain(..)
+    }
+
+    fn collect(&mut self, kind: NodeKind) {
+        let index = self.index;
+        let module = self.graph.module(index);
         let config = &*module.config;
-        let mut all = Self { graph, found: Vec::new(), positions: HashMap::new() };
-        match module.node(node).kind {
-            NodeKind::Variable(at) => all.input(module, at as usize),
+        match kind {
+            NodeKind::Variable(at) => self.input(module, at as usize),
             NodeKind::Validation(at) => {
                 if let Some((_, variable)) = config.variables.get_index(at as usize) {
-                    all.add(Place::Here(module.variable(at as usize)), None, variable.span);
-                    all.conditions(module, &variable.validations);
+                    self.add(Place::Here(module.variable(at as usize)), None, variable.span);
+                    self.conditions(module, &variable.validations);
                 }
             }
             NodeKind::Local(at) => {
                 if let Some((_, local)) = config.locals.get_index(at as usize) {
-                    all.references(module, expression_references(&local.expression));
+                    self.expression(module, &local.expression);
                 }
             }
             NodeKind::Output(at) => {
                 if let Some((_, output)) = config.outputs.get_index(at as usize) {
-                    all.references(module, expression_references(&output.expression));
-                    all.depends_on(module, &output.depends_on);
-                    all.conditions(module, &output.preconditions);
+                    self.expression(module, &output.expression);
+                    self.depends_on(module, &output.depends_on);
+                    self.conditions(module, &output.preconditions);
                 }
             }
             NodeKind::Call(at) => {
                 if let Some((_, call)) = config.calls.get_index(at as usize) {
                     for expression in [&call.count, &call.for_each, &call.enabled].into_iter().flatten() {
-                        all.references(module, expression_references(expression));
+                        self.expression(module, expression);
                     }
-                    all.depends_on(module, &call.depends_on);
+                    self.depends_on(module, &call.depends_on);
                 }
             }
             NodeKind::CallOutput { call, .. } | NodeKind::CallEnd(call) => {
-                all.add(Place::Here(module.call(call as usize)), None, Span::NONE);
+                self.add(Place::Here(module.call(call as usize)), None, Span::NONE);
             }
             NodeKind::Provider(at) => {
                 if let Some((_, block)) = config.providers.get_index(at as usize) {
-                    all.references(module, body_references(&block.body));
+                    self.body(module, &block.body);
                 }
             }
             NodeKind::Resource(at) => {
                 if let Some((_, resource)) = config.resources.get_index(at as usize) {
-                    all.resource(module, resource);
-                    all.provider(configuration, index, resource);
-                    all.imported(imports, index, resource);
+                    self.resource(module, resource);
+                    self.triggers(module, resource, ActionEvents::Before);
+                    let provider = self.configuration.provider_config(module.path(), resource);
+                    self.provider(index, provider.ok(), resource.header_span);
+                    self.imported(self.imports, index, resource);
                 }
             }
             NodeKind::Import(at) => {
                 if let Some(import) = config.imports.get(at as usize) {
                     let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
-                    all.references(module, key_references(&import.to_expression));
-                    all.references(module, expression_references(identity));
+                    self.keys(module, &import.to_expression);
+                    self.expression(module, identity);
                     if let Some(for_each) = &import.for_each {
-                        all.references(module, expression_references(for_each));
+                        self.expression(module, for_each);
                     }
+                }
+            }
+            NodeKind::Action(at) => {
+                if let Some((_, action)) = config.actions.get_index(at as usize) {
+                    self.action(module, action);
+                    let provider = self.configuration.resolve_provider_config(module.path(), &action.local_provider());
+                    self.provider(index, provider.ok(), action.span);
+                }
+            }
+            NodeKind::Trigger(at) => {
+                if let Some((_, resource)) = config.resources.get_index(at as usize) {
+                    self.add(Place::Here(module.resource(at as usize)), None, resource.header_span);
+                    self.triggers(module, resource, ActionEvents::All);
                 }
             }
             NodeKind::Check(at) => {
                 if let Some((name, check)) = config.checks.get_index(at as usize) {
-                    all.conditions(module, &check.assertions);
+                    self.conditions(module, &check.assertions);
                     for (position, resource) in config.resources.values().enumerate() {
                         if resource.check.as_ref() == Some(name) {
-                            all.add(Place::Here(module.resource(position)), None, resource.header_span);
+                            self.add(Place::Here(module.resource(position)), None, resource.header_span);
                         }
                     }
                 }
             }
         }
-        // A block that mentions itself is reported by the checks of the configuration.
-        all.found.retain(|requirement| requirement.place != Place::Here(node));
-        all.found
     }
 
-    fn add(&mut self, place: Place, key: Option<InstanceKey>, span: Span) {
-        match self.positions.get(&place) {
+    fn add(&mut self, place: Place, key: Option<&InstanceKey>, span: Span) {
+        let known = match self.found.len() {
+            ..FEW => self.found.iter().position(|known| known.place == place),
+            _ => self.position(place),
+        };
+        match known {
             Some(at) => {
-                let known = &mut self.found[*at];
-                if known.key != key {
+                let known = &mut self.found[at];
+                if known.key.as_deref() != key {
                     known.key = None;
                 }
             }
-            None => {
-                self.positions.insert(place, self.found.len());
-                self.found.push(Requirement { place, key, span });
+            None => self.found.push(Requirement { place, key: key.cloned().map(Box::new), span }),
+        }
+    }
+
+    fn position(&mut self, place: Place) -> Option<usize> {
+        let noted = self.positions.len();
+        let later = self.found.iter().enumerate().skip(noted);
+        self.positions.extend(later.map(|(at, known)| (known.place, at)));
+        self.positions.get(&place).copied()
+    }
+
+    fn expression(&mut self, module: &StaticModule, expression: &Expression) {
+        for_each_traversal(expression, &mut |traversal| self.traversal(module, traversal, Place::Here));
+    }
+
+    fn body(&mut self, module: &StaticModule, body: &Body) {
+        body.for_each_expression(&mut |expression| self.expression(module, expression));
+    }
+
+    fn traversal(&mut self, module: &StaticModule, traversal: &Traversal, place: fn(NodeIndex) -> Place) {
+        let Some(binding) = module.config.binding(traversal) else { return };
+        let named = |steps: usize| {
+            let last = steps.checked_sub(1).and_then(|last| traversal.steps.get(last));
+            last.map_or(traversal.root.span, |last| traversal.root.span.to(last.span()))
+        };
+        let index = binding.index(traversal);
+        let span = named(binding.steps() + usize::from(index.is_some()));
+        match (binding, index.map(instance_key)) {
+            (Binding::Variable(at), _) => self.add(place(module.variable(at as usize)), None, span),
+            (Binding::Local(at), _) => self.add(place(module.local(at as usize)), None, span),
+            // An index that no instance can have is reported by the checks of the configuration.
+            (_, Some(None)) => {}
+            (Binding::Resource(at) | Binding::PrefixedResource(at), key) => {
+                self.add(place(module.resource(at as usize)), key.flatten().as_ref(), span);
+            }
+            (Binding::Module(at), key) => {
+                let rest = traversal.steps.get(binding.steps() + usize::from(index.is_some()));
+                self.call(module, at as usize, (key.flatten(), rest, span), place);
             }
         }
     }
 
-    fn references(&mut self, module: &StaticModule, found: Vec<Referenced>) {
-        for reference in found {
-            self.reference(module, reference, Place::Here);
-        }
-    }
-
-    fn reference(&mut self, module: &StaticModule, found: Referenced, place: fn(NodeIndex) -> Place) {
-        let config = &module.config;
-        match &found.target {
-            Reference::Variable(name) => {
-                if let Some(at) = config.variables.get_index_of(name) {
-                    self.add(place(module.variable(at)), None, found.span);
-                }
-            }
-            Reference::Local(name) => {
-                if let Some(at) = config.locals.get_index_of(name) {
-                    self.add(place(module.local(at)), None, found.span);
-                }
-            }
-            Reference::Resource(address) => {
-                if let Some(at) = config.resources.get_index_of(address) {
-                    self.add(place(module.resource(at)), found.key, found.span);
-                }
-            }
-            Reference::Module(name) => {
-                if let Some(at) = config.calls.get_index_of(name) {
-                    self.call(module, at, found, place);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn call(&mut self, module: &StaticModule, call: usize, found: Referenced, place: fn(NodeIndex) -> Place) {
-        self.add(place(module.call(call)), None, found.span);
+    fn call(
+        &mut self,
+        module: &StaticModule,
+        call: usize,
+        (key, rest, span): (Option<InstanceKey>, Option<&Step>, Span),
+        place: fn(NodeIndex) -> Place,
+    ) {
+        self.add(place(module.call(call)), None, span);
         let Some(child) = module.children.get(call).copied().flatten() else { return };
         let outputs = &self.graph.module(child).config.outputs;
-        let one = match found.rest.first() {
+        let one = match rest {
             Some(Step::Attribute { name, .. }) => outputs.get_index_of(name).map(|at| at..at + 1),
-            _ => None,
+            Some(Step::Index { .. }) | None => None,
         };
         for output in one.unwrap_or(0..outputs.len()) {
             if let Some(node) = module.call_output(call, output) {
-                self.add(place(node), found.key.clone(), found.span);
+                self.add(place(node), key.as_ref(), span);
             }
         }
     }
 
     fn conditions(&mut self, module: &StaticModule, conditions: &[Condition]) {
         for rule in conditions {
-            self.references(module, expression_references(&rule.condition));
-            self.references(module, expression_references(&rule.error_message));
+            self.expression(module, &rule.condition);
+            self.expression(module, &rule.error_message);
         }
     }
 
     fn depends_on(&mut self, module: &StaticModule, traversals: &[Arc<Traversal>]) {
-        for found in traversal_references(traversals) {
-            match &found.target {
-                Reference::Module(name) => {
-                    if let Some(at) = module.config.calls.get_index_of(name) {
-                        self.add(Place::Here(module.call_end(at)), None, found.span);
-                    }
+        for traversal in traversals {
+            match module.config.binding(traversal) {
+                Some(Binding::Module(at)) => {
+                    self.add(Place::Here(module.call_end(at as usize)), None, traversal.span);
                 }
                 // An entry of depends_on means the whole resource.
-                _ => self.reference(module, Referenced { key: None, ..found }, Place::Here),
+                Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => {
+                    self.add(Place::Here(module.resource(at as usize)), None, traversal.span);
+                }
+                Some(Binding::Variable(_) | Binding::Local(_)) => self.traversal(module, traversal, Place::Here),
+                None => {}
             }
+        }
+    }
+
+    /// What the keys of an address mention: `each.key` in `aws_vpc.main[each.key]`.
+    fn keys(&mut self, module: &StaticModule, address: &Expression) {
+        match &address.kind {
+            ExpressionKind::Index(index) => {
+                self.keys(module, &index.source);
+                self.expression(module, &index.key);
+            }
+            ExpressionKind::Relative(relative) => self.keys(module, &relative.source),
+            ExpressionKind::Parentheses(inner) => self.keys(module, inner),
+            _ => {}
         }
     }
 
@@ -308,37 +385,37 @@ impl<'a> Requirements<'a> {
         let Some((_, call)) = calling.config.calls.get_index(caller.call as usize) else { return };
         let (arguments, _) = call.body.attributes();
         if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) {
-            for found in expression_references(&argument.expression) {
-                self.reference(calling, found, Place::Caller);
-            }
+            for_each_traversal(&argument.expression, &mut |traversal| {
+                self.traversal(calling, traversal, Place::Caller)
+            });
         }
     }
 
     fn resource(&mut self, module: &StaticModule, resource: &Resource) {
-        self.references(module, body_references(&resource.body));
+        self.body(module, &resource.body);
         for expression in [&resource.count, &resource.for_each].into_iter().flatten() {
-            self.references(module, expression_references(expression));
+            self.expression(module, expression);
         }
         if let Some(key) = resource.provider.as_ref().and_then(|provider| provider.key.as_ref()) {
-            self.references(module, expression_references(key));
+            self.expression(module, key);
         }
         self.depends_on(module, &resource.depends_on);
         let lifecycle = &resource.lifecycle;
         let single =
             [&lifecycle.create_before_destroy, &lifecycle.prevent_destroy, &lifecycle.enabled, &lifecycle.destroy];
         for expression in single.into_iter().flatten().chain(&lifecycle.replace_triggered_by) {
-            self.references(module, expression_references(expression));
+            self.expression(module, expression);
         }
         self.conditions(module, &lifecycle.preconditions);
         self.conditions(module, &lifecycle.postconditions);
         for provisioner in &resource.provisioners {
-            self.references(module, body_references(&provisioner.body));
+            self.body(module, &provisioner.body);
             if let Some(connection) = &provisioner.connection {
-                self.references(module, body_references(&connection.body));
+                self.body(module, &connection.body);
             }
         }
         if let Some(connection) = &resource.connection {
-            self.references(module, body_references(&connection.body));
+            self.body(module, &connection.body);
         }
     }
 
@@ -357,9 +434,35 @@ impl<'a> Requirements<'a> {
         }
     }
 
-    fn provider(&mut self, configuration: &Configuration, index: ModuleIndex, resource: &Resource) {
-        let module = self.graph.module(index);
-        let Ok(provider) = configuration.provider_config(module.path(), resource) else { return };
+    fn action(&mut self, module: &StaticModule, action: &ActionBlock) {
+        for expression in [&action.count, &action.for_each].into_iter().flatten() {
+            self.expression(module, expression);
+        }
+        if let Some(body) = &action.config {
+            self.body(module, body);
+        }
+    }
+
+    /// The actions that a resource triggers, and what decides whether it does.
+    fn triggers(&mut self, module: &StaticModule, resource: &Resource, events: ActionEvents) {
+        for trigger in &resource.lifecycle.action_triggers {
+            if events == ActionEvents::Before && !trigger.events.iter().any(is_before) {
+                continue;
+            }
+            for action in &trigger.actions {
+                self.keys(module, action);
+                if let Some(at) = action_block(&module.config, action) {
+                    self.add(Place::Here(module.action(at)), None, action.span);
+                }
+            }
+            if let Some(condition) = &trigger.condition {
+                self.expression(module, condition);
+            }
+        }
+    }
+
+    fn provider(&mut self, index: ModuleIndex, provider: Option<ProviderConfig>, span: Span) {
+        let Some(provider) = provider else { return };
         let Some(owner) = self.graph.find(&provider.module) else { return };
         let owning = self.graph.module(owner);
         let position = owning.config.providers.keys().position(|local| {
@@ -368,30 +471,57 @@ impl<'a> Requirements<'a> {
         if let Some(position) = position {
             let node = owning.provider(position);
             let place = if owner == index { Place::Here(node) } else { Place::Above(owner, node) };
-            self.add(place, None, resource.header_span);
+            self.add(place, None, span);
         }
     }
 }
 
+/// Which events of a resource's triggers count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ActionEvents {
+    Before,
+    All,
+}
+
+fn is_before(event: &Expression) -> bool {
+    let traversal = event.as_traversal();
+    traversal.is_some_and(|traversal| traversal.root.name.starts_with("before_"))
+}
+
+/// The block that an element of `actions` names.
+fn action_block(config: &Module, element: &Expression) -> Option<usize> {
+    let named = match &element.kind {
+        ExpressionKind::Index(index) => &index.source,
+        _ => element,
+    };
+    let traversal = named.as_traversal()?;
+    match (&*traversal.root.name, &*traversal.steps) {
+        ("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..]) => {
+            config.actions.get_index_of(&(type_name.clone(), name.clone()))
+        }
+        _ => None,
+    }
+}
+
 fn link_dependents(graph: &mut ConfigGraph) {
-    for at in 0..graph.modules.len() {
-        let caller = graph.modules[at].caller;
-        for node in 0..graph.modules[at].nodes.len() {
-            let here = NodeIndex(narrow(node));
-            for place in graph.modules[at].nodes[node].requires.iter().map(|found| found.place).collect::<Vec<_>>() {
-                let (module, required, dependent) = match (place, caller) {
-                    (Place::Here(required), _) => (at, required, Dependent::Here(here)),
+    let mut edges: Vec<Vec<(NodeIndex, Dependent)>> = vec![Vec::new(); graph.modules.len()];
+    for (index, module) in graph.modules() {
+        for (here, _) in module.nodes() {
+            for requirement in module.requires(here) {
+                let (of, required, dependent) = match (requirement.place, module.caller) {
+                    (Place::Here(required), _) => (index, required, Dependent::Here(here)),
                     (Place::Caller(required), Some(caller)) => {
-                        (caller.module.at(), required, Dependent::Input { call: caller.call, node: here })
+                        (caller.module, required, Dependent::Input { call: caller.call, node: here })
                     }
-                    (Place::Above(module, required), _) => {
-                        (module.at(), required, Dependent::Below(ModuleIndex(narrow(at)), here))
-                    }
+                    (Place::Above(above, required), _) => (above, required, Dependent::Below(index, here)),
                     // Only variables of child modules look at a caller, and those have one.
                     (Place::Caller(_), None) => continue,
                 };
-                graph.modules[module].nodes[required.at()].dependents.push(dependent);
+                edges[of.at()].push((required, dependent));
             }
         }
+    }
+    for (module, edges) in graph.modules.iter_mut().zip(edges) {
+        module.dependents = Edges::sorted(module.len(), &edges);
     }
 }

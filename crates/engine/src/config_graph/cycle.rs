@@ -20,7 +20,7 @@ impl<'a> Flat<'a> {
             .iter()
             .map(|module| {
                 let first = narrow(total);
-                total += module.nodes.len();
+                total += module.len();
                 first
             })
             .collect();
@@ -45,7 +45,7 @@ impl<'a> Flat<'a> {
     pub(super) fn for_each_requirement(&self, number: u32, visit: &mut dyn FnMut(u32)) {
         let (index, node) = self.node(number);
         let module = self.graph.module(index);
-        for requirement in &module.node(node).requires {
+        for requirement in module.requires(node) {
             match (requirement.place, module.caller) {
                 (Place::Here(node), _) => visit(self.number(index, node)),
                 (Place::Caller(node), Some(caller)) => visit(self.number(caller.module, node)),
@@ -57,7 +57,7 @@ impl<'a> Flat<'a> {
             let call = self.graph.module(caller.module).call(caller.call as usize);
             visit(self.number(caller.module, call));
         }
-        match module.node(node).kind {
+        match module.kind(node) {
             NodeKind::CallOutput { call, output } => {
                 if let Some(child) = module.children[call as usize] {
                     visit(self.number(child, self.graph.module(child).output(output as usize)));
@@ -66,7 +66,7 @@ impl<'a> Flat<'a> {
             NodeKind::CallEnd(call) => {
                 if let Some(child) = module.children[call as usize] {
                     let first = self.first[child.at()];
-                    (first..first + narrow(self.graph.module(child).nodes.len())).for_each(visit);
+                    (first..first + narrow(self.graph.module(child).len())).for_each(visit);
                 }
             }
             _ => {}
@@ -118,7 +118,7 @@ pub(super) fn check(graph: &ConfigGraph) -> Diagnostics {
     names.dedup();
     let span = members.iter().find_map(|number| {
         let (module, node) = flat.node(*number);
-        graph.module(module).node(node).requires.first().map(|found| found.span)
+        graph.module(module).requires(node).first().map(|found| found.span)
     });
     let summary = format!("Cycle: {}", names.join(", "));
     let detail = "These refer to each other in a circle, so none of them can be worked out first. Break the circle by \
@@ -151,7 +151,7 @@ fn one_cycle(flat: &Flat<'_>, done: &[bool]) -> Vec<u32> {
 fn describe(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Option<String> {
     let module = graph.module(index);
     let config = &module.config;
-    let name = match module.node(node).kind {
+    let name = match module.kind(node) {
         NodeKind::Variable(at) => format!("var.{} (expand)", config.variables.get_index(at as usize)?.0),
         NodeKind::Validation(at) => format!("var.{} (validation)", config.variables.get_index(at as usize)?.0),
         NodeKind::Local(at) => format!("local.{} (expand)", config.locals.get_index(at as usize)?.0),
@@ -161,6 +161,11 @@ fn describe(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Opt
         NodeKind::CallOutput { .. } => return None,
         NodeKind::Provider(at) => format!("provider.{}", config.providers.get_index(at as usize)?.0),
         NodeKind::Resource(at) => config.resources.get_index(at as usize)?.0.to_string(),
+        NodeKind::Action(at) => {
+            let ((type_name, name), _) = config.actions.get_index(at as usize)?;
+            format!("action.{type_name}.{name} (expand)")
+        }
+        NodeKind::Trigger(at) => format!("actions triggered by {}", config.resources.get_index(at as usize)?.0),
         NodeKind::Import(at) => format!("import {}", config.imports.get(at as usize)?.to),
         NodeKind::Check(at) => format!("check.{}", config.checks.get_index(at as usize)?.0),
     };

@@ -6,7 +6,7 @@
 mod ancestors;
 mod build;
 mod cycle;
-mod references;
+mod edges;
 mod summary;
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use groma_diagnostics::Span;
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use build::build;
 pub(crate) use build::mentions_others;
-pub use references::{body_references, expression_references, key_references, traversal_references};
+use edges::Edges;
 pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// A module of the configuration, by number.
@@ -74,6 +74,10 @@ pub enum NodeKind {
     Check(u32),
     /// An import block of the root module.
     Import(u32),
+    /// An action block: what its configuration stands on.
+    Action(u32),
+    /// The invocations of actions that changes of a resource trigger.
+    Trigger(u32),
 }
 
 /// Where a requirement is.
@@ -92,8 +96,8 @@ pub enum Place {
 pub struct Requirement {
     /// What.
     pub place: Place,
-    /// The only instance of it that matters, where every mention names the same one literally.
-    pub key: Option<InstanceKey>,
+    /// The only instance of it that matters, where every mention names the same one literally. Boxed because it is rare.
+    pub key: Option<Box<InstanceKey>>,
     /// Where it is mentioned first.
     pub span: Span,
 }
@@ -114,17 +118,6 @@ pub enum Dependent {
     Below(ModuleIndex, NodeIndex),
 }
 
-/// A node with its edges.
-#[derive(Clone, Debug)]
-pub struct StaticNode {
-    /// What it stands for.
-    pub kind: NodeKind,
-    /// What must be done first; each place once.
-    pub requires: Vec<Requirement>,
-    /// What waits for it; the other direction of the same edges.
-    pub dependents: Vec<Dependent>,
-}
-
 /// Where a module is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
@@ -143,8 +136,12 @@ pub struct StaticModule {
     pub caller: Option<Caller>,
     /// The child module of each call; none where it could not be loaded.
     pub children: Vec<Option<ModuleIndex>>,
-    /// Its nodes.
-    pub nodes: Vec<StaticNode>,
+    /// What its nodes stand for.
+    kinds: Vec<NodeKind>,
+    /// What must be done before each node; each place once.
+    requires: Edges<Requirement>,
+    /// What waits for each node; the other direction of the same edges.
+    dependents: Edges<Dependent>,
     layout: Layout,
 }
 
@@ -158,6 +155,7 @@ struct Layout {
     providers: u32,
     resources: u32,
     imports: u32,
+    actions: u32,
     call_outputs: Vec<u32>,
 }
 
@@ -167,9 +165,29 @@ impl StaticModule {
         &self.config.path
     }
 
-    /// The node `index`.
-    pub fn node(&self, index: NodeIndex) -> &StaticNode {
-        &self.nodes[index.at()]
+    /// How many nodes it has.
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// All nodes with what they stand for.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeIndex, NodeKind)> {
+        self.kinds.iter().enumerate().map(|(at, kind)| (NodeIndex(narrow(at)), *kind))
+    }
+
+    /// What a node stands for.
+    pub fn kind(&self, node: NodeIndex) -> NodeKind {
+        self.kinds[node.at()]
+    }
+
+    /// What must be done before a node.
+    pub fn requires(&self, node: NodeIndex) -> &[Requirement] {
+        self.requires.of(node)
+    }
+
+    /// What waits for a node.
+    pub fn dependents(&self, node: NodeIndex) -> &[Dependent] {
+        self.dependents.of(node)
     }
 
     /// The node of an input variable.
@@ -215,6 +233,11 @@ impl StaticModule {
     /// The node of an import block.
     pub fn import(&self, position: usize) -> NodeIndex {
         NodeIndex(self.layout.imports + narrow(position))
+    }
+
+    /// The node of an action block.
+    pub fn action(&self, position: usize) -> NodeIndex {
+        NodeIndex(self.layout.actions + narrow(position))
     }
 }
 

@@ -7,6 +7,7 @@ use groma_state::Dependencies;
 
 use super::{ExecutionGraph, Step};
 use crate::config_graph::{Dependent, NodeIndex, NodeKind, Place, narrow};
+use crate::invocation::Invocation;
 use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::{Visit, plays_no_part_in_destroying};
 use crate::world::{Expansion, ModuleId, World};
@@ -23,6 +24,8 @@ pub struct Inputs<'a> {
     pub dependencies: &'a dyn Fn(usize) -> Dependencies,
     /// Changes without an action whose conditions could not be told.
     pub undecided: &'a [u32],
+    /// Actions to be invoked.
+    pub invocations: &'a [Invocation],
     /// What kind of plan it is.
     pub mode: Mode,
 }
@@ -33,6 +36,7 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     for visit in inputs.order {
         builder.place(*visit);
     }
+    builder.requested();
     builder.deletions();
     builder.finish()
 }
@@ -50,12 +54,16 @@ struct Builder<'a> {
     makes: HashMap<u32, u32>,
     /// The change of each instance in the configuration that has an action or something to decide.
     live: HashMap<(ModuleId, u32), Vec<(InstanceKey, u32)>>,
+    /// What is invoked around each change.
+    invoked: HashMap<u32, Vec<u32>>,
+    /// The step of the last action before each change.
+    before: HashMap<u32, u32>,
 }
 
 impl<'a> Builder<'a> {
     fn new(inputs: &'a Inputs<'a>) -> Self {
         let world = inputs.world;
-        let ends = world.modules().map(|(id, _)| vec![NONE; world.static_module(id).nodes.len()]).collect();
+        let ends = world.modules().map(|(id, _)| vec![NONE; world.static_module(id).len()]).collect();
         let mut live: HashMap<_, Vec<_>> = HashMap::new();
         let mut note = |at: usize, change: &ResourceChange| {
             if let Some((module, resource, _)) = world.locate(&change.address) {
@@ -76,7 +84,9 @@ impl<'a> Builder<'a> {
         }
         // Sorted by key, for looking instances up.
         live.values_mut().for_each(|changes| changes.sort_unstable());
-        Self { inputs, steps: Vec::new(), edges: Vec::new(), ends, makes: HashMap::new(), live }
+        let invoked = invoked_around(inputs);
+        let (makes, before) = (HashMap::new(), HashMap::new());
+        Self { inputs, steps: Vec::new(), edges: Vec::new(), ends, makes, live, invoked, before }
     }
 
     fn step(&mut self, step: Step, requires: &[u32]) -> u32 {
@@ -98,13 +108,13 @@ impl<'a> Builder<'a> {
     fn place(&mut self, visit: Visit) {
         let world = self.inputs.world;
         let module = world.static_module(visit.module);
-        let node = module.node(visit.node);
+        let kind = module.kind(visit.node);
         let id = visit.module.0;
-        if self.inputs.mode == Mode::Destroy && plays_no_part_in_destroying(node.kind, visit.module) {
+        if self.inputs.mode == Mode::Destroy && plays_no_part_in_destroying(kind, visit.module) {
             return;
         }
         let mut requires = self.requirements(visit);
-        let end = match node.kind {
+        let end = match kind {
             NodeKind::Variable(at) => self.step(Step::Variable(id, at), &requires),
             NodeKind::Validation(at) => self.step(Step::Validation(id, at), &requires),
             NodeKind::Local(at) => self.step(Step::Local(id, at), &requires),
@@ -130,6 +140,8 @@ impl<'a> Builder<'a> {
             }
             // What an import named is in the plan.
             NodeKind::Import(_) => self.join(&requires),
+            NodeKind::Action(_) => self.join(&requires),
+            NodeKind::Trigger(at) => self.invocations_after(visit.module, at, &requires),
             NodeKind::Provider(at) => self.step(Step::Provider(id, at), &requires),
             NodeKind::Resource(at) => self.resource(visit.module, at, &requires),
         };
@@ -141,14 +153,14 @@ impl<'a> Builder<'a> {
         let module = world.static_module(visit.module);
         let data = world.module(visit.module);
         let mut found = Vec::new();
-        for requirement in &module.node(visit.node).requires {
+        for requirement in module.requires(visit.node) {
             let step = match requirement.place {
-                Place::Here(node) => match (&requirement.key, module.node(node).kind) {
+                Place::Here(node) => match (&requirement.key, module.kind(node)) {
                     (Some(key), NodeKind::Resource(resource)) => self.instance(visit.module, resource, key),
                     _ => self.ends[visit.module.at()][node.at()],
                 },
                 Place::Caller(node) => match (data.caller, &requirement.key) {
-                    (Some(caller), Some(key)) => match world.static_module(caller).node(node).kind {
+                    (Some(caller), Some(key)) => match world.static_module(caller).kind(node) {
                         NodeKind::Resource(resource) => self.instance(caller, resource, key),
                         _ => self.ends[caller.at()][node.at()],
                     },
@@ -201,11 +213,70 @@ impl<'a> Builder<'a> {
                 Action::Read => Step::Read(change),
                 Action::NoOp | Action::Delete | Action::Forget => Step::Conditions(change),
             };
-            let step = self.step(step, &first);
+            let before = self.invocations_before(change, &first);
+            let step = self.step(step, before.as_ref().map_or(&first[..], std::slice::from_ref));
             self.makes.insert(change, step);
             made.push(step);
         }
         self.join(&made)
+    }
+
+    /// The actions before a change, one after the other; the last of them.
+    fn invocations_before(&mut self, change: u32, requires: &[u32]) -> Option<u32> {
+        let mut last = None;
+        for invocation in self.invoked_at(change, true) {
+            let step = self.step(Step::Invoke(invocation), last.as_ref().map_or(requires, std::slice::from_ref));
+            last = Some(step);
+        }
+        if let Some(step) = last {
+            self.before.insert(change, step);
+        }
+        last
+    }
+
+    /// The actions after the changes of a resource. Whatever else depends on the resource does not wait for them.
+    fn invocations_after(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
+        let node = self.inputs.world.static_module(module).resource(resource as usize);
+        let whole = self.ends[module.at()][node.at()];
+        let others: Vec<u32> = requires.iter().copied().filter(|step| *step != whole).collect();
+        let mut ends = Vec::new();
+        for (_, change) in self.live.get(&(module, resource)).cloned().unwrap_or_default() {
+            let mut last = self.makes.get(&change).copied();
+            let mut first = others.clone();
+            for invocation in self.invoked_at(change, false) {
+                first.extend(last);
+                let step = self.step(Step::Invoke(invocation), &first);
+                first.clear();
+                last = Some(step);
+                ends.push(step);
+            }
+        }
+        self.join(&ends)
+    }
+
+    fn invoked_at(&self, change: u32, before: bool) -> Vec<u32> {
+        let all = self.invoked.get(&change).map_or(&[][..], Vec::as_slice).iter().copied();
+        let is_then = |at: &u32| {
+            let trigger = self.inputs.invocations.get(*at as usize).and_then(Invocation::trigger);
+            trigger.is_some_and(|(_, event)| event.is_before() == before)
+        };
+        all.filter(is_then).collect()
+    }
+
+    /// What a person asks for stands on nothing that changes.
+    fn requested(&mut self) {
+        for (at, invocation) in self.inputs.invocations.iter().enumerate() {
+            if invocation.trigger().is_none() {
+                let world = self.inputs.world;
+                let requires = world.find(&invocation.action.module).and_then(|module| {
+                    let place = world.static_module(module);
+                    let key = (invocation.action.type_name.clone(), invocation.action.name.clone());
+                    let node = place.action(place.config.actions.get_index_of(&key)?);
+                    Some(self.ends[module.at()][node.at()]).filter(|step| *step != NONE)
+                });
+                self.step(Step::Invoke(narrow(at)), requires.as_slice());
+            }
+        }
     }
 
     /// Deletions run in the reverse of dependency order (PL-12), the first half of a replacement before the second
@@ -224,6 +295,7 @@ impl<'a> Builder<'a> {
             let provider = self.provider_step(change);
             let step = self.step(step, provider.as_slice());
             deletes.push((at, step));
+            self.edges.extend(self.before.get(&at).map(|before| (*before, step)));
             by_resource.entry(change.address.config_resource()).or_default().push(step);
             if let Some(make) = self.makes.get(&at).copied() {
                 match change.action {
@@ -306,9 +378,9 @@ impl<'a> Builder<'a> {
                 if !seen.insert(next) {
                     continue;
                 }
-                let node = world.static_module(next.module).node(next.node);
+                let kind = world.static_module(next.module).kind(next.node);
                 let end = self.ends[next.module.at()][next.node.at()];
-                match node.kind {
+                match kind {
                     NodeKind::Resource(_) if end != NONE => found.push(end),
                     _ => open.push(next),
                 }
@@ -372,12 +444,28 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// What is invoked around each change, in the order of the plan.
+fn invoked_around(inputs: &Inputs<'_>) -> HashMap<u32, Vec<u32>> {
+    let mut invoked: HashMap<u32, Vec<u32>> = HashMap::new();
+    if inputs.invocations.is_empty() {
+        return invoked;
+    }
+    let current = inputs.changes.iter().enumerate().filter(|(_, change)| change.deposed.is_none());
+    let changes: HashMap<_, _> = current.map(|(at, change)| (&change.address, narrow(at))).collect();
+    for (at, invocation) in inputs.invocations.iter().enumerate() {
+        if let Some(change) = invocation.trigger().and_then(|(resource, _)| changes.get(resource)) {
+            invoked.entry(*change).or_default().push(narrow(at));
+        }
+    }
+    invoked
+}
+
 /// The nodes that wait for `visit`, in all instances.
 fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
     let module = world.static_module(visit.module);
-    let node = module.node(visit.node);
+    let kind = module.kind(visit.node);
     let mut found = Vec::new();
-    for dependent in &node.dependents {
+    for dependent in module.dependents(visit.node) {
         match *dependent {
             Dependent::Here(node) => found.push(Visit { module: visit.module, node }),
             Dependent::Input { call, node } => {
@@ -390,14 +478,14 @@ fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
         }
     }
     if let (NodeKind::Output(output), Some(caller), Some(place)) =
-        (node.kind, world.module(visit.module).caller, module.caller)
+        (kind, world.module(visit.module).caller, module.caller)
         && let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize)
     {
         found.push(Visit { module: caller, node });
     }
-    if let NodeKind::Call(call) = node.kind {
+    if let NodeKind::Call(call) = kind {
         for id in &world.module(visit.module).calls[call as usize].instances {
-            let nodes = narrow(world.static_module(*id).nodes.len());
+            let nodes = narrow(world.static_module(*id).len());
             found.extend((0..nodes).map(|node| Visit { module: *id, node: NodeIndex(node) }));
         }
     }

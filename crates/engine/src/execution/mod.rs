@@ -39,6 +39,8 @@ pub enum Step {
     Open(u32, u32),
     /// The object of a change is no longer managed.
     Forget(u32),
+    /// An action is invoked.
+    Invoke(u32),
     /// Nothing: many steps wait for many others through it.
     Join,
 }

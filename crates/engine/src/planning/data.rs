@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
-use groma_lang::{Reference, parse_reference};
+use groma_lang::{Binding, for_each_traversal};
 use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject, planned_unknown};
 use groma_value::{Marks, Value};
 
 use super::planner::{Event, Instance, Planner};
 use crate::client::{capabilities, no_meta};
-use crate::config_graph::body_references;
 use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
+use crate::hooks::EphemeralPhase;
 use crate::evaluation::outcome_of;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
@@ -125,6 +125,7 @@ impl Planner<'_> {
         let span = self.header(instance);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let talk = DataTalk { address, provider, schema, body, span, config };
+        self.session.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
         self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
     }
 
@@ -159,9 +160,11 @@ impl Planner<'_> {
         let module = instance.module;
         let config = &self.world.static_module(module).config;
         let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
-        let direct = body_references(&resource.body).into_iter().any(|found| match found.target {
-            Reference::Resource(address) if address.mode == ResourceMode::Managed => self.is_pending(module, &address),
-            _ => false,
+        let mut direct = false;
+        resource.body.for_each_expression(&mut |expression| {
+            for_each_traversal(expression, &mut |traversal| {
+                direct = direct || self.managed_pending(module, config.binding(traversal));
+            });
         });
         direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
     }
@@ -182,22 +185,26 @@ impl Planner<'_> {
     }
 
     fn any_pending(&self, module: ModuleId, names: &[Arc<groma_hcl::Traversal>]) -> bool {
-        names.iter().filter_map(|name| parse_reference(name).ok()).any(|found| match found.target {
-            Reference::Resource(address) => self.is_pending(module, &address),
-            Reference::Module(name) => {
-                let position = self.world.static_module(module).config.calls.get_index_of(&name);
-                position.is_some_and(|at| {
-                    let instances = &self.world.module(module).calls[at].instances;
-                    instances.iter().any(|id| self.module_pending(*id))
-                })
+        let config = &self.world.static_module(module).config;
+        names.iter().any(|name| match config.binding(name) {
+            Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),
+            Some(Binding::Module(at)) => {
+                let call = self.world.module(module).calls.get(at as usize);
+                call.is_some_and(|call| call.instances.iter().any(|id| self.module_pending(*id)))
             }
-            _ => false,
+            Some(Binding::Variable(_) | Binding::Local(_)) | None => false,
         })
     }
 
-    fn is_pending(&self, module: ModuleId, address: &groma_address::Resource) -> bool {
-        let number = self.resource_number(module, address);
-        number.is_some_and(|at| self.world.module(module).resources[at as usize].pending)
+    fn managed_pending(&self, module: ModuleId, binding: Option<Binding>) -> bool {
+        let Some(Binding::Resource(at) | Binding::PrefixedResource(at)) = binding else { return false };
+        let declared = self.world.static_module(module).config.resources.get_index(at as usize);
+        let is_managed = declared.is_some_and(|(address, _)| address.mode == ResourceMode::Managed);
+        is_managed && self.is_pending(module, at)
+    }
+
+    fn is_pending(&self, module: ModuleId, resource: u32) -> bool {
+        self.world.module(module).resources.get(resource as usize).is_some_and(|resource| resource.pending)
     }
 
     fn module_pending(&self, module: ModuleId) -> bool {
@@ -229,7 +236,7 @@ impl Planner<'_> {
             address,
             previous_address: None,
             deposed: None,
-            provider: (*template.provider).clone(),
+            provider: Arc::clone(&template.provider),
             schema: Arc::clone(&template.schema),
             action: Action::Read,
             reason: Some(reason),
@@ -246,8 +253,16 @@ impl Planner<'_> {
     pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
         self.evaluation.diagnostics.append(read.diagnostics);
         read.open.into_iter().for_each(|open| self.ephemerals.push(open));
-        let Some(value) = read.value else { return self.end_instance(instance, Outcome::Failed) };
+        let Some(value) = read.value else {
+            if read.address.resource.mode == ResourceMode::Ephemeral {
+                self.session.hooks.ephemeral_errored(&read.address, EphemeralPhase::Open, read.elapsed);
+            }
+            return self.end_instance(instance, Outcome::Failed);
+        };
         self.settle(instance, value.clone());
+        if read.address.resource.mode == ResourceMode::Ephemeral {
+            self.session.hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
+        }
         if read.address.resource.mode == ResourceMode::Data {
             self.session.hooks.read_complete(&read.address, &value);
             self.record_data(instance, &read.address, &value);

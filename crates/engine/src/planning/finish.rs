@@ -32,6 +32,8 @@ impl Planner<'_> {
             .filter(|(_, change)| change.deposed.is_none() && undecided.contains(&change.address))
             .map(|(at, _)| crate::config_graph::narrow(at))
             .collect();
+        let mut invocations = self.invocations;
+        invocations.sort_by(|one, other| one.order().cmp(&other.order()));
         let order = self.walk.into_order();
         let state = &self.state;
         let changes = &self.changes;
@@ -46,6 +48,7 @@ impl Planner<'_> {
             changes,
             dependencies: &dependencies,
             undecided: &undecided,
+            invocations: &invocations,
             mode: self.options.mode,
         };
         let execution = if errored { execution::ExecutionGraph::default() } else { execution::build(&inputs) };
@@ -61,6 +64,7 @@ impl Planner<'_> {
             replace: self.options.replace.clone(),
             checks: self.evaluation.checks.results(),
             relevant_attributes: relevant,
+            invocations,
             timestamp: self.session.timestamp.clone(),
             errored,
             execution,

@@ -6,6 +6,7 @@ pub(crate) mod expand;
 mod finish;
 mod ignore;
 mod import;
+mod invocations;
 pub(crate) mod managed;
 mod orphans;
 mod planner;

@@ -14,11 +14,13 @@ use groma_state::{DeposedKey, State};
 use super::converse::Conversed;
 use super::data::DataRead;
 use super::import::Wanted;
+use super::invocations::PlannedInvocations;
 use super::targets::Included;
 use crate::cancel::Stop;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
+use crate::invocation::{ActionBlocks, Invocation};
 use crate::moves::Moves;
 use crate::options::PlanOptions;
 use crate::plan::{Importing, Mode, ResourceChange};
@@ -52,6 +54,7 @@ pub(super) enum Event {
     Managed(Box<ManagedEvent>),
     Data(Instance, Box<DataRead>),
     Provider(Visit, Box<Configuring>),
+    Invocations(Visit, Box<PlannedInvocations>),
 }
 
 pub(super) struct ManagedEvent {
@@ -64,7 +67,7 @@ pub(super) struct ManagedSubject {
     pub(super) instance: Option<Instance>,
     pub(super) address: ResourceInstance,
     pub(super) deposed: Option<DeposedKey>,
-    pub(super) provider: ProviderConfig,
+    pub(super) provider: Arc<ProviderConfig>,
     pub(super) schema: Arc<groma_provider::Schema>,
     pub(super) create_before_destroy: bool,
     pub(super) undecided: bool,
@@ -105,6 +108,10 @@ pub(super) struct Planner<'a> {
     pub(super) ephemerals: OpenEphemerals,
     /// What import blocks name.
     pub(super) imports: HashMap<ResourceInstance, Wanted>,
+    /// Actions to be invoked.
+    pub(super) invocations: Vec<Invocation>,
+    /// The action blocks that were looked at.
+    pub(super) actions: ActionBlocks,
     /// Instances that nothing changes but whose conditions could not be told.
     pub(super) undecided: Vec<ResourceInstance>,
     tasks: VecDeque<Task>,
@@ -129,6 +136,7 @@ impl<'a> Planner<'a> {
         let graph = Arc::clone(parts.world.graph());
         let mut used: HashSet<ProviderConfig> =
             parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
+        used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
         used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
         let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
         used.extend(recovery.map(|begin| begin.provider.clone()));
@@ -151,6 +159,8 @@ impl<'a> Planner<'a> {
             drift: Vec::new(),
             ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),
+            invocations: Vec::new(),
+            actions: ActionBlocks::default(),
             undecided: Vec::new(),
             tasks: VecDeque::new(),
             open: HashMap::new(),
@@ -168,10 +178,12 @@ impl<'a> Planner<'a> {
         self.drain().await;
         if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
             self.report_unmet_imports();
+            self.report_unmet_request();
             self.collect_orphans();
             self.drain().await;
         }
-        let problems = self.ephemerals.close().await;
+        let hooks = Arc::clone(&self.session.hooks);
+        let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
         if self.stopped() {
             let detail =
@@ -220,6 +232,7 @@ impl<'a> Planner<'a> {
         match event {
             Event::Managed(event) => self.managed(*event),
             Event::Data(instance, read) => self.data_read(instance, *read),
+            Event::Invocations(visit, planned) => self.invocations_planned(visit, *planned),
             Event::Provider(visit, configuring) => self.provider_configured(visit, *configuring),
         }
     }
@@ -237,12 +250,17 @@ impl<'a> Planner<'a> {
 
     async fn visit(&mut self, visit: Visit, outcome: Outcome) {
         let index = self.world.module(visit.module).of;
-        let left_out = self.included.as_ref().is_some_and(|included| !included.node(index, visit.node));
+        let kind = self.graph.module(index).kind(visit.node);
+        // What is triggered belongs to the resource; what it is about is looked at when it is triggered.
+        let decides = match kind {
+            NodeKind::Trigger(at) => self.graph.module(index).resource(at as usize),
+            _ => visit.node,
+        };
+        let left_out = self.included.as_ref().is_some_and(|included| !included.node(index, decides));
         if outcome == Outcome::Failed || left_out {
             return self.end(visit, outcome);
         }
         let id = visit.module;
-        let kind = self.graph.module(index).node(visit.node).kind;
         if self.options.mode == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
             return self.end(visit, Outcome::Done);
         }
@@ -254,6 +272,8 @@ impl<'a> Planner<'a> {
             NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
             NodeKind::Import(at) if self.options.mode == Mode::Normal => self.import(id, at),
             NodeKind::Import(_) => Outcome::Done,
+            NodeKind::Action(at) => return self.requested_invocations(visit, at).await,
+            NodeKind::Trigger(at) => return self.triggered_invocations(visit, at).await,
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
             NodeKind::Call(at) => return self.expand_call(visit, at),
             NodeKind::Provider(at) => return self.configure_block(visit, at).await,

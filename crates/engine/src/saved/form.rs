@@ -27,6 +27,8 @@ pub(super) struct Form<'a> {
     pub(super) targets: Vec<String>,
     pub(super) replace: Vec<String>,
     pub(super) checks: Vec<Check>,
+    #[serde(borrow)]
+    pub(super) invocations: Vec<Invoked<'a>>,
     pub(super) expansions: Expansions,
     pub(super) execution: ExecutionGraph,
 }
@@ -48,6 +50,19 @@ pub(super) struct Change<'a> {
     pub(super) private: Bytes<'a>,
     pub(super) create_before_destroy: bool,
     pub(super) importing: Option<Import<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Invoked<'a> {
+    pub(super) module: String,
+    pub(super) type_name: String,
+    pub(super) name: String,
+    #[serde(borrow)]
+    pub(super) key: Key<'a>,
+    pub(super) provider: u32,
+    pub(super) config: StoredValue<'a>,
+    /// The instance that changes, the event, and the places of the block and of the element.
+    pub(super) trigger: Option<(String, String, u32, u32)>,
 }
 
 /// The key of an instance.

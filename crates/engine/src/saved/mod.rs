@@ -7,20 +7,22 @@ mod form;
 mod tables;
 mod value;
 
+use groma_address::ModuleInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::ImportTarget;
 use groma_state::{DeposedKey, State};
 
+use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
 use crate::plan::{
     Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange,
 };
 use crate::providers::Providers;
-use form::{Change, Form, Import, Output, Relevant, Variable};
+use form::{Change, Form, Import, Invoked, Output, Relevant, Variable};
 use tables::{Known, Numbered};
 use value::{Bytes, StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The bytes of a plan, without its state.
 ///
@@ -86,7 +88,10 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, groma_value::CodecError> {
             path: StoredPath::of(&relevant.path)?,
         })
     });
+    let invocations =
+        plan.invocations.iter().map(|one| invocation_to_form(one, &mut numbered)).collect::<Result<_, _>>()?;
     Ok(Form {
+        invocations,
         mode: mode_name(plan.mode).to_owned(),
         timestamp: plan.timestamp.clone(),
         errored: plan.errored,
@@ -126,8 +131,60 @@ fn change_to_form<'a>(
         replace: change.replace_paths.iter().map(StoredPath::of).collect::<Result<_, groma_value::CodecError>>()?,
         private: Bytes(change.planned_private.as_ref().into()),
         create_before_destroy: change.create_before_destroy,
-        importing: change.importing.as_ref().map(import_to_form).transpose()?,
+        importing: change.importing.as_deref().map(import_to_form).transpose()?,
     })
+}
+
+fn invocation_to_form<'a>(
+    invocation: &'a Invocation,
+    numbered: &mut Numbered<'a>,
+) -> Result<Invoked<'a>, groma_value::CodecError> {
+    let trigger = match &invocation.cause {
+        Cause::Request => None,
+        Cause::Trigger { resource, event, block, entry } => {
+            Some((resource.to_string(), event.name().to_owned(), *block, *entry))
+        }
+    };
+    Ok(Invoked {
+        module: invocation.action.module.to_string(),
+        type_name: invocation.action.type_name.to_string(),
+        name: invocation.action.name.to_string(),
+        key: tables::key_to_form(&invocation.action.key),
+        provider: numbered.provider(&invocation.provider),
+        config: StoredValue::of(&invocation.config, invocation.schema.block.implied_type())?,
+        trigger,
+    })
+}
+
+fn invocation_from_form(
+    invoked: Invoked<'_>,
+    known: &Known,
+    providers: &mut Providers,
+) -> Result<Invocation, Diagnostics> {
+    let damaged = || not_a_plan("it is damaged");
+    let provider = (**known.provider(invoked.provider).ok_or_else(damaged)?).clone();
+    let schema = providers.action_schema(&provider.provider, &invoked.type_name, groma_diagnostics::Span::NONE)?;
+    let cause = match invoked.trigger {
+        None => Cause::Request,
+        Some((resource, event, block, entry)) => Cause::Trigger {
+            resource: resource.parse().map_err(|_| damaged())?,
+            event: ActionEvent::from_name(&event).ok_or_else(damaged)?,
+            block,
+            entry,
+        },
+    };
+    let module = match &*invoked.module {
+        "" => ModuleInstance::root(),
+        text => text.parse().map_err(|_| damaged())?,
+    };
+    let action = ActionInstance {
+        module,
+        type_name: invoked.type_name.into(),
+        name: invoked.name.into(),
+        key: tables::key_from_form(invoked.key),
+    };
+    let config = invoked.config.value(schema.block.implied_type()).ok_or_else(damaged)?;
+    Ok(Invocation { action, cause, provider, schema, config })
 }
 
 fn import_to_form(importing: &Importing) -> Result<Import<'_>, groma_value::CodecError> {
@@ -158,6 +215,10 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
     for change in form.drift {
         drift.push(change_from_form(change, &mut known, providers)?);
     }
+    let mut invocations = Vec::with_capacity(form.invocations.len());
+    for invoked in form.invocations {
+        invocations.push(invocation_from_form(invoked, &known, providers)?);
+    }
     let outputs = form.outputs.into_iter().map(|output| {
         Some(OutputChange {
             name: output.name.into(),
@@ -178,6 +239,7 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         mode: mode_of(&form.mode).ok_or_else(damaged)?,
         changes,
         drift,
+        invocations,
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
         prior_state,
         variables: variables.collect::<Option<_>>().ok_or_else(damaged)?,
@@ -209,13 +271,13 @@ fn change_from_form(
         None => before.clone(),
     };
     Ok(ResourceChange {
-        previous_address: change.previous.map(|text| text.parse()).transpose().map_err(|_| damaged())?,
+        previous_address: change.previous.map(|text| text.parse().map(Box::new)).transpose().map_err(|_| damaged())?,
         deposed: change.deposed.as_deref().map(DeposedKey::new).map(|key| key.ok_or_else(damaged)).transpose()?,
         reason: change.reason.as_deref().and_then(ActionReason::from_name),
         replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>().ok_or_else(damaged)?,
         planned_private: change.private.0.as_ref().into(),
         create_before_destroy: change.create_before_destroy,
-        importing: change.importing.map(|import| import_from_form(import).ok_or_else(damaged)).transpose()?,
+        importing: change.importing.map(|import| import_from_form(import).map(Box::new).ok_or_else(damaged)).transpose()?,
         address,
         provider,
         schema,

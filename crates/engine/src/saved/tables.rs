@@ -40,7 +40,7 @@ impl<'a> Numbered<'a> {
 /// What the numbers of a plan that is read mean.
 pub(super) struct Known {
     resources: Vec<AbsResource>,
-    providers: Vec<ProviderConfig>,
+    providers: Vec<Arc<ProviderConfig>>,
     last_schema: Option<LastSchema>,
 }
 
@@ -57,21 +57,16 @@ impl Known {
     pub(super) fn read(form: &Form<'_>) -> Option<Self> {
         Some(Self {
             resources: form.resources.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?,
-            providers: form.providers.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?,
+            providers: form.providers.iter().map(|text| text.parse().ok().map(Arc::new)).collect::<Option<_>>()?,
             last_schema: None,
         })
     }
 
     pub(super) fn instance(&self, resource: u32, key: Key<'_>) -> Option<ResourceInstance> {
-        let key = match key {
-            Key::None => InstanceKey::None,
-            Key::Int(index) => InstanceKey::Int(index),
-            Key::String(key) => InstanceKey::String((&*key).into()),
-        };
-        Some(self.resources.get(resource as usize)?.instance(key))
+        Some(self.resources.get(resource as usize)?.instance(key_from_form(key)))
     }
 
-    pub(super) fn provider(&self, number: u32) -> Option<&ProviderConfig> {
+    pub(super) fn provider(&self, number: u32) -> Option<&Arc<ProviderConfig>> {
         self.providers.get(number as usize)
     }
 
@@ -96,6 +91,14 @@ impl Known {
             schema: Arc::clone(&schema),
         });
         Ok(schema)
+    }
+}
+
+pub(super) fn key_from_form(key: Key<'_>) -> InstanceKey {
+    match key {
+        Key::None => InstanceKey::None,
+        Key::Int(index) => InstanceKey::Int(index),
+        Key::String(key) => InstanceKey::String((&*key).into()),
     }
 }
 
@@ -142,6 +145,7 @@ mod tests {
             targets: vec!["a.b".to_owned()],
             replace: Vec::new(),
             checks: Vec::new(),
+            invocations: Vec::new(),
             expansions: crate::world::Expansions::default(),
             execution: crate::execution::ExecutionGraph::default(),
         };

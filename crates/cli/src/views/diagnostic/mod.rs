@@ -2,9 +2,11 @@
 
 mod enclosing;
 mod json;
+mod order;
 mod snippet;
 mod text;
 
 pub use json::diagnostic_json;
+pub use order::in_order;
 pub use snippet::{Place, Snippet};
 pub use text::DiagnosticText;

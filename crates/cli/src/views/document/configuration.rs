@@ -1,16 +1,21 @@
 //! The configuration as a plan document describes it.
 
-use groma_address::Mode;
-use groma_config::{Configuration, Module, ModuleCall, Output, Resource, Variable};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{Mode, Name};
+use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Resource, Variable};
 use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
 use groma_lang::parse_reference;
-use groma_provider::{Block, Item, Nesting};
+use groma_provider::{Block, Item, Nesting, Schema};
 use serde_json::{Map, Value as Json, json};
 
 use super::expression::{expression_json, reference_names};
-use super::plan::Schemas;
 use crate::views::json::value_json;
 use crate::views::state::mode_word;
+
+/// The schemas of the resource types that occur, by mode and type.
+pub(super) type Schemas = HashMap<(Mode, Name), Arc<Schema>>;
 
 /// The `configuration` part of a plan document.
 pub(super) fn configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
@@ -44,8 +49,8 @@ fn providers_json(root: &Module) -> Map<String, Json> {
         }
         providers.insert(provider_key(&local.name, local.alias.as_deref()), Json::Object(json));
     }
-    for resource in root.resources.values() {
-        let local = resource.local_provider();
+    let resources = root.resources.values().map(Resource::local_provider);
+    for local in resources.chain(root.actions.values().map(ActionBlock::local_provider)) {
         let key = provider_key(&local.name, local.alias.as_deref());
         providers.entry(key).or_insert_with(
             || json!({ "name": &*local.name, "full_name": root.provider_address(&local.name).to_string() }),
@@ -82,6 +87,27 @@ fn module_json(module: &Module, schemas: &Schemas) -> Json {
     if !variables.is_empty() {
         let variables = variables.iter().map(|variable| (variable.name.to_string(), variable_json(variable)));
         json.insert("variables".into(), Json::Object(variables.collect()));
+    }
+    let mut actions: Vec<&ActionBlock> = module.actions.values().collect();
+    actions.sort_by(|a, b| (&a.type_name, &a.name).cmp(&(&b.type_name, &b.name)));
+    if !actions.is_empty() {
+        json.insert("actions".into(), actions.iter().map(|action| action_json(action)).collect());
+    }
+    Json::Object(json)
+}
+
+fn action_json(action: &ActionBlock) -> Json {
+    let mut json = Map::new();
+    json.insert("address".into(), format!("action.{}.{}", action.type_name, action.name).into());
+    json.insert("type".into(), action.type_name.to_string().into());
+    json.insert("name".into(), action.name.to_string().into());
+    let local = action.local_provider();
+    json.insert("provider_config_key".into(), provider_key(&local.name, local.alias.as_deref()).into());
+    for (name, expression) in [("count_expression", &action.count), ("for_each_expression", &action.for_each)] {
+        let expression = expression.as_ref().map(expression_json);
+        if let Some(expression) = expression.filter(|json| json.as_object().is_some_and(|object| !object.is_empty())) {
+            json.insert(name.into(), expression);
+        }
     }
     Json::Object(json)
 }

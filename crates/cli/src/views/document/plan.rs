@@ -1,17 +1,15 @@
 //! The document of `show -json` for a plan.
 
-use std::collections::HashMap;
-
-use groma_address::{Mode, ProviderConfig, ResourceInstance};
+use groma_address::{ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
+use groma_engine::invocation::{Cause, Invocation};
 use groma_engine::plan::RelevantAttribute;
 use groma_engine::{Action, OutputChange, Plan, ResourceChange};
-use groma_provider::Schema;
 use groma_value::{Kind, Path, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-use super::configuration::configuration_json;
+use super::configuration::{Schemas, configuration_json};
 use crate::settings::TERRAFORM_VERSION;
 use crate::views::json::{compact, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
 use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
@@ -41,6 +39,9 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
         let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
         document.insert("output_changes".into(), Json::Object(outputs.collect()));
     }
+    if !plan.invocations.is_empty() {
+        document.insert("action_invocations".into(), plan.invocations.iter().map(invocation_json).collect());
+    }
     document.extend(prior_state_json(plan, prior).map(|state| ("prior_state".into(), state)));
     document.insert("configuration".into(), configuration_json(configuration, &schemas(plan, prior)));
     if !plan.relevant_attributes.is_empty() {
@@ -56,8 +57,31 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     Json::Object(document)
 }
 
-/// The schemas of the resource types that occur, by mode and type.
-pub(super) type Schemas = HashMap<(Mode, groma_address::Name), Arc<Schema>>;
+fn invocation_json(invocation: &Invocation) -> Json {
+    let action = &invocation.action;
+    let mut json = Map::new();
+    json.insert("address".into(), action.to_string().into());
+    json.insert("type".into(), action.type_name.to_string().into());
+    json.insert("name".into(), action.name.to_string().into());
+    json.insert("config_values".into(), value_json(&invocation.config));
+    json.insert("config_sensitive".into(), sensitive_json(&invocation.config));
+    json.insert("config_unknown".into(), unknown_json(&invocation.config));
+    json.insert("provider_name".into(), invocation.provider.provider.to_string().into());
+    let (kind, trigger) = match &invocation.cause {
+        Cause::Request => ("invoke_action_trigger", json!({})),
+        Cause::Trigger { resource, event, block, entry } => (
+            "lifecycle_action_trigger",
+            json!({
+                "triggering_resource_address": resource.to_string(),
+                "action_trigger_event": event.name(),
+                "action_trigger_block_index": block,
+                "actions_list_index": entry,
+            }),
+        ),
+    };
+    json.insert(kind.into(), trigger);
+    Json::Object(json)
+}
 
 fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
     let mut schemas = Schemas::new();

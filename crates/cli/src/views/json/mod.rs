@@ -5,6 +5,6 @@ mod text;
 mod values;
 
 pub use stream::{Counted, Message, Stream};
-pub(crate) use stream::{importing_json, resource_json, told_drift};
+pub(crate) use stream::{action_json, importing_json, resource_json, told_drift};
 pub use text::{compact, pretty, write_compact};
 pub use values::{sensitive_json, type_json, unknown_json, value_json};

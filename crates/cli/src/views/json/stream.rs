@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Severity, Sources};
+use groma_engine::invocation::{ActionInstance, Cause, Invocation};
 use groma_engine::plan::Counts;
 use groma_engine::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
 use groma_provider::ImportTarget;
@@ -118,6 +119,10 @@ impl Stream {
             let text = format!("{}: Plan to {}", change.address, action_name(change));
             self.send(Message::new("planned_change", text).with("change", change_json(change, Reasons::Shown)));
         }
+        for invocation in &plan.invocations {
+            let text = format!("planned action invocation: {}", invocation.action);
+            self.send(Message::new("planned_action_invocation", text).with("invocation", invocation_json(invocation)));
+        }
         self.counts(plan.counts(), Counted::Plan);
         if plan.mode != Mode::RefreshOnly || !plan.outputs.is_empty() {
             self.planned_outputs(&plan.outputs);
@@ -126,23 +131,27 @@ impl Stream {
 
     /// How many objects were, or will be, changed.
     pub fn counts(&self, counts: Counts, counted: Counted) {
-        let Counts { add, change, destroy, import, .. } = counts;
+        let Counts { add, change, destroy, import, invoke, .. } = counts;
+        let (will_invoke, has_invoked) = match invoke {
+            0 => (String::new(), String::new()),
+            count => (format!(" Actions: {count} to invoke."), format!(" Actions: {count} invoked.")),
+        };
         let (will_import, has_imported) = match import {
             0 => (String::new(), String::new()),
             count => (format!("{count} to import, "), format!("{count} imported, ")),
         };
         let (operation, text) = match counted {
             Counted::Plan => {
-                ("plan", format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy."))
+                ("plan", format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy.{will_invoke}"))
             }
             Counted::Apply => (
                 "apply",
-                format!("Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed."),
+                format!("Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed.{has_invoked}"),
             ),
             Counted::Destroy => ("destroy", format!("Destroy complete! Resources: {destroy} destroyed.")),
         };
         let changes = json!({
-            "add": add, "change": change, "import": import, "remove": destroy, "action_invocation": 0, "operation": operation,
+            "add": add, "change": change, "import": import, "remove": destroy, "action_invocation": invoke, "operation": operation,
         });
         self.send(Message::new("change_summary", text).with("changes", changes));
     }
@@ -191,6 +200,40 @@ pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
         "resource_name": &*resource.name,
         "resource_key": key,
     })
+}
+
+/// The fields that tell which instance of an action is meant.
+pub(crate) fn action_json(action: &ActionInstance) -> Value {
+    let key = match &action.key {
+        InstanceKey::None => Value::Null,
+        InstanceKey::Int(index) => (*index).into(),
+        InstanceKey::String(name) => name.to_string().into(),
+    };
+    json!({
+        "addr": action.to_string(),
+        "module": action.module.to_string(),
+        "action": action.local(),
+        "implied_provider": action.type_name.split('_').next().unwrap_or_default(),
+        "action_type": &*action.type_name,
+        "action_name": &*action.name,
+        "action_key": key,
+    })
+}
+
+fn invocation_json(invocation: &Invocation) -> Value {
+    let action = action_json(&invocation.action);
+    match &invocation.cause {
+        Cause::Request => json!({ "action_addr": action, "action_trigger": {} }),
+        Cause::Trigger { resource, event, block, entry } => json!({
+            "action_addr": action,
+            "lifecycle_trigger": {
+                "triggering_resource": resource_json(resource),
+                "triggering_event": event.name(),
+                "action_trigger_block_index": block,
+                "actions_list_index": entry,
+            },
+        }),
+    }
 }
 
 enum Reasons {

@@ -2,6 +2,7 @@
 
 mod drift;
 mod heading;
+mod invocations;
 mod outputs;
 mod resource;
 mod summary;

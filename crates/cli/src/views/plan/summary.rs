@@ -68,13 +68,14 @@ impl Summary {
         Ok(())
     }
 
-    /// The line that counts.
-    pub fn write_counts(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
+    /// The line that counts; `invoked` are actions.
+    pub fn write_counts(&self, invoked: usize, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
         let replaced = self.delete_then_create + self.create_then_delete;
         let import = if self.import > 0 { format!("{} to import, ", self.import) } else { String::new() };
+        let actions = if invoked > 0 { format!(" Actions: {invoked} to invoke.") } else { String::new() };
         writeln!(
             out,
-            "\n{} {import}{} to add, {} to change, {} to destroy.",
+            "\n{} {import}{} to add, {} to change, {} to destroy.{actions}",
             palette.paint(Tone::Bold, "Plan:"),
             self.create + replaced,
             self.update,

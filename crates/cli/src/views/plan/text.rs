@@ -6,6 +6,7 @@ use groma_engine::{Mode, Plan, ResourceChange};
 
 use super::drift::{Drifted, relevant};
 use super::heading::{Cause, is_shown};
+use super::invocations::{requested, write_around, write_requested};
 use super::outputs::render;
 use super::resource::{Look, write};
 use super::summary::Summary;
@@ -43,7 +44,7 @@ impl PlanText {
     pub fn write(&self, plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         let shown: Vec<&ResourceChange> = plan.changes.iter().filter(|change| is_shown(change)).collect();
         let outputs = render(plan, self.palette);
-        let nothing_planned = shown.is_empty() && outputs.is_empty();
+        let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
         let drift = relevant(plan, nothing_planned);
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;
@@ -58,7 +59,7 @@ impl PlanText {
         if summary.has_actions() {
             self.legend(&summary, out)?;
         }
-        if !shown.is_empty() {
+        if !shown.is_empty() || !plan.invocations.is_empty() {
             self.write_changes(plan, &shown, &summary, out)?;
         }
         if !outputs.is_empty() {
@@ -114,9 +115,21 @@ impl PlanText {
         for change in shown {
             text.clear();
             write(change, Cause::Planned, None, self.look(), &mut text);
+            text.push('\n');
+            write_around(plan, change, self.palette, &mut text);
+            write!(out, "\n{text}")?;
+        }
+        summary.write_counts(plan.invocations.len(), self.palette, out)?;
+        let mut asked = requested(plan).peekable();
+        if asked.peek().is_some() {
+            writeln!(out, "\n{product} will invoke the following action(s):")?;
+        }
+        for invocation in asked {
+            text.clear();
+            write_requested(invocation, self.palette, &mut text);
             writeln!(out, "\n{text}")?;
         }
-        summary.write_counts(self.palette, out)
+        Ok(())
     }
 
     fn write_drift(&self, mode: Mode, drift: &[Drifted<'_>], out: &mut dyn Write) -> io::Result<()> {

@@ -12,6 +12,7 @@ pub struct Counter {
     added: AtomicUsize,
     changed: AtomicUsize,
     destroyed: AtomicUsize,
+    invoked: AtomicUsize,
 }
 
 impl Counter {
@@ -31,6 +32,11 @@ impl Counter {
         self.imported.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One more action was invoked.
+    pub fn count_invocation(&self) {
+        self.invoked.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The counts so far.
     pub fn counts(&self) -> Counts {
         Counts {
@@ -38,6 +44,7 @@ impl Counter {
             add: self.added.load(Ordering::Relaxed),
             change: self.changed.load(Ordering::Relaxed),
             destroy: self.destroyed.load(Ordering::Relaxed),
+            invoke: self.invoked.load(Ordering::Relaxed),
             ..Counts::default()
         }
     }

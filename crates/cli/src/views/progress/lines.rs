@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::hooks::{Operation, Subject};
+use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
+use groma_engine::invocation::Invocation;
 use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 
@@ -47,9 +48,21 @@ impl LineProgress {
     }
 
     fn line(&self, text: impl std::fmt::Display) {
+        self.pieces(&[&text.to_string()]);
+    }
+
+    /// A line of these pieces. Written without formatting, because an apply writes two lines for every object.
+    fn pieces(&self, pieces: &[&str]) {
+        let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let (open, close) = (self.palette.open(Tone::Bold), self.palette.close());
+        let mut line = String::with_capacity(length + open.len() + close.len() + 1);
+        line.push_str(open);
+        pieces.iter().for_each(|piece| line.push_str(piece));
+        line.push_str(close);
+        line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that went away does not stop an apply.
-        let _ = writeln!(out, "{}", self.palette.paint(Tone::Bold, text));
+        let _ = out.write_all(line.as_bytes());
     }
 }
 
@@ -87,10 +100,40 @@ impl Hooks for LineProgress {
         let _ = writeln!(out, "{} {line}", self.palette.paint(Tone::Bold, format!("{address} ({provisioner}):")));
     }
 
+    fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
+        let [beginning, ..] = words::ephemeral(phase);
+        self.line(format!("{address}: {beginning}"));
+    }
+
+    fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        let [_, done, _] = words::ephemeral(phase);
+        self.line(format!("{address}: {done} after {}", words::rounded(elapsed)));
+    }
+
+    fn action_start(&self, invocation: &Invocation) {
+        self.line(format!("Action started: {} ({})", invocation.action, words::cause(invocation)));
+    }
+
+    fn action_progress(&self, invocation: &Invocation, message: &str) {
+        let name = format!("Action {} ({}):", invocation.action, words::cause(invocation));
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(out, "{} {message}", self.palette.paint(Tone::Bold, name));
+    }
+
+    fn action_complete(&self, invocation: &Invocation) {
+        self.counter.count_invocation();
+        self.line(format!("Action complete: {} ({})", invocation.action, words::cause(invocation)));
+    }
+
+    fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
+        let (cause, problem) = (words::cause(invocation), words::first_problem(problems));
+        self.line(format!("Action failed: {} ({cause}) - {problem}", invocation.action));
+    }
+
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let name = words::name(subject);
         let identifier = words::identifier(subject);
-        self.line(format_args!("{name}: {}{identifier}", words::beginning(operation)));
+        self.pieces(&[&name, ": ", words::beginning(operation), &identifier]);
         let running = Running { operation, identifier, since: Instant::now(), told: Duration::ZERO };
         self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name, running);
     }
@@ -99,10 +142,18 @@ impl Hooks for LineProgress {
         self.counter.count(operation);
         let name = words::name(subject);
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
-        let identifier =
-            words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
-        let address = &subject.address;
-        self.line(format_args!("{address}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+        let mut address = name;
+        if subject.deposed.is_some() {
+            address.clear();
+            subject.address.push_to(&mut address);
+        }
+        let (done, time) = (words::done(operation), words::rounded(elapsed));
+        match words::identifier_of(value) {
+            Some((key, value)) => {
+                self.pieces(&[&address, ": ", done, " after ", &time, " [", key, "=", &value, "]"]);
+            }
+            None => self.pieces(&[&address, ": ", done, " after ", &time]),
+        }
     }
 
     fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::hooks::{Operation, Subject};
+use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
+use groma_engine::invocation::Invocation;
 use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 
@@ -129,6 +130,47 @@ impl Hooks for LiveProgress {
 
     fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
         self.finished(&format!("{address} ({provisioner}): {line}"));
+    }
+
+    fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
+        let [verb, ..] = words::ephemeral(phase);
+        let running = Running { name: address.to_string(), verb, since: Instant::now() };
+        self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);
+    }
+
+    fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        let [_, done, _] = words::ephemeral(phase);
+        self.ended(&address.to_string());
+        self.finished(&format!("{address}: {done} after {}", words::rounded(elapsed)));
+    }
+
+    fn ephemeral_errored(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        let [_, _, failed] = words::ephemeral(phase);
+        self.ended(&address.to_string());
+        self.finished(&format!("{address}: {failed} after {}", words::rounded(elapsed)));
+    }
+
+    fn action_start(&self, invocation: &Invocation) {
+        let name = format!("{} ({})", invocation.action, words::cause(invocation));
+        let running = Running { name, verb: "Invoking...", since: Instant::now() };
+        self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);
+    }
+
+    fn action_progress(&self, invocation: &Invocation, message: &str) {
+        self.finished(&format!("Action {} ({}): {message}", invocation.action, words::cause(invocation)));
+    }
+
+    fn action_complete(&self, invocation: &Invocation) {
+        self.counter.count_invocation();
+        let name = format!("{} ({})", invocation.action, words::cause(invocation));
+        self.ended(&name);
+        self.finished(&format!("Action complete: {name}"));
+    }
+
+    fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
+        let name = format!("{} ({})", invocation.action, words::cause(invocation));
+        self.ended(&name);
+        self.finished(&format!("Action failed: {name} - {}", words::first_problem(problems)));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

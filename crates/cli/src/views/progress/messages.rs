@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::hooks::{Operation, Subject};
+use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
+use groma_engine::invocation::{Cause, Invocation};
 use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
@@ -14,7 +15,7 @@ use serde_json::{Map, Value as Json};
 use super::counter::Counter;
 use super::ticker::Progress;
 use super::words;
-use crate::views::json::{Message, Stream, resource_json};
+use crate::views::json::{Message, Stream, action_json, resource_json};
 
 /// How long an operation runs before the next sign of life.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
@@ -76,6 +77,48 @@ fn provision_hook(address: &ResourceInstance, provisioner: &str, output: Option<
     Json::Object(hook)
 }
 
+fn ephemeral_hook(address: &ResourceInstance, phase: EphemeralPhase, elapsed: Option<Duration>) -> Json {
+    let mut hook = Map::new();
+    hook.insert("resource".into(), resource_json(address));
+    let action = match phase {
+        EphemeralPhase::Open => "open",
+        EphemeralPhase::Close => "close",
+    };
+    hook.insert("action".into(), action.into());
+    if let Some(elapsed) = elapsed {
+        hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
+    }
+    Json::Object(hook)
+}
+
+/// What comes before the name of an action: the instance and the block that trigger it.
+fn action_place(invocation: &Invocation) -> String {
+    match &invocation.cause {
+        Cause::Request => String::new(),
+        Cause::Trigger { resource, block, .. } => format!("{resource} ({block}): "),
+    }
+}
+
+fn action_hook(invocation: &Invocation, said: Option<(&'static str, &str)>) -> Json {
+    let mut hook = Map::new();
+    hook.insert("action".into(), action_json(&invocation.action));
+    if let Some((name, text)) = said {
+        hook.insert(name.into(), text.into());
+    }
+    match &invocation.cause {
+        Cause::Request => hook.insert("invoke".into(), Json::Object(Map::new())),
+        Cause::Trigger { resource, event, block, entry } => {
+            let mut lifecycle = Map::new();
+            lifecycle.insert("resource".into(), resource_json(resource));
+            lifecycle.insert("trigger_index".into(), (*block).into());
+            lifecycle.insert("actions_index".into(), (*entry).into());
+            lifecycle.insert("trigger_event".into(), event.name().into());
+            hook.insert("lifecycle".into(), Json::Object(lifecycle))
+        }
+    };
+    Json::Object(hook)
+}
+
 impl Hooks for MessageProgress {
     fn imported(&self, _address: &ResourceInstance, _importing: &Importing) {
         self.counter.count_import();
@@ -126,6 +169,55 @@ impl Hooks for MessageProgress {
         let text = format!("{address}: ({provisioner}) Provisioning errored");
         self.stream
             .send(Message::new("provision_errored", text).with("hook", provision_hook(address, provisioner, None)));
+    }
+
+    fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
+        let [beginning, ..] = words::ephemeral(phase);
+        let message = Message::new("ephemeral_op_start", format!("{address}: {beginning}"));
+        self.stream.send(message.with("hook", ephemeral_hook(address, phase, None)));
+    }
+
+    fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        let [_, done, _] = words::ephemeral(phase);
+        let text = format!("{address}: {done} after {}", words::rounded(elapsed));
+        let hook = ephemeral_hook(address, phase, Some(elapsed));
+        self.stream.send(Message::new("ephemeral_op_complete", text).with("hook", hook));
+    }
+
+    fn ephemeral_errored(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
+        let [_, _, failed] = words::ephemeral(phase);
+        let text = format!("{address}: {failed} after {}", words::rounded(elapsed));
+        let hook = ephemeral_hook(address, phase, Some(elapsed));
+        self.stream.send(Message::new("ephemeral_op_errored", text).with("hook", hook));
+    }
+
+    fn action_start(&self, invocation: &Invocation) {
+        let text = match &invocation.cause {
+            Cause::Request => format!("Action started: {}", invocation.action),
+            Cause::Trigger { resource, block, .. } => {
+                format!("{resource}.trigger[{block}]: Action started: {}", invocation.action)
+            }
+        };
+        self.stream.send(Message::new("action_start", text).with("hook", action_hook(invocation, None)));
+    }
+
+    fn action_progress(&self, invocation: &Invocation, message: &str) {
+        let text = format!("{}{} - {message}", action_place(invocation), invocation.action);
+        let hook = action_hook(invocation, Some(("message", message)));
+        self.stream.send(Message::new("action_progress", text).with("hook", hook));
+    }
+
+    fn action_complete(&self, invocation: &Invocation) {
+        self.counter.count_invocation();
+        let text = format!("{}Action complete: {}", action_place(invocation), invocation.action);
+        self.stream.send(Message::new("action_complete", text).with("hook", action_hook(invocation, None)));
+    }
+
+    fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
+        let problem = words::first_problem(problems);
+        let text = format!("{}Action errored: {} - {problem}", action_place(invocation), invocation.action);
+        let hook = action_hook(invocation, Some(("error", &problem)));
+        self.stream.send(Message::new("action_errored", text).with("hook", hook));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use groma_address::ResourceInstance;
+use groma_diagnostics::Diagnostics;
 use groma_engine::Importing;
-use groma_engine::hooks::{Operation, Subject};
+use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
+use groma_engine::invocation::Invocation;
 use groma_value::{Kind, Value};
 
 /// Characters of an identifier that are shown.
@@ -17,10 +19,14 @@ pub(super) fn unnamed(address: &ResourceInstance) -> Subject {
 
 /// The object as people know it: its address, and which deposed object of it.
 pub(super) fn name(subject: &Subject) -> String {
-    match &subject.deposed {
-        Some(key) => format!("{} (deposed object {key})", subject.address),
-        None => subject.address.to_string(),
+    let mut name = String::with_capacity(64);
+    subject.address.push_to(&mut name);
+    if let Some(key) = &subject.deposed {
+        name.push_str(" (deposed object ");
+        name.push_str(key.as_str());
+        name.push(')');
     }
+    name
 }
 
 /// ` [id=abc]`; nothing if the object has no identifier yet.
@@ -120,6 +126,29 @@ fn shortened(identifier: &str) -> String {
     let mut end: Vec<char> = identifier.chars().rev().take(LONGEST_IDENTIFIER - 3 - half).collect();
     end.reverse();
     format!("{start}...{}", end.into_iter().collect::<String>())
+}
+
+/// Beginning, end and failure of opening or closing.
+pub fn ephemeral(phase: EphemeralPhase) -> [&'static str; 3] {
+    match phase {
+        EphemeralPhase::Open => ["Opening...", "Opening complete", "Opening errored"],
+        EphemeralPhase::Close => ["Closing...", "Closing complete", "Closing errored"],
+    }
+}
+
+/// Why an action is invoked.
+pub fn cause(invocation: &Invocation) -> String {
+    match invocation.trigger() {
+        Some((resource, _)) => format!("triggered by {resource}"),
+        None => "triggered by CLI".to_owned(),
+    }
+}
+
+/// The first thing that went wrong.
+pub fn first_problem(problems: &Diagnostics) -> String {
+    problems.iter().find(|problem| problem.is_error()).map_or_else(String::new, |problem| {
+        if problem.detail.is_empty() { problem.summary.clone() } else { format!("{}: {}", problem.summary, problem.detail) }
+    })
 }
 
 #[cfg(test)]

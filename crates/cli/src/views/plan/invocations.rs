@@ -1,0 +1,52 @@
+//! Actions that a plan has invoked.
+
+use groma_engine::invocation::{Cause, Invocation};
+use groma_engine::{Plan, ResourceChange};
+
+use crate::terminal::{Palette, Tone};
+use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
+
+const QUIET: Manner =
+    Manner { hides_null: true, forces_replacement: false, shows_unchanged: true, hides_symbols: true };
+
+/// Appends the actions around a change: those before it, then those after it.
+pub(super) fn write_around(plan: &Plan, change: &ResourceChange, palette: Palette, out: &mut String) {
+    if change.deposed.is_some() {
+        return;
+    }
+    for (is_before, word) in [(true, "before"), (false, "after")] {
+        let mut invocations = plan.invocations.iter().filter(|invocation| {
+            let trigger = invocation.trigger();
+            trigger.is_some_and(|(resource, event)| *resource == change.address && event.is_before() == is_before)
+        });
+        let Some(first) = invocations.next() else { continue };
+        out.push_str(&format!("\n    # Actions to be invoked {word} this change in order:\n"));
+        for invocation in std::iter::once(first).chain(invocations) {
+            write_action(invocation, palette, out);
+        }
+        out.push('\n');
+    }
+}
+
+/// The actions that a person asks for.
+pub(super) fn requested(plan: &Plan) -> impl Iterator<Item = &Invocation> {
+    plan.invocations.iter().filter(|invocation| invocation.cause == Cause::Request)
+}
+
+/// Appends an action that a person asks for.
+pub(super) fn write_requested(invocation: &Invocation, palette: Palette, out: &mut String) {
+    let comment = format!("  # {} will be invoked", invocation.action);
+    out.push_str(&palette.paint(Tone::Bold, comment).to_string());
+    out.push('\n');
+    write_action(invocation, palette, out);
+}
+
+fn write_action(invocation: &Invocation, palette: Palette, out: &mut String) {
+    let action = &invocation.action;
+    out.push_str(&format!("    action \"{}\" \"{}\" {{\n        config ", action.type_name, action.name));
+    let block = &invocation.schema.block;
+    let difference =
+        compare_objects(block, &invocation.config, &invocation.config, Paths::default(), Relevance::All);
+    Writer::new(palette, out).difference(&difference, 2, QUIET);
+    out.push_str("\n    }\n");
+}

@@ -1,0 +1,93 @@
+//! Invoking actions.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
+use groma_provider::ActionSubject;
+use groma_value::Value;
+
+use super::applier::{Applier, Event};
+use crate::config_graph::narrow;
+use crate::invocation::{Cause, Invocation, Named};
+use crate::templates::Template;
+use crate::walk::Outcome;
+
+impl Applier<'_> {
+    /// Starts an invocation.
+    pub(super) async fn invoke(&mut self, step: u32, invocation: u32) {
+        let Some(invocation) = self.invocations.get(invocation as usize).cloned() else {
+            return self.end(step, Outcome::Failed);
+        };
+        let Some((template, config, span)) = self.action_config(&invocation) else {
+            return self.end(step, Outcome::Failed);
+        };
+        let Some(provider) = self.providers.configured(&invocation.provider).cloned() else {
+            let detail = format!("{} is needed for {}, but it was not configured.", invocation.provider, invocation.action);
+            self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(span));
+            return self.end(step, Outcome::Failed);
+        };
+        self.session.hooks.action_start(&invocation);
+        let hooks = Arc::clone(&self.session.hooks);
+        let talk = async move {
+            let told = Arc::clone(&invocation);
+            let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
+            let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
+            let problems = provider.invoke_action(&subject, &config, progress).await;
+            Event::Invoked(invocation, problems)
+        };
+        self.talk(step, talk).await;
+    }
+
+    fn action_config(&mut self, invocation: &Invocation) -> Option<(Arc<Template>, Value, Span)> {
+        let action = &invocation.action;
+        let module = self.world.find(&action.module)?;
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let (block, _, written) = config.actions.get_full(&(action.type_name.clone(), action.name.clone()))?;
+        let template = self.prepared.templates.action(self.world.module(module).of, narrow(block)).cloned()?;
+        let named = Named { block: narrow(block), key: action.key.clone() };
+        let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, &named)?;
+        if !value.is_wholly_known() {
+            let detail = format!(
+                "The configuration of {action} still holds values that are not known when it is to be invoked. Use only what is known \
+                 once the objects that it stands on are there."
+            );
+            self.evaluation.diagnostics.push(Diagnostic::error("Configuration contains unknown value", detail).at(written.span));
+            return None;
+        }
+        Some((template, value, written.span))
+    }
+
+    /// Takes in how an invocation ended. Its problems are about the block that has it invoked.
+    pub(super) fn invoked(&mut self, invocation: &Invocation, problems: Diagnostics) -> Outcome {
+        let hooks = Arc::clone(&self.session.hooks);
+        if problems.has_errors() {
+            hooks.action_errored(invocation, &problems);
+        } else {
+            hooks.action_complete(invocation);
+            self.done.invoked += 1;
+        }
+        let span = self.invoked_from(invocation);
+        let told = problems.into_iter().map(|problem| {
+            let detail = if problem.detail.is_empty() {
+                problem.summary.clone()
+            } else {
+                format!("{}: {}", problem.summary, problem.detail)
+            };
+            let told = match problem.severity {
+                Severity::Error => Diagnostic::error("Error when invoking action", detail),
+                Severity::Warning => Diagnostic::warning("Warnings when invoking action", detail),
+            };
+            told.at(span.unwrap_or(problem.subject.unwrap_or_default()))
+        });
+        let told: Diagnostics = told.collect();
+        self.report(told)
+    }
+
+    fn invoked_from(&self, invocation: &Invocation) -> Option<Span> {
+        let Cause::Trigger { resource, block, .. } = &invocation.cause else { return None };
+        let module = self.world.find(&resource.module)?;
+        let config = &self.world.static_module(module).config;
+        let triggers = &config.resources.get(&resource.resource)?.lifecycle.action_triggers;
+        triggers.get(*block as usize).map(|trigger| trigger.actions_span)
+    }
+}
