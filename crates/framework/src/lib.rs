@@ -110,6 +110,7 @@ pub use stored::decode_stored;
 pub use typed::{Bundle, Call, ModelDataSource, ModelResource};
 
 pub use groma_framework_derive::Model;
+#[cfg(feature = "serve")]
 pub use groma_plugin::serve;
 /// Values and their types, as providers meet them.
 pub use groma_value as value;

@@ -1,7 +1,6 @@
 //! A provider put together from its parts.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use groma_provider::{Answer, ConfigureRequest, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem, TypeNames};
@@ -122,13 +121,14 @@ impl Bundle {
 
     /// Serves the provider to the program that started this process, until that says it is enough; for `main`. `address` is
     /// the provider's source address, such as `registry.terraform.io/example/files`.
-    pub fn serve(self, address: &str) -> ExitCode {
+    #[cfg(feature = "serve")]
+    pub fn serve(self, address: &str) -> std::process::ExitCode {
         match self.build() {
             Ok(server) => crate::serve(address, Arc::new(server)),
             Err(problems) => {
                 eprintln!("The provider {address} has unsound schemas:");
                 problems.iter().for_each(|problem| eprintln!("  - {problem}"));
-                ExitCode::FAILURE
+                std::process::ExitCode::FAILURE
             }
         }
     }

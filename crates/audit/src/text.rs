@@ -1,0 +1,108 @@
+//! A configuration as an author would write it.
+
+use std::fmt::Write;
+
+use groma_provider::{Block, Item, Nesting};
+use groma_value::{Kind, Value};
+
+/// The resource block for `config`.
+pub fn resource_text(type_name: &str, block: &Block, config: &Value) -> String {
+    let mut text = format!("resource \"{type_name}\" \"example\" {{\n");
+    body(block, config, 1, &mut text);
+    text.push_str("}\n");
+    text
+}
+
+fn body(block: &Block, config: &Value, depth: usize, text: &mut String) {
+    let Kind::Object(object) = config.kind() else { return };
+    let margin = "  ".repeat(depth);
+    for (slot, given) in block.slots().iter().zip(object.values()) {
+        match &slot.item {
+            Item::Attribute(_) if given.is_null() => {}
+            Item::Attribute(_) => {
+                let _ = write!(text, "{margin}{} = ", slot.name);
+                value(given, depth, text);
+                text.push('\n');
+            }
+            Item::Block(nested) => blocks(&slot.name, nested.nesting(), nested.block(), given, depth, text),
+        }
+    }
+}
+
+fn blocks(name: &str, nesting: Nesting, block: &Block, given: &Value, depth: usize, text: &mut String) {
+    let margin = "  ".repeat(depth);
+    let mut one = |label: Option<&str>, config: &Value| {
+        let label = label.map(|label| format!(" {}", quoted(label))).unwrap_or_default();
+        let _ = writeln!(text, "{margin}{name}{label} {{");
+        body(block, config, depth + 1, text);
+        let _ = writeln!(text, "{margin}}}");
+    };
+    match (nesting, given.kind()) {
+        // A group is there anyway: it is written where it says something.
+        (Nesting::Group, _) if given == block.empty_value() => {}
+        (Nesting::Single | Nesting::Group, Kind::Object(_)) => one(None, given),
+        (_, Kind::List(elements) | Kind::Set(elements) | Kind::Tuple(elements)) => {
+            elements.iter().for_each(|element| one(None, element));
+        }
+        (_, Kind::Map(map)) => map.iter().for_each(|(key, element)| one(Some(key), element)),
+        (_, Kind::Object(map)) => map.iter().for_each(|(key, element)| one(Some(key), element)),
+        _ => {}
+    }
+}
+
+fn value(given: &Value, depth: usize, text: &mut String) {
+    match given.kind() {
+        Kind::Null => text.push_str("null"),
+        Kind::Unknown(_) => text.push_str("terraform_data.later.output # known after apply"),
+        Kind::Bool(flag) => text.push_str(if flag { "true" } else { "false" }),
+        Kind::Number(number) => {
+            let _ = write!(text, "{number}");
+        }
+        Kind::String(string) => text.push_str(&quoted(string)),
+        Kind::List(elements) | Kind::Set(elements) | Kind::Tuple(elements) => {
+            text.push('[');
+            for (position, element) in elements.iter().enumerate() {
+                text.push_str(if position > 0 { ", " } else { "" });
+                value(element, depth, text);
+            }
+            text.push(']');
+        }
+        Kind::Map(map) => pairs(map.iter(), depth, text),
+        Kind::Object(object) => pairs(object.iter(), depth, text),
+    }
+}
+
+fn pairs<'a>(pairs: impl Iterator<Item = (&'a groma_provider::Name, &'a Value)>, depth: usize, text: &mut String) {
+    let margin = "  ".repeat(depth);
+    text.push_str("{\n");
+    for (key, element) in pairs.filter(|(_, element)| !element.is_null()) {
+        let _ = write!(text, "{margin}  {} = ", quoted(key));
+        value(element, depth + 1, text);
+        text.push('\n');
+    }
+    let _ = write!(text, "{margin}}}");
+}
+
+/// The longest text that is shown as it is.
+const LONGEST: usize = 200;
+
+fn quoted(string: &str) -> String {
+    let mut text = String::from("\"");
+    for character in string.chars().take(LONGEST) {
+        match character {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '$' => text.push_str("$"),
+            control if control.is_control() => {
+                let _ = write!(text, "\\u{:04x}", u32::from(control));
+            }
+            other => text.push(other),
+        }
+    }
+    let text = text.replace("${", "$${").replace("%{", "%%{");
+    let cut = if string.chars().nth(LONGEST).is_some() { "..." } else { "" };
+    format!("{text}{cut}\"")
+}
