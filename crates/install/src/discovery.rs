@@ -199,7 +199,7 @@ impl Services {
             .ok_or_else(|| ServiceError::NotOffered { host: self.host.clone(), service: service.to_owned() })
     }
 
-    fn invalid(&self, service: &str, reason: &str) -> ServiceError {
+    pub(crate) fn invalid(&self, service: &str, reason: &str) -> ServiceError {
         ServiceError::Invalid { host: self.host.clone(), service: service.to_owned(), reason: reason.to_owned() }
     }
 }

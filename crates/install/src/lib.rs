@@ -8,6 +8,7 @@ mod archive;
 pub mod credentials;
 pub mod discovery;
 pub mod http;
+pub mod login;
 pub mod modules;
 pub mod providers;
 pub mod settings;

@@ -1,5 +1,6 @@
 //! The credentials of hosts: tokens of the settings, and programs that keep them.
 
+mod file;
 mod helper;
 mod token;
 
@@ -7,6 +8,7 @@ use std::collections::HashMap;
 
 use tokio::sync::Mutex;
 
+pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
 pub use token::Token;
 

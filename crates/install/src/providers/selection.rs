@@ -31,6 +31,8 @@ pub enum Selection {
         version: Version,
         /// The hashes of the lock file, one of which it has.
         hashes: Vec<Arc<str>>,
+        /// The one it has; none where the lock file has none.
+        verified: Option<Arc<str>>,
     },
 }
 
@@ -135,6 +137,7 @@ impl Candidates<'_> {
         if !folder.is_dir() {
             return Err(format!("there is no package for {address} {} cached in {root}", lock.version));
         }
+        let mut verified = None;
         if !lock.hashes.is_empty() {
             let hash = folder_hash(&folder).map_err(|error| {
                 format!("failed to verify checksum of {address} {} package cached in {root}: {error}", lock.version)
@@ -147,8 +150,9 @@ impl Candidates<'_> {
                     lock.version
                 ));
             }
+            verified = Some(hash);
         }
-        Ok(Selection::Package { folder, version: lock.version.clone(), hashes: lock.hashes.clone() })
+        Ok(Selection::Package { folder, version: lock.version.clone(), hashes: lock.hashes.clone(), verified })
     }
 
     fn not_installed(&self, problems: &[String]) -> Diagnostic {

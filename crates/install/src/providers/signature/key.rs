@@ -6,6 +6,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::armor::dearmor;
+use super::error::SignatureError;
 use super::packet::{Packet, Signature, integer, packets, take};
 use crate::providers::hash::hex;
 
@@ -18,26 +19,6 @@ const SUBKEY_BINDING: u8 = 0x18;
 const PRIMARY_KEY_BINDING: u8 = 0x19;
 const KEY_REVOCATION: u8 = 0x20;
 const SUBKEY_REVOCATION: u8 = 0x28;
-
-/// Why a signature does not count.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SignatureError {
-    /// It is no signature, or no key.
-    #[error("it is not in the OpenPGP format")]
-    Malformed,
-    /// It is of a kind that is not supported here.
-    #[error("it cannot be checked: {0}")]
-    Unsupported(String),
-    /// Another key has made it.
-    #[error("it was made with another key")]
-    OtherKey,
-    /// The key has made no such signature over this content.
-    #[error("it does not fit what was signed")]
-    Wrong,
-    /// The owner has withdrawn the key.
-    #[error("its key has been revoked")]
-    Revoked,
-}
 
 /// A key that others sign with: the primary key and the subkeys that it vouches for.
 #[derive(Clone, Debug)]

@@ -3,10 +3,12 @@
 //! The registry's rules ask for RSA keys, so other algorithms are told apart from wrong signatures and refused.
 
 mod armor;
+mod error;
 mod key;
 mod packet;
 
-pub use key::{PublicKey, SignatureError};
+pub use error::SignatureError;
+pub use key::PublicKey;
 
 /// The fingerprint of the key that HashiCorp signs its releases with.
 const HASHICORP: &str = "c874011f0ab405110d02105534365d9472d7468f";

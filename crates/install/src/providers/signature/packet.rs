@@ -1,6 +1,6 @@
 //! Packets: the framing of keys and signatures, and what is in a signature.
 
-use super::key::SignatureError;
+use super::error::SignatureError;
 
 /// A packet's kind and its content.
 pub(super) struct Packet<'a> {
