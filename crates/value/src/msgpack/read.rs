@@ -90,19 +90,37 @@ fn map(scanner: &mut Scanner<'_>, length: usize, element: &Arc<Type>, depth: usi
     Ok(Value::map_shaped(element.clone(), keys, values))
 }
 
-/// Reads as many attributes as the object has; one that is missing shows as another that is there twice.
+/// Reads as many attributes as the object has; mostly they are sorted, as this program writes them.
 fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>, depth: usize) -> Outcome<Value> {
-    let names = object.shape().names();
-    let mut values: Vec<Option<Value>> = vec![None; names.len()];
-    // Attributes are written sorted, so the next one is mostly the one after the last.
-    let mut next = 0;
-    for _ in 0..names.len() {
+    let mut values = Vec::with_capacity(object.len());
+    for ((name, ty), left) in object.shape().names().iter().zip(object.types()).zip((0..object.len()).rev()) {
         let key = scanner.text("all keys must be strings")?;
-        let expected = names.get(next).filter(|name| &***name == key).map(|_| next);
-        let Some(at) = expected.or_else(|| object.shape().position(key)) else {
+        if **name != *key {
+            return unsorted_attributes(scanner, (object, key), values, left, depth);
+        }
+        let value =
+            value(scanner, ty, depth + 1).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
+        values.push(value);
+    }
+    Ok(Value::object_typed(object, values))
+}
+
+/// Goes on from the attribute `key`, after which `left` are to come, in whatever order; one that is missing shows as
+/// another that is there twice.
+fn unsorted_attributes(
+    scanner: &mut Scanner<'_>,
+    (object, mut key): (&Arc<ObjectType>, &str),
+    sorted: Vec<Value>,
+    left: usize,
+    depth: usize,
+) -> Outcome<Value> {
+    let names = object.shape().names();
+    let mut values: Vec<Option<Value>> = sorted.into_iter().map(Some).collect();
+    values.resize(names.len(), None);
+    for left in (0..=left).rev() {
+        let Some(at) = object.shape().position(key) else {
             return scanner.fail(format!("unsupported attribute {key:?}"));
         };
-        next = at + 1;
         let (Some(ty), Some(slot), Some(name)) = (object.types().get(at), values.get_mut(at), names.get(at)) else {
             continue;
         };
@@ -112,6 +130,9 @@ fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>, depth: usize)
         let value =
             value(scanner, ty, depth + 1).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
         *slot = Some(value);
+        if left > 0 {
+            key = scanner.text("all keys must be strings")?;
+        }
     }
     let values = values.into_iter().map(|value| value.unwrap_or(Value::NULL)).collect();
     Ok(Value::object_typed(object, values))

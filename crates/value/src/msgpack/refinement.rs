@@ -1,5 +1,7 @@
 //! Unknown values and what is promised about them.
 
+use std::sync::LazyLock;
+
 use super::items::{write_bool, write_extension, write_map_length, write_number, write_signed, write_text};
 use super::scan::{Item, Scanner};
 use crate::codec::Outcome;
@@ -10,6 +12,9 @@ use crate::value::Value;
 
 const UNREFINED: [u8; 3] = [0xd4, 0, 0];
 const REFINED: u8 = 0x0c;
+/// What is written most: the promise that the value will not be null, as body and as a whole.
+const NOT_NULL_BODY: [u8; 3] = [0x81, 1, 0xc2];
+const NOT_NULL: [u8; 6] = [0xc7, 3, REFINED, 0x81, 1, 0xc2];
 const NULLNESS: i64 = 1;
 const PREFIX: i64 = 2;
 const LOWER_BOUND: i64 = 3;
@@ -23,6 +28,12 @@ const LONGEST_PREFIX: usize = 256;
 
 /// Writes an unknown value.
 pub(super) fn encode(refinement: &Refinement, out: &mut Vec<u8>) {
+    if *refinement == Refinement::NONE {
+        return out.extend_from_slice(&UNREFINED);
+    }
+    if *refinement == Refinement::NOT_NULL {
+        return out.extend_from_slice(&NOT_NULL);
+    }
     let mut entries = Vec::new();
     let mut count = 0;
     let mut key = |entries: &mut Vec<u8>, key: i64| {
@@ -82,6 +93,10 @@ pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) ->
     }
     if kind != REFINED {
         return scanner.fail(format!("unsupported extension type 0x{kind:02x} with len {}", body.len()));
+    }
+    if body == NOT_NULL_BODY && *ty == Type::String {
+        static TEXT: LazyLock<Value> = LazyLock::new(|| Value::unknown(Type::String).not_null());
+        return Ok(TEXT.clone());
     }
     if body.len() > LARGEST_BODY {
         return scanner.fail("oversize unknown value refinement");

@@ -13,7 +13,7 @@ use crate::value::{Kind, Value};
 /// # Errors
 /// If the value cannot be of the type, or something in it is marked.
 pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
-    let mut out = Vec::with_capacity(64);
+    let mut out = Vec::with_capacity(128);
     if value_conforms(value, ty) {
         write(value, ty, &mut out)?;
     } else {
@@ -34,7 +34,12 @@ fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) -> Outcome<()> {
     if *ty == Type::Dynamic && !value.has_type(&Type::Dynamic) {
         let own = value.ty();
         out.push(0x92);
-        write_bytes(own.to_json().as_bytes(), out);
+        match own {
+            Type::String => write_bytes(b"\"string\"", out),
+            Type::Number => write_bytes(b"\"number\"", out),
+            Type::Bool => write_bytes(b"\"bool\"", out),
+            _ => write_bytes(own.to_json().as_bytes(), out),
+        }
         return write(value, &own, out);
     }
     match (value.kind(), ty) {
