@@ -64,6 +64,8 @@ pub type StartProvider = dyn Fn() -> Result<Arc<dyn Provider>, ProviderDiagnosti
 
 /// A nearly valid configuration comes after so many valid ones.
 const VALID_FOR_ONE_FLAWED: usize = 3;
+/// A refused configuration is tried again so many times, with other values for what the provider named.
+const REPAIRS: usize = 5;
 /// So many lives are led to make the configuration of a finding smaller.
 const SHRINKING: usize = 60;
 /// After so many silences of the provider a type is given up.
@@ -192,20 +194,27 @@ impl Audit<'_> {
         let count = if given.is_empty() { self.options.configurations } else { given.len() };
         let mut silences = 0;
         for turn in 0..count {
-            let config = given.get(turn).cloned().unwrap_or_else(|| generator.valid(&schema.block));
-            let changed = generator.changed(&schema.block, &config);
-            let caller = self.caller()?;
-            let mut life = Life::new(&caller, name.clone(), schema.clone(), self.options.extent);
-            let end = life.lead(&config, changed.as_ref());
-            let observations = life.observations;
+            let mut config = given.get(turn).cloned().unwrap_or_else(|| generator.valid(&schema.block));
+            let mut repairs = if given.is_empty() { REPAIRS } else { 0 };
+            let (end, observations, changed) = loop {
+                let changed = generator.changed(&schema.block, &config);
+                let caller = self.caller()?;
+                let mut life = Life::new(&caller, name.clone(), schema.clone(), self.options.extent);
+                let end = life.lead(&config, changed.as_ref());
+                let (End::Refused(problems) | End::Failed(problems)) = &end else {
+                    break (end, life.observations, changed);
+                };
+                generator.learn(&schema.block, problems);
+                let repaired = generator.repaired(&schema.block, &config, problems).filter(|_| repairs > 0);
+                let Some(repaired) = repaired else { break (end, life.observations, changed) };
+                repairs -= 1;
+                keep(&mut found, life.observations, &config, changed.as_ref());
+                config = repaired;
+            };
             report.count(&end);
-            match &end {
-                End::Refused(problems) | End::Failed(problems) => generator.learn(&schema.block, problems),
-                End::Lived => {}
-                End::Silent => {
-                    self.caller = None;
-                    silences += 1;
-                }
+            if matches!(end, End::Silent) {
+                self.caller = None;
+                silences += 1;
             }
             keep(&mut found, observations, &config, changed.as_ref());
             if silences >= SILENCES {

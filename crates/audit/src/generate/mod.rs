@@ -4,8 +4,10 @@ mod clues;
 mod random;
 mod values;
 
-use groma_provider::{Attribute, Block, Item, NestedBlock, Nesting, ProviderDiagnostics, Slot, Use, collection_like};
-use groma_value::{Kind, Number, Type, Value};
+use groma_provider::{
+    Attribute, Block, Item, NestedBlock, Nesting, ProviderDiagnostic, ProviderDiagnostics, Slot, Use, collection_like,
+};
+use groma_value::{Kind, Number, PathStep, Type, Value};
 
 use clues::Clues;
 use random::Random;
@@ -67,6 +69,29 @@ impl Generator {
                 self.object(block, density, None)
             }
         }
+    }
+
+    /// `config` with other values for what the provider named when it refused it; nothing when it named nothing.
+    pub fn repaired(&mut self, block: &Block, config: &Value, problems: &ProviderDiagnostics) -> Option<Value> {
+        let Kind::Object(object) = config.kind() else { return None };
+        let mut repaired = None;
+        for problem in problems.iter().filter(|problem| problem.is_error()) {
+            for slot in block.slots().iter().filter(|slot| is_argument(slot) && is_named(slot, problem)) {
+                let Some(given) = object.get(&slot.name) else { continue };
+                let is_set = given != slot.item.empty_value();
+                let value = if is_set && is_choice(slot) && self.random.chance(50) {
+                    slot.item.empty_value().clone()
+                } else {
+                    match &slot.item {
+                        Item::Attribute(attribute) => self.attribute(slot, attribute, 100, 0),
+                        Item::Block(nested) => self.blocks(nested, 60, 0),
+                    }
+                };
+                let other = with_slot(block, repaired.as_ref().unwrap_or(config), &slot.name, value);
+                repaired = Some(other);
+            }
+        }
+        repaired.filter(|repaired| repaired != config)
     }
 
     /// A valid configuration with one flaw; none where the schema leaves no room for one.
@@ -222,6 +247,17 @@ fn collection(nesting: Nesting, block: &Block, mut objects: Vec<Value>) -> Value
             let pairs: Vec<(String, Value)> = keys.zip(objects).collect();
             let pairs = pairs.iter().map(|(key, value)| (key.as_str(), value.clone()));
             if dynamic { Value::object(pairs) } else { Value::map(ty(), pairs) }
+        }
+    }
+}
+
+/// Whether a problem is about the slot: by its path, or, without one, by its words.
+fn is_named(slot: &Slot, problem: &ProviderDiagnostic) -> bool {
+    match problem.path.steps().first() {
+        Some(PathStep::Attribute(name)) => *name == slot.name,
+        _ => {
+            let words = problem.detail.split(|character: char| !character.is_alphanumeric() && character != '_');
+            words.into_iter().any(|word| word == &*slot.name)
         }
     }
 }

@@ -4,7 +4,7 @@ use groma_provider::contract::{check_compatible, check_shape, check_unknowns, ch
 use groma_provider::{Item, PlanResponse};
 use groma_value::{Kind, Value};
 
-use super::{Life, Object, Stepped};
+use super::{End, Life, Object, Stepped};
 use crate::generate::with_slot;
 use crate::rule::{Rule, Step, Weight};
 
@@ -105,8 +105,14 @@ impl Life<'_> {
     /// The object changed to another configuration, or replaced by one of it.
     pub(super) fn change(&mut self, alive: &mut Option<Object>, changed: &Value) -> Stepped<()> {
         let Some(object) = alive.clone() else { return Ok(()) };
-        self.validate(changed)?;
-        let planned = self.plan(Step::PlanUpdate, &object, changed)?;
+        // That the other configuration is refused says nothing about the life so far.
+        if self.validated(changed)?.has_errors() {
+            return Ok(());
+        }
+        let planned = match self.plan(Step::PlanUpdate, &object, changed) {
+            Err(End::Refused(_)) => return Ok(()),
+            planned => planned?,
+        };
         if planned.deferred.is_some() {
             return Ok(());
         }
