@@ -353,13 +353,56 @@ fn law(protocol: Protocol) {
 }
 
 #[test]
-fn every_call_survives_protocol_6() {
+fn lc_27_every_call_survives_protocol_6() {
     law(Protocol::V6);
 }
 
 #[test]
-fn every_call_survives_protocol_5() {
+fn lc_27_every_call_survives_protocol_5() {
     law(Protocol::V5);
+}
+
+#[test]
+fn lc_27_both_protocols_are_held_to_the_same_rules() {
+    for protocol in [Protocol::V5, Protocol::V6] {
+        // The echo plans what was proposed with a deferral that nobody allowed, and answers an apply with what it likes.
+        let Sides { echo, plugin, runtime, _served, _folder } = Sides::new(protocol);
+        let address = ProviderAddress::parse("example/echo", "registry.terraform.io").unwrap();
+        let checked = groma_provider::Checked::new(Arc::new(plugin), address);
+        let instance = "echo_thing.a".parse().unwrap();
+        let schema = Arc::clone(&echo.schema);
+        let subject = groma_provider::Subject {
+            address: &instance,
+            schema: &schema,
+            body: None,
+            span: groma_diagnostics::Span::NONE,
+        };
+        let object = schema.block.empty_value().clone();
+        let input = groma_provider::PlanInput {
+            purpose: groma_provider::PlanPurpose::Change,
+            prior: object.clone(),
+            config: object.clone(),
+            private: Private::default(),
+            identity: None,
+            meta: Value::NULL,
+            capabilities: ClientCapabilities::default(),
+        };
+        let (planned, diagnostics) = runtime.block_on(checked.plan(&subject, input));
+        assert!(planned.is_none());
+        let summaries: Vec<&str> = diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(summaries, ["Provider deferred changes when Terraform did not allow deferrals"], "{protocol:?}");
+        let input = groma_provider::ApplyInput {
+            prior: object.clone(),
+            planned: Value::null(object.ty()),
+            config: Value::null(object.ty()),
+            private: Private::default(),
+            identity: Some(Value::object([("id", Value::unknown(Type::String))])),
+            meta: Value::NULL,
+        };
+        let (_, diagnostics) = runtime.block_on(checked.apply(&subject, input));
+        let summaries: Vec<&str> = diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(summaries, ["Provider produced invalid identity"], "{protocol:?}");
+    }
 }
 
 #[test]

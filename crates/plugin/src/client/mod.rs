@@ -1,12 +1,16 @@
 //! A plugin process as a provider.
 
 mod actions;
+mod cache;
 mod ephemeral;
 mod methods;
 mod objects;
 mod remote;
+mod running;
 mod runtime;
 mod schemas;
 mod session;
 
-pub use remote::{Plugin, Start, end_all};
+pub use cache::SchemaCache;
+pub use remote::Plugin;
+pub use running::{Start, end_all};

@@ -1,67 +1,67 @@
 //! The provider that lives in another process.
 
-use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
 use groma_address::ProviderAddress;
 use groma_provider::*;
 use groma_value::Value;
 
-use super::schemas::Kind;
+use super::cache::SchemaCache;
+use super::running::{Beginning, Running, Start, not_started};
+use super::schemas::{Kind, Schemas};
 use super::session::Session;
 use super::{actions, ephemeral, methods, objects, runtime};
 use crate::proto::v6;
-use crate::transport::{self, Launch, LogSink, Reattach};
+use crate::transport::LogSink;
 use crate::wire;
 
-/// How to get to a process.
-#[derive(Clone, Debug)]
-pub enum Start {
-    /// By starting it.
-    Launch(Launch),
-    /// It runs already.
-    Attach(Reattach),
-}
-
-type Started = Result<Arc<Session>, ProviderDiagnostics>;
-
-/// A provider in another process, which is started at once and in the background: the first call waits for it.
+/// A provider in another process, which is started at once and in the background: the first call waits for it. Where what
+/// it declares is known already, it is started for the first call.
 ///
 /// Dropping it ends the process, unless somebody else had started it.
 pub struct Plugin {
-    number: u64,
-    session: Shared<BoxFuture<'static, Started>>,
-    runtime: Result<tokio::runtime::Handle, String>,
-    stopped: Arc<AtomicBool>,
+    running: Running,
+    /// What the provider declares, where it need not be asked.
+    known: Option<Arc<Schemas>>,
+    stopped: AtomicBool,
 }
 
 impl Plugin {
     /// Starts the process of the provider known as `address`; its log lines go to `log`.
     pub fn start(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Self {
-        let runtime = runtime::handle();
-        let session = match &runtime {
-            Ok(runtime) => {
-                let task = runtime.spawn(connect(address, start, log));
-                async move { task.await.unwrap_or_else(|error| Err(not_started(&error.to_string()))) }.boxed().shared()
-            }
-            Err(problem) => {
-                let problem = not_started(problem);
-                async move { Err(problem) }.boxed().shared()
-            }
-        };
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(number, session.clone());
-        Self { number, session, runtime, stopped: Arc::default() }
+        let plugin = Self::of(Beginning { address, start, log, cache: None, known: None });
+        plugin.running.begin();
+        plugin
     }
 
-    /// The session, waiting on this thread until it is there.
-    fn session(&self) -> Started {
-        runtime::wait(self.session.clone())
+    /// The provider of a package whose content is known, so that what it declares is kept in `cache`. A provider that works
+    /// without being asked for it is asked once for all runs; others are asked once a run.
+    pub fn start_cached(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>, cache: SchemaCache) -> Self {
+        let known = cache.read().and_then(|kept| {
+            let schemas = Schemas::new(kept.protocol()?, kept.schemas, kept.identities).ok()?;
+            schemas.declared().capabilities.get_provider_schema_optional.then(|| Arc::new(schemas))
+        });
+        let is_known = known.is_some();
+        let plugin = Self::of(Beginning { address, start, log, cache: Some(cache), known });
+        if !is_known {
+            plugin.running.begin();
+        }
+        plugin
+    }
+
+    fn of(beginning: Beginning) -> Self {
+        let known = beginning.known.clone();
+        Self { running: Running::new(beginning), known, stopped: AtomicBool::new(false) }
+    }
+
+    /// What the provider declares; where it must be asked, this waits until it has answered.
+    fn schemas(&self) -> Result<Arc<Schemas>, ProviderDiagnostics> {
+        match &self.known {
+            Some(schemas) => Ok(Arc::clone(schemas)),
+            None => Ok(Arc::clone(runtime::wait(self.running.session())?.schemas())),
+        }
     }
 
     /// Holds a conversation on the plugins' thread; `otherwise` makes a response of what went wrong.
@@ -74,11 +74,11 @@ impl Plugin {
         R: Send + 'static,
         F: Future<Output = Result<R, ProviderDiagnostics>> + Send + 'static,
     {
-        let runtime = match &self.runtime {
+        let runtime = match runtime::handle() {
             Ok(runtime) => runtime,
-            Err(problem) => return Answer::ready(otherwise(not_started(problem))),
+            Err(problem) => return Answer::ready(otherwise(not_started(&problem))),
         };
-        let session = self.session.clone();
+        let session = self.running.session();
         let task = runtime.spawn(async move { talk(session.await?).await });
         Answer::later(async move {
             let outcome = task.await.unwrap_or_else(|error| Err(not_started(&error.to_string())));
@@ -87,65 +87,17 @@ impl Plugin {
     }
 
     fn lookup(&self, kind: Kind, type_name: &str) -> SchemaLookup {
-        self.session()?.schemas().lookup(kind, type_name)
-    }
-}
-
-async fn connect(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Started {
-    let connection = match &start {
-        Start::Launch(launch) => transport::launch(launch, log).await,
-        Start::Attach(reattach) => transport::attach(reattach, &address.to_string(), log).await,
-    };
-    let connection = connection.map_err(|error| {
-        let detail = format!("The provider {address} could not be started. {error}");
-        ProviderDiagnostics::from(ProviderDiagnostic::error("Failed to start provider", detail))
-    })?;
-    Session::begin(address, connection).await.map(Arc::new)
-}
-
-fn not_started(problem: &str) -> ProviderDiagnostics {
-    ProviderDiagnostic::error("Failed to talk to provider", format!("The conversation could not go on: {problem}."))
-        .into()
-}
-
-/// The processes of this program that nobody has ended yet, by a number of their own.
-static RUNNING: Mutex<BTreeMap<u64, Shared<BoxFuture<'static, Started>>>> = Mutex::new(BTreeMap::new());
-
-/// Ends all processes at once, and waits until they are gone: for a program that ends without dropping its providers.
-pub fn end_all() {
-    let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
-    if !running.is_empty() {
-        end(running.into_values().collect());
-    }
-}
-
-fn end(sessions: Vec<Shared<BoxFuture<'static, Started>>>) {
-    let Ok(runtime) = runtime::handle() else { return };
-    let endings = sessions.into_iter().map(|session| async move {
-        if let Ok(session) = session.await {
-            session.shutdown().await;
-        }
-    });
-    let task = runtime.spawn(futures_util::future::join_all(endings.collect::<Vec<_>>()));
-    let _ = runtime::wait(task);
-}
-
-impl Drop for Plugin {
-    fn drop(&mut self) {
-        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
-        if let Some(session) = running {
-            end(vec![session]);
-        }
+        self.schemas()?.lookup(kind, type_name)
     }
 }
 
 impl Provider for Plugin {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
-        Ok(self.session()?.schemas().declared().clone())
+        Ok(self.schemas()?.declared().clone())
     }
 
     fn type_names(&self) -> TypeNames {
-        self.session().map(|session| session.schemas().type_names()).unwrap_or_default()
+        self.schemas().map(|schemas| schemas.type_names()).unwrap_or_default()
     }
 
     fn resource_schema(&self, type_name: &str) -> SchemaLookup {
@@ -161,7 +113,7 @@ impl Provider for Plugin {
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
-        self.session().ok()?.schemas().function(name)
+        self.schemas().ok()?.function(name)
     }
 
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
@@ -306,7 +258,7 @@ impl Provider for Plugin {
         if self.stopped.swap(true, Ordering::SeqCst) {
             return;
         }
-        let (Ok(runtime), session) = (&self.runtime, self.session.clone()) else { return };
+        let (Ok(runtime), Some(session)) = (runtime::handle(), self.running.begun()) else { return };
         runtime.spawn(async move {
             if let Ok(session) = session.await {
                 // What a provider says to this changes nothing: its running calls are waited for.

@@ -32,6 +32,10 @@ pub(super) struct RawSchemas {
     functions: BTreeMap<String, v6::Function>,
     #[prost(btree_map = "string, bytes", tag = "8")]
     ephemeral_resources: BTreeMap<String, Vec<u8>>,
+    #[prost(btree_map = "string, bytes", tag = "9")]
+    lists: BTreeMap<String, Vec<u8>>,
+    #[prost(btree_map = "string, bytes", tag = "10")]
+    state_stores: BTreeMap<String, Vec<u8>>,
     #[prost(btree_map = "string, message", tag = "11")]
     actions: BTreeMap<String, RawAction>,
 }
@@ -80,6 +84,11 @@ impl Schemas {
             capabilities: wire::server_capabilities(raw.capabilities.as_ref()),
         };
         Ok(Self { protocol, raw, identities: identities.into_iter().collect(), declared, read: Mutex::default() })
+    }
+
+    /// The version of the protocol that they are in.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
     /// What the provider itself declares.

@@ -11,6 +11,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
+use super::cache::{Kept, SchemaCache};
 use super::methods::{self, Method};
 use super::schemas::{Kind, Schemas};
 use crate::MESSAGE_LIMIT;
@@ -26,8 +27,17 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Asks for the schemas.
-    pub async fn begin(address: ProviderAddress, connection: Connection) -> Result<Self, ProviderDiagnostics> {
+    /// A session whose provider need not be asked what it declares.
+    pub fn knowing(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
+        Self { address, connection, schemas }
+    }
+
+    /// Asks for the schemas, and keeps the answer in `cache` if there is one.
+    pub async fn begin(
+        address: ProviderAddress,
+        connection: Connection,
+        cache: Option<&SchemaCache>,
+    ) -> Result<Self, ProviderDiagnostics> {
         let asked = ask(&connection, methods::SCHEMA, v6::get_provider_schema::Request {});
         let identities = ask(&connection, methods::IDENTITIES, v6::get_resource_identity_schemas::Request {});
         let (asked, identities) = tokio::join!(asked, identities);
@@ -48,12 +58,16 @@ impl Session {
         if problems.has_errors() {
             return Err(problems);
         }
-        let schemas = Arc::new(Schemas::new(connection.protocol(), raw, identities)?);
+        let kept = Kept::new(connection.protocol(), raw, identities.into_iter().collect());
+        if let Some(cache) = cache.filter(|_| problems.is_empty()) {
+            cache.write(&kept);
+        }
+        let schemas = Arc::new(Schemas::new(connection.protocol(), kept.schemas, kept.identities)?);
         Ok(Self { address, connection, schemas })
     }
 
     /// What the provider declares.
-    pub fn schemas(&self) -> &Schemas {
+    pub fn schemas(&self) -> &Arc<Schemas> {
         &self.schemas
     }
 

@@ -7,7 +7,7 @@ use groma_plugin::Protocol;
 use groma_provider::{
     Attribute, Block, Description, FunctionError, FunctionSignature, IdentityAttribute, IdentityImport, IdentitySchema,
     ImportTarget, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Parameter, Provider, ProviderDiagnostic,
-    Schema, Use,
+    Schema, ServerCapabilities, Use,
 };
 use groma_scripted::{DataScript, EphemeralScript, ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -18,8 +18,20 @@ pub const ADDRESS: &str = "registry.terraform.io/example/demo";
 /// The private data that every object is to have kept since it was made.
 const MARK: &[u8] = b"kept since the creation";
 
+/// Whether a run must ask the provider what it declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    Needed,
+    Optional,
+}
+
 /// The provider; that for version 5 has no attribute of nested objects.
-pub fn provider(protocol: Protocol) -> Arc<dyn Provider> {
+pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
+    let capabilities = ServerCapabilities {
+        plan_destroy: true,
+        get_provider_schema_optional: asking == Asking::Optional,
+        ..ServerCapabilities::default()
+    };
     let signature = FunctionSignature {
         parameters: vec![parameter("text")],
         variadic: Some(parameter("more")),
@@ -30,6 +42,7 @@ pub fn provider(protocol: Protocol) -> Arc<dyn Provider> {
     };
     Arc::new(
         Scripted::new("demo")
+            .capabilities(capabilities)
             .config(Schema::new(Block::new(
                 [("region", Attribute::optional(Type::String))],
                 [("retry", NestedBlock::new(Nesting::Single, Block::new([("tries", number())], no_blocks())))],

@@ -109,7 +109,7 @@ pub fn host(plugin: std::ffi::OsString) {
 }
 
 /// Creates a `demo_thing` called `name` through the client.
-fn create(plugin: &Plugin, name: &str) -> ApplyResponse {
+pub fn create(plugin: &Plugin, name: &str) -> ApplyResponse {
     let schema = plugin.resource_schema("demo_thing").unwrap().unwrap();
     let object = |computed: fn(Type) -> Value| {
         let values = schema.block.slots().iter().map(|slot| match &*slot.name {

@@ -158,7 +158,9 @@ fn log_lines_keep_their_level() {
 fn attached_plugins_go_on() {
     on_runtime(async {
         let folder = tempfile::tempdir().unwrap();
-        let served = server::serve_below(folder.path(), demo::provider(Protocol::V6), Protocol::V6).unwrap();
+        let served =
+            server::serve_below(folder.path(), demo::provider(Protocol::V6, demo::Asking::Optional), Protocol::V6)
+                .unwrap();
         let reattach = Reattach { protocol: Protocol::V6, pid: 1, test: true, address: served.endpoint() };
         for _ in 0..2 {
             let connection = attach(&reattach, "demo", Arc::new(NoLog)).await.unwrap();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod cache;
 mod demo;
 mod end;
 mod launch;
@@ -19,11 +20,18 @@ type Test = (&'static str, fn());
 /// Set to serve a provider that version 5 can describe.
 const ONLY_V5: &str = "GROMA_TEST_ONLY_V5";
 
+/// Set to serve a provider that must be asked what it declares in every run.
+const MUST_BE_ASKED: &str = "GROMA_TEST_MUST_BE_ASKED";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if std::env::var_os("TF_PLUGIN_MAGIC_COOKIE").is_some() || arguments.iter().any(|argument| argument == "-debug") {
         let protocol = if std::env::var_os(ONLY_V5).is_some() { Protocol::V5 } else { Protocol::V6 };
-        return groma_plugin::serve(demo::ADDRESS, demo::provider(protocol));
+        let asking = match std::env::var_os(MUST_BE_ASKED) {
+            Some(_) => demo::Asking::Needed,
+            None => demo::Asking::Optional,
+        };
+        return groma_plugin::serve(demo::ADDRESS, demo::provider(protocol, asking));
     }
     if let Some(plugin) = std::env::var_os(end::HOST) {
         end::host(plugin);
@@ -33,7 +41,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let tests = [launch::TESTS, end::TESTS, peer::TESTS, terraform::TESTS].concat();
+    let tests = [launch::TESTS, end::TESTS, cache::TESTS, peer::TESTS, terraform::TESTS].concat();
     run(tests.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted.as_str()))))
 }
 

@@ -1,0 +1,146 @@
+//! The process of a provider: its start, which may have to wait until it is needed, and its end.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use groma_address::ProviderAddress;
+use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+
+use super::cache::SchemaCache;
+use super::runtime;
+use super::schemas::Schemas;
+use super::session::Session;
+use crate::transport::{self, Launch, LogSink, Reattach};
+
+/// How to get to a process.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// By starting it.
+    Launch(Launch),
+    /// It runs already.
+    Attach(Reattach),
+}
+
+/// A session, or why there is none.
+pub(super) type Started = Result<Arc<Session>, ProviderDiagnostics>;
+
+/// A session that somebody else may be waiting for too.
+pub(super) type Starting = Shared<BoxFuture<'static, Started>>;
+
+/// What it takes to begin a session.
+#[derive(Clone)]
+pub(super) struct Beginning {
+    pub address: ProviderAddress,
+    pub start: Start,
+    pub log: Arc<dyn LogSink>,
+    /// Where what the provider declares is kept.
+    pub cache: Option<SchemaCache>,
+    /// What it declares, where it need not be asked.
+    pub known: Option<Arc<Schemas>>,
+}
+
+impl Beginning {
+    async fn begin(self) -> Started {
+        let Self { address, start, log, cache, known } = self;
+        let connection = match &start {
+            Start::Launch(launch) => transport::launch(launch, log).await,
+            Start::Attach(reattach) => transport::attach(reattach, &address.to_string(), log).await,
+        };
+        let connection = connection.map_err(|error| {
+            let detail = format!("The provider {address} could not be started. {error}");
+            ProviderDiagnostics::from(ProviderDiagnostic::error("Failed to start provider", detail))
+        })?;
+        match known.filter(|schemas| schemas.protocol() == connection.protocol()) {
+            Some(schemas) => Ok(Arc::new(Session::knowing(address, connection, schemas))),
+            None => Session::begin(address, connection, cache.as_ref()).await.map(Arc::new),
+        }
+    }
+}
+
+/// A process that runs from its first use on. Dropping it ends the process, unless somebody else had started it.
+pub(super) struct Running {
+    beginning: Beginning,
+    session: OnceLock<(u64, Starting)>,
+}
+
+impl Running {
+    pub fn new(beginning: Beginning) -> Self {
+        Self { beginning, session: OnceLock::new() }
+    }
+
+    /// The session, which begins in the background now if it has not yet.
+    pub fn session(&self) -> Starting {
+        self.session.get_or_init(|| register(begun(self.beginning.clone()))).1.clone()
+    }
+
+    /// Begins it in the background, so that it is there when it is needed.
+    pub fn begin(&self) {
+        drop(self.session());
+    }
+
+    /// The session, if it has begun.
+    pub fn begun(&self) -> Option<Starting> {
+        self.session.get().map(|(_, session)| session.clone())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some((number, _)) = self.session.get() else { return };
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(number);
+        if let Some(session) = running {
+            end(vec![session]);
+        }
+    }
+}
+
+fn begun(beginning: Beginning) -> Starting {
+    match runtime::handle() {
+        Ok(runtime) => {
+            let task = runtime.spawn(beginning.begin());
+            async move { task.await.unwrap_or_else(|error| Err(not_started(&error.to_string()))) }.boxed().shared()
+        }
+        Err(problem) => {
+            let problem = not_started(&problem);
+            async move { Err(problem) }.boxed().shared()
+        }
+    }
+}
+
+/// What to say where no conversation can be held.
+pub(super) fn not_started(problem: &str) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Failed to talk to provider", format!("The conversation could not go on: {problem}."))
+        .into()
+}
+
+/// The processes of this program that nobody has ended yet, by a number of their own.
+static RUNNING: Mutex<BTreeMap<u64, Starting>> = Mutex::new(BTreeMap::new());
+
+fn register(session: Starting) -> (u64, Starting) {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(number, session.clone());
+    (number, session)
+}
+
+/// Ends all processes at once, and waits until they are gone: for a program that ends without dropping its providers.
+pub fn end_all() {
+    let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
+    if !running.is_empty() {
+        end(running.into_values().collect());
+    }
+}
+
+fn end(sessions: Vec<Starting>) {
+    let Ok(runtime) = runtime::handle() else { return };
+    let endings = sessions.into_iter().map(|session| async move {
+        if let Ok(session) = session.await {
+            session.shutdown().await;
+        }
+    });
+    let task = runtime.spawn(futures_util::future::join_all(endings.collect::<Vec<_>>()));
+    let _ = runtime::wait(task);
+}

@@ -1,0 +1,79 @@
+//! What providers declare, kept from run to run.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use groma_address::ProviderAddress;
+use groma_plugin::client::{Plugin, SchemaCache, Start};
+use groma_plugin::transport::NoLog;
+use groma_provider::Provider;
+
+use crate::end::{create, plugin_processes};
+use crate::launch::demo_launch;
+use crate::{MUST_BE_ASKED, Test, demo};
+
+pub const TESTS: &[Test] = &[
+    ("cache::a_provider_that_need_not_be_asked_starts_when_it_is_called", need_not_be_asked),
+    ("cache::a_provider_that_must_be_asked_is_asked_in_every_run", must_be_asked),
+    ("cache::runs_side_by_side_share_a_cache", side_by_side),
+];
+
+fn started(cache: &SchemaCache, environment: &[(&str, &str)]) -> Plugin {
+    let mut launch = demo_launch();
+    launch.environment = environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let address = ProviderAddress::parse(demo::ADDRESS, "registry.terraform.io").unwrap();
+    Plugin::start_cached(address, Start::Launch(launch), Arc::new(NoLog), cache.clone())
+}
+
+fn processes() -> usize {
+    plugin_processes(&std::env::current_exe().unwrap()).len()
+}
+
+fn need_not_be_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = SchemaCache::new(folder.path(), "h1:one");
+    let asked = started(&cache, &[]);
+    let (schema, names) = (asked.resource_schema("demo_thing").unwrap(), asked.type_names());
+    assert_eq!(processes(), 1);
+    drop(asked);
+
+    let start = Instant::now();
+    let plugin = started(&cache, &[]);
+    assert_eq!(plugin.resource_schema("demo_thing").unwrap(), schema);
+    assert_eq!(plugin.type_names(), names);
+    assert!(plugin.function("join").is_some());
+    assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
+    assert_eq!(processes(), 0);
+    let made = create(&plugin, "good");
+    assert!(made.diagnostics.is_empty(), "{:?}", made.diagnostics);
+    assert_eq!(processes(), 1);
+    drop(plugin);
+    assert_eq!(processes(), 0);
+
+    // Another package is another matter.
+    let other = started(&SchemaCache::new(folder.path(), "h1:two"), &[]);
+    assert_eq!(other.resource_schema("demo_thing").unwrap(), schema);
+    assert_eq!(processes(), 1);
+}
+
+fn must_be_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = SchemaCache::new(folder.path(), "h1:one");
+    for _ in 0..2 {
+        let plugin = started(&cache, &[(MUST_BE_ASKED, "1")]);
+        assert!(plugin.resource_schema("demo_thing").unwrap().is_some());
+        assert_eq!(processes(), 1);
+    }
+}
+
+fn side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = SchemaCache::new(folder.path(), "h1:one");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert!(started(&cache, &[]).resource_schema("demo_thing").unwrap().is_some()));
+        }
+    });
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert!(started(&cache, &[]).resource_schema("demo_thing").unwrap().is_some());
+}
