@@ -33,6 +33,10 @@ pub enum Operation {
     Renew,
     /// Close an ephemeral resource.
     Close,
+    /// Say what an action will do.
+    PlanAction,
+    /// Have an action done.
+    Invoke,
     /// End soon.
     Stop,
 }
@@ -54,6 +58,8 @@ impl Operation {
             Self::Open => "open",
             Self::Renew => "renew",
             Self::Close => "close",
+            Self::PlanAction => "plan-action",
+            Self::Invoke => "invoke",
             Self::Stop => "stop",
         }
     }

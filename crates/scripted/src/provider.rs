@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
-    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, MoveRequest, MoveResponse,
-    Name, OpenEphemeralRequest, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
-    ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
-    RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse,
-    ValidateProviderRequest, ValidateRequest,
+    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, InvokeActionRequest,
+    MoveRequest, MoveResponse, Name, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest,
+    PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, Schema, SchemaLookup,
+    ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -19,7 +19,7 @@ use crate::call::{Call, Operation, name_of};
 use crate::delay::Delay;
 use crate::fault::Fault;
 use crate::good;
-use crate::script::{DataScript, EphemeralScript, Handler, ResourceScript};
+use crate::script::{ActionScript, DataScript, EphemeralScript, Handler, ResourceScript};
 use crate::world::World;
 
 /// What a function gives for its arguments.
@@ -33,6 +33,7 @@ pub struct Scripted {
     resources: BTreeMap<Name, ResourceScript>,
     data_sources: BTreeMap<Name, DataScript>,
     ephemeral: BTreeMap<Name, EphemeralScript>,
+    actions: BTreeMap<Name, ActionScript>,
     functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<FunctionBody>)>,
     configure: Option<Handler<ConfigureRequest, ProviderDiagnostics>>,
     world: World,
@@ -50,6 +51,7 @@ impl Scripted {
             resources: BTreeMap::new(),
             data_sources: BTreeMap::new(),
             ephemeral: BTreeMap::new(),
+            actions: BTreeMap::new(),
             functions: BTreeMap::new(),
             configure: None,
             world: World::new(),
@@ -76,6 +78,13 @@ impl Scripted {
     #[must_use]
     pub fn ephemeral(mut self, type_name: impl Into<Name>, script: EphemeralScript) -> Self {
         self.ephemeral.insert(type_name.into(), script);
+        self
+    }
+
+    /// The same, with an action type.
+    #[must_use]
+    pub fn action(mut self, type_name: impl Into<Name>, script: ActionScript) -> Self {
+        self.actions.insert(type_name.into(), script);
         self
     }
 
@@ -439,6 +448,27 @@ impl Provider for Scripted {
     fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record_opened(Operation::Close, &request.type_name, &request.private);
         Answer::ready(ProviderDiagnostics::new())
+    }
+
+    fn action_schema(&self, type_name: &str) -> SchemaLookup {
+        Ok(self.actions.get(type_name).map(|script| Arc::clone(&script.schema)))
+    }
+
+    fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.record(Operation::Validate, &request.type_name, &[&request.config]);
+        let block = self.actions.get(&request.type_name).map(|script| &script.schema.block);
+        Answer::ready(block.map(|block| good::validate(block, &request.config)).unwrap_or_default())
+    }
+
+    fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
+        self.record(Operation::PlanAction, &request.type_name, &[&request.config]);
+        Answer::ready(PlanActionResponse::default())
+    }
+
+    fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.record(Operation::Invoke, &request.type_name, &[&request.config]);
+        let script = self.actions.get(&request.type_name);
+        Answer::ready(script.map(|script| (script.invoke)(&request)).unwrap_or_default())
     }
 
     fn stop(&self) {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_provider::{
-    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, MoveRequest, MoveResponse, PlanRequest, PlanResponse,
-    ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, UpgradeRequest,
-    UpgradeResponse, ValidateRequest,
+    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, InvokeActionRequest, MoveRequest, MoveResponse,
+    PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
+    Schema, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -201,6 +201,33 @@ impl DataScript {
             }
             response
         })
+    }
+}
+
+/// What invoking an action comes to.
+pub(crate) type Invoking = dyn Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync;
+
+/// An action type and how it behaves.
+#[derive(Clone)]
+#[must_use]
+pub struct ActionScript {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) invoke: Arc<Invoking>,
+}
+
+impl ActionScript {
+    /// A type of the given schema whose actions end well and say nothing.
+    pub fn new(schema: Schema) -> Self {
+        Self { schema: Arc::new(schema), invoke: Arc::new(|_| ProviderDiagnostics::new()) }
+    }
+
+    /// The same, where `invoke` is what an invocation comes to.
+    pub fn on_invoke(
+        mut self,
+        invoke: impl Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync + 'static,
+    ) -> Self {
+        self.invoke = Arc::new(invoke);
+        self
     }
 }
 
