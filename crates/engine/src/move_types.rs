@@ -43,7 +43,7 @@ pub(crate) async fn convert(
 
 fn template_of(prepared: &Prepared, address: &ResourceInstance) -> Option<Arc<Template>> {
     let (module, node) = prepared.graph.find_resource(&address.config_resource())?;
-    match prepared.graph.module(module).node(node).kind {
+    match prepared.graph.module(module).kind(node) {
         NodeKind::Resource(at) => prepared.templates.resource(module, at).cloned(),
         _ => None,
     }

@@ -245,7 +245,7 @@ fn implied(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements
         statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
     for (address, entry) in state.resources() {
         let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
-        let crate::config_graph::NodeKind::Resource(at) = graph.module(module).node(node).kind else { continue };
+        let crate::config_graph::NodeKind::Resource(at) = graph.module(module).kind(node) else { continue };
         let Some((_, resource)) = graph.module(module).config.resources.get_index(at as usize) else { continue };
         let (from, to) = match (&resource.count, &resource.for_each) {
             (Some(_), _) => (InstanceKey::None, InstanceKey::Int(0)),

@@ -4,6 +4,7 @@
 //! expression later keeps it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use groma_diagnostics::{Diagnostics, Span};
 
@@ -77,9 +78,49 @@ pub struct Traversal {
     /// The name it begins with.
     pub root: Ident,
     /// What is taken from it, in order.
-    pub steps: Vec<Step>,
+    pub steps: Box<[Step]>,
     /// The whole text.
     pub span: Span,
+    /// What the name was found to mean.
+    pub meaning: Meaning,
+}
+
+impl Traversal {
+    /// A traversal whose name nobody has looked up yet.
+    pub fn new(root: Ident, steps: impl Into<Box<[Step]>>, span: Span) -> Self {
+        Self { root, steps: steps.into(), span, meaning: Meaning::default() }
+    }
+}
+
+/// What a name means, as a number of whoever looks names up: kept with the text, so that it is looked up once.
+///
+/// It is no part of the text: traversals that differ in nothing else are equal.
+#[derive(Debug, Default)]
+pub struct Meaning(AtomicU32);
+
+impl Meaning {
+    /// The number; 0 before one was kept.
+    pub fn get(&self) -> u32 {
+        // Nothing else is published with it, and whoever sees 0 looks the name up again.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Keeps a number.
+    pub fn keep(&self, number: u32) {
+        self.0.store(number, Ordering::Relaxed);
+    }
+}
+
+impl Clone for Meaning {
+    fn clone(&self) -> Self {
+        Self(AtomicU32::new(self.get()))
+    }
+}
+
+impl PartialEq for Meaning {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// One step of a traversal.

@@ -242,7 +242,9 @@ impl Body {
         hidden.attributes.extend(content.attributes.iter().map(|attribute| Arc::clone(&attribute.name.name)));
         let taken = schema.blocks.iter().filter(|spec| self.may_have_block(&spec.kind));
         hidden.blocks.extend(taken.map(|spec| Arc::clone(&spec.kind)));
-        (content, Self { source: self.source.clone(), hidden: Some(Arc::new(hidden)) }, diagnostics)
+        // Most bodies have none of what is looked for, and bodies are many.
+        let hides = !hidden.attributes.is_empty() || !hidden.blocks.is_empty();
+        (content, Self { source: self.source.clone(), hidden: hides.then(|| Arc::new(hidden)) }, diagnostics)
     }
 
     /// All arguments, whatever their names; a block is an error.

@@ -22,7 +22,7 @@ mod visit;
 
 pub use ast::{
     Binary, BinaryOperator, Call, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString, LiteralKey,
-    Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf, TemplatePart,
+    Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf, TemplatePart,
     Traversal, Unary, UnaryOperator,
 };
 pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};

@@ -15,11 +15,12 @@ impl Expression {
             ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span),
             ExpressionKind::Relative(relative) => {
                 let root = relative.source.reserved_word()?;
-                Some(Arc::new(Traversal { root, steps: relative.steps.clone(), span: self.span }))
+                Some(Arc::new(Traversal::new(root, relative.steps.clone(), self.span)))
             }
             _ => {
                 let root = self.reserved_word()?;
-                Some(Arc::new(Traversal { span: root.span, root, steps: Vec::new() }))
+                let span = root.span;
+                Some(Arc::new(Traversal::new(root, Vec::new(), span)))
             }
         }
     }

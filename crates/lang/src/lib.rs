@@ -10,6 +10,7 @@
 //! - [`functions`]: the built-in functions;
 //! - [`console`]: values as a person reads them.
 
+mod binding;
 pub mod console;
 mod context;
 mod defaults;
@@ -21,6 +22,7 @@ mod references;
 mod scope;
 mod type_constraint;
 
+pub use binding::{Binding, is_reserved};
 pub use context::{
     Availability, Clock, FunctionContext, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,
 };

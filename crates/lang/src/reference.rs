@@ -82,7 +82,7 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         "self" => Ok(Referenced {
             target: Reference::SelfObject,
             key: None,
-            rest: traversal.steps.clone(),
+            rest: traversal.steps.to_vec(),
             span: traversal.root.span,
         }),
         "data" => prefixed(traversal, Mode::Data),
@@ -140,7 +140,7 @@ fn prefixed(traversal: &Traversal, mode: Mode) -> Result<Referenced, Diagnostic>
         Mode::Managed => ("the resource type", "the resource name"),
     };
     let root = &traversal.root;
-    match traversal.steps.as_slice() {
+    match &*traversal.steps {
         [] | [_] => Err(invalid(
             format!("After \"{}\" two names are needed, each behind a dot: {first} and {second}.", root.name),
             traversal.span,

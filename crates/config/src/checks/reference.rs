@@ -2,8 +2,8 @@
 
 use groma_address::{InstanceKey, Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::{Diagnostic, suggest};
-use groma_hcl::Step;
-use groma_lang::{Reference, Referenced};
+use groma_hcl::{Step, Traversal};
+use groma_lang::{Binding, Reference, Referenced};
 
 use super::describe::describe;
 use super::object::Place;
@@ -11,6 +11,23 @@ use crate::model::{Module, Resource};
 
 /// How many names are looked at for a suggestion: enough for people, and a bound on configurations of any size.
 const CANDIDATES: usize = 1000;
+
+/// Whether a reference is right as most are: it names something declared that has no instances and no place of its own.
+pub(super) fn is_plainly_sound(module: &Module, place: &Place<'_>, traversal: &Traversal) -> bool {
+    let Some(binding) = module.binding(traversal) else { return false };
+    match binding {
+        Binding::Variable(_) | Binding::Local(_) => true,
+        Binding::Resource(at) | Binding::PrefixedResource(at) => {
+            let declared = module.resources.get_index(at as usize);
+            binding.index(traversal).is_none()
+                && declared.is_some_and(|(address, declared)| {
+                    let single = declared.count.is_none() && declared.for_each.is_none();
+                    single && declared.check.is_none() && !place.is_itself(address)
+                })
+        }
+        Binding::Module(_) => false,
+    }
+}
 
 /// What is wrong with `reference` at `place` in `module`.
 pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced) -> Option<Diagnostic> {

@@ -152,7 +152,7 @@ impl Walk<'_> {
             _ => expression,
         };
         let traversal = named.as_traversal();
-        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, traversal.steps.as_slice()));
+        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, &*traversal.steps));
         let exists = match names {
             Some(("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..])) => {
                 self.module.actions.contains_key(&(type_name.clone(), name.clone()))
@@ -198,6 +198,9 @@ impl Walk<'_> {
     }
 
     fn traversal(&mut self, traversal: &Traversal, place: &Place<'_>) {
+        if reference::is_plainly_sound(self.module, place, traversal) {
+            return;
+        }
         let problem = match parse_reference(traversal) {
             Ok(referenced) => reference::problem(self.module, place, &referenced),
             Err(problem) => Some(problem),

@@ -6,6 +6,7 @@ pub(crate) mod block;
 pub(crate) mod module;
 pub(crate) mod module_call;
 pub(crate) mod named_value;
+mod names;
 pub(crate) mod provider;
 pub(crate) mod refactoring;
 pub(crate) mod resource;

@@ -77,6 +77,8 @@ pub(super) struct Applier<'a> {
     pub(super) state: State,
     pub(super) evaluation: Evaluation,
     pub(super) changes: Vec<ResourceChange>,
+    /// Where in the world the instances of the changes are; none for those that the configuration no longer has.
+    places: Vec<Option<(ModuleId, u32, usize)>>,
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) done: Done,
     /// Deposed by a replacement that creates first, by change.
@@ -127,6 +129,7 @@ impl<'a> Applier<'a> {
             state: plan.prior_state,
             evaluation,
             changes: plan.changes,
+            places: Vec::new(),
             recorder,
             done: Done::default(),
             deposed: HashMap::new(),
@@ -150,12 +153,13 @@ impl<'a> Applier<'a> {
 
     /// What nothing changes has its value already.
     fn settle_known(&mut self) {
-        for change in &self.changes {
+        self.places = self.changes.iter().map(|change| self.world.locate(&change.address)).collect();
+        for (change, place) in self.changes.iter().zip(&self.places) {
             if change.deposed.is_some() {
                 continue;
             }
             let value = if change.action == Action::Delete { &change.before } else { &change.after };
-            if let Some((module, resource, position)) = self.world.locate(&change.address) {
+            if let Some((module, resource, position)) = *place {
                 let data = &mut self.world.module_mut(module).resources[resource as usize];
                 data.settle(position, value.clone());
             }
@@ -345,6 +349,11 @@ impl<'a> Applier<'a> {
         }
     }
 
+    /// Where in the world the instance of a change is.
+    pub(super) fn place(&self, change: u32) -> Option<(ModuleId, u32, usize)> {
+        self.places.get(change as usize).copied().flatten()
+    }
+
     pub(super) fn report(&mut self, problems: Diagnostics) -> Outcome {
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
@@ -352,8 +361,7 @@ impl<'a> Applier<'a> {
     }
 
     pub(super) fn settle(&mut self, change: u32, value: Value) {
-        let address = &self.changes[change as usize].address;
-        if let Some((module, resource, position)) = self.world.locate(address) {
+        if let Some((module, resource, position)) = self.place(change) {
             self.world.module_mut(module).resources[resource as usize].settle(position, value);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::Applied;
 use groma_state::{
     Dependencies, DeposedKey, ObjectRecord, ObjectStatus, Operation as Recorded, Outcome as RecordedOutcome,
@@ -44,21 +44,20 @@ impl Applier<'_> {
         };
         let planned = self.change(change);
         let address = planned.address.clone();
-        let mut before = self.state.object(&address, None).cloned();
-        if operation == Operation::Create {
-            if planned.action == Action::CreateThenDelete && before.is_some() && !self.depose(change) {
-                return self.end(step, Outcome::Failed);
-            }
-            before = None;
+        let before = match operation {
+            Operation::Create => None,
+            _ => self.state.object(&address, None).cloned(),
+        };
+        if planned.action == Action::CreateThenDelete && operation == Operation::Create && !self.depose(change) {
+            return self.end(step, Outcome::Failed);
         }
         let planned = self.change(change);
-        let known = if operation == Operation::Create { &planned.after } else { &planned.before };
-        let mut subject = Subject::of(&address, None, known);
-        if operation == Operation::Create {
-            subject.identifier = None;
-        }
+        let subject = match operation {
+            Operation::Create => Subject { address: address.clone(), deposed: None, identifier: None },
+            _ => Subject::of(&address, None, &planned.before),
+        };
         self.session.hooks.apply_start(&subject, operation);
-        let talk = ApplyTalk {
+        let talk = Box::new(ApplyTalk {
             address,
             deposed: None,
             provider,
@@ -75,7 +74,7 @@ impl Applier<'_> {
             dependencies: evaluated.dependencies,
             create_before_destroy: planned.create_before_destroy,
             recorder: Arc::clone(&self.recorder),
-        };
+        });
         self.carry_out(step, change, operation, before, (Vec::new(), talk)).await;
     }
 
@@ -94,7 +93,7 @@ impl Applier<'_> {
         };
         let planned = self.change(change);
         self.session.hooks.apply_start(&Subject::of(&address, deposed.clone(), &planned.before), Operation::Delete);
-        let talk = ApplyTalk {
+        let talk = Box::new(ApplyTalk {
             address,
             deposed: deposed.clone(),
             provider,
@@ -116,7 +115,7 @@ impl Applier<'_> {
             dependencies: before.dependencies.clone(),
             create_before_destroy: before.create_before_destroy,
             recorder: Arc::clone(&self.recorder),
-        };
+        });
         self.carry_out(step, change, Operation::Delete, Some(before), (first, talk)).await;
     }
 
@@ -126,13 +125,16 @@ impl Applier<'_> {
         change: u32,
         operation: Operation,
         before: Option<Arc<ObjectRecord>>,
-        (first, talk): (Vec<Provision>, ApplyTalk),
+        (first, talk): (Vec<Provision>, Box<ApplyTalk>),
     ) {
         let started = Instant::now();
         let deposed = talk.deposed.clone();
         let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
-            let problems = provisioning::carry_out(first, talk.address.clone(), hooks).await;
+            let problems = match first.is_empty() {
+                true => Diagnostics::new(),
+                false => provisioning::carry_out(first, talk.address.clone(), hooks).await,
+            };
             let done = if problems.has_errors() {
                 ApplyDone { applied: None, diagnostics: problems }
             } else {
@@ -145,7 +147,7 @@ impl Applier<'_> {
 
     fn evaluate(&mut self, change: u32) -> Option<Evaluated> {
         let address = self.change(change).address.clone();
-        let (module, resource, position) = self.world.locate(&address)?;
+        let (module, resource, position) = self.place(change)?;
         let index = self.world.module(module).of;
         let template = self.prepared.templates.resource(index, resource).cloned()?;
         let config = Arc::clone(&self.world.static_module(module).config);
@@ -250,7 +252,9 @@ impl Applier<'_> {
             let known = self.change(change).before.clone();
             hooks.apply_errored(&Subject::of(&address, deposed, &known), operation, &done.diagnostics, elapsed);
         } else if let Some(value) = &value {
-            hooks.apply_complete(&Subject::of(&address, deposed, value), operation, value, elapsed);
+            // What people know the object by is in the value.
+            let subject = Subject { address, deposed, identifier: None };
+            hooks.apply_complete(&subject, operation, value, elapsed);
             self.count(operation);
         }
         self.evaluation.diagnostics.append(done.diagnostics);
@@ -334,8 +338,7 @@ impl Applier<'_> {
     }
 
     fn dependencies(&mut self, change: u32) -> Dependencies {
-        let address = self.change(change).address.clone();
-        let Some((module, resource, _)) = self.world.locate(&address) else { return Dependencies::default() };
+        let Some((module, resource, _)) = self.place(change) else { return Dependencies::default() };
         let index = self.world.module(module).of;
         let node = self.world.static_module(module).resource(resource as usize);
         self.ancestors().of(index, node)

@@ -19,7 +19,7 @@ pub(super) struct ApplyTalk {
     pub(super) address: ResourceInstance,
     pub(super) deposed: Option<DeposedKey>,
     pub(super) provider: Arc<Checked>,
-    pub(super) provider_config: ProviderConfig,
+    pub(super) provider_config: Arc<ProviderConfig>,
     pub(super) schema: Arc<Schema>,
     pub(super) body: Option<Arc<BodyDecoder>>,
     pub(super) span: Span,
@@ -50,7 +50,7 @@ impl ApplyTalk {
         Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
     }
 
-    pub(super) async fn hold(self) -> ApplyDone {
+    pub(super) async fn hold(self: Box<Self>) -> ApplyDone {
         let mut diagnostics = Diagnostics::new();
         let applied = self.carry_out(&mut diagnostics).await;
         ApplyDone { applied, diagnostics }
@@ -76,7 +76,11 @@ impl ApplyTalk {
             }
             Operation::Create | Operation::Update => {
                 let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
-                (self.plan_again(&prior, &config, diagnostics).await?, config)
+                let planned = match self.standing(&config) {
+                    Some(planned) => planned,
+                    None => self.plan_again(&prior, &config, diagnostics).await?,
+                };
+                (planned, config)
             }
         };
         if self.operation == Operation::Update && planned.state == prior.value {
@@ -88,7 +92,10 @@ impl ApplyTalk {
                 failed: false,
             });
         }
-        if let Err(problem) = self.recorder.begin(&self.begin(&planned, &config)) {
+        // What is nowhere but in the state is lost with it: there would be nothing to ask after.
+        if !self.provider.is_pure()
+            && let Err(problem) = self.recorder.begin(&self.begin(&planned, &config))
+        {
             diagnostics.push(problem);
             return None;
         }
@@ -103,6 +110,20 @@ impl ApplyTalk {
         let (applied, problems) = self.provider.apply(&self.subject(), input).await;
         diagnostics.append(problems);
         Some(applied)
+    }
+
+    /// The plan to create an object, where asking for it again could give nothing else.
+    fn standing(&self, config: &Value) -> Option<Planned> {
+        let stands = self.operation == Operation::Create
+            && self.provider.stands(&self.subject(), config, &self.initial);
+        stands.then(|| Planned {
+            state: self.initial.clone(),
+            requires_replace: Vec::new(),
+            private: Arc::clone(&self.planned_private),
+            identity: None,
+            legacy_type_system: false,
+            deferred: None,
+        })
     }
 
     /// The final plan, held against the initial one (LC-06, LC-10, LC-11).
@@ -147,7 +168,7 @@ impl ApplyTalk {
             address: self.address.clone(),
             deposed: self.deposed.clone(),
             operation: self.operation,
-            provider: self.provider_config.clone(),
+            provider: (*self.provider_config).clone(),
             schema_version: self.schema.version,
             planned_private: Arc::clone(&planned.private),
             planned_state: encode(&planned.state),

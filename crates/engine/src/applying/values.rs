@@ -128,8 +128,8 @@ impl Applier<'_> {
     }
 
     pub(super) fn provider_of(&mut self, change: u32) -> Option<Arc<Checked>> {
-        let config = self.changes[change as usize].provider.clone();
-        let provider = self.providers.configured(&config).cloned();
+        let config = &self.changes[change as usize].provider;
+        let provider = self.providers.configured(config).cloned();
         if provider.is_none() && !self.evaluation.diagnostics.has_errors() {
             let detail =
                 format!("{config} is needed for {}, but it was not configured.", self.changes[change as usize].address);
@@ -215,8 +215,8 @@ impl Applier<'_> {
 
     /// Postconditions of an instance with its new object.
     pub(super) fn postconditions(&mut self, change: u32, value: &groma_value::Value) -> Outcome {
+        let Some(place) = self.place(change) else { return Outcome::Done };
         let address = self.changes[change as usize].address.clone();
-        let Some(place) = self.world.locate(&address) else { return Outcome::Done };
         outcome_of(self.evaluation.postconditions(&self.world, place, &address, value))
     }
 }

@@ -81,11 +81,11 @@ impl Ranks {
     fn new(graph: &ConfigGraph, flat: &Flat<'_>) -> Self {
         let mut resources: Vec<(ConfigResource, u32)> = Vec::new();
         for (index, module) in graph.modules() {
-            for (at, node) in module.nodes.iter().enumerate() {
-                if let NodeKind::Resource(position) = node.kind
+            for (node, kind) in module.nodes() {
+                if let NodeKind::Resource(position) = kind
                     && let Some(address) = graph.resource_address(index, position)
                 {
-                    resources.push((address, flat.number(index, NodeIndex(narrow(at)))));
+                    resources.push((address, flat.number(index, node)));
                 }
             }
         }
@@ -115,7 +115,7 @@ pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
     for number in flat.order().into_iter().rev() {
         let (index, node) = flat.node(number);
         let module = graph.module(index);
-        let own = match module.node(node).kind {
+        let own = match module.kind(node) {
             NodeKind::Resource(at) => module.config.resources.get_index(at as usize).is_some_and(|(_, resource)| {
                 let wish = resource.lifecycle.create_before_destroy.as_ref();
                 wish.is_some_and(|wish| matches!(wish.kind, groma_hcl::ExpressionKind::Bool(true)))
@@ -131,7 +131,7 @@ pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
         .modules()
         .map(|(index, module)| {
             let first = flat.number(index, NodeIndex(0)) as usize;
-            forced[first..first + module.nodes.len()].to_vec()
+            forced[first..first + module.len()].to_vec()
         })
         .collect()
 }

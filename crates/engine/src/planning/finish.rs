@@ -8,6 +8,7 @@ use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
 use super::Spent;
+use super::order::sort_by_address;
 use super::planner::Planner;
 use super::relevant;
 use crate::checks::Checkable;
@@ -16,8 +17,8 @@ use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceCha
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
-        self.changes.sort_by(in_order);
-        self.drift.sort_by(in_order);
+        in_order(&mut self.changes);
+        in_order(&mut self.drift);
         self.warn_of_unknown_replacements();
         self.declare_checks();
         let outputs = self.output_changes();
@@ -177,8 +178,12 @@ impl Planner<'_> {
     }
 }
 
-fn in_order(one: &ResourceChange, other: &ResourceChange) -> std::cmp::Ordering {
-    (&one.address, &one.deposed).cmp(&(&other.address, &other.deposed))
+fn in_order(changes: &mut [ResourceChange]) {
+    sort_by_address(
+        changes,
+        |change| (&change.address.module, &change.address.resource),
+        |one, other| (&one.address.key, &one.deposed).cmp(&(&other.address.key, &other.deposed)),
+    );
 }
 
 fn compare(before: Option<&Value>, after: Option<&Value>) -> Action {

@@ -18,17 +18,26 @@ pub enum Ignore {
 
 /// The path that a traversal relative to a resource means.
 pub fn relative_path(traversal: &Traversal) -> Path {
-    let mut path = Path::root().attribute(traversal.root.name.clone());
-    for step in &traversal.steps {
-        path.push(match step {
-            Step::Attribute { name, .. } => PathStep::Attribute(name.clone()),
-            Step::Index { key: LiteralKey::String(key), .. } => PathStep::Index(Value::string(key)),
-            Step::Index { key: LiteralKey::Number(digits), .. } => {
-                PathStep::Index(Number::parse(digits).map_or(Value::DYNAMIC, Value::number))
-            }
-        });
+    let root = PathStep::Attribute(traversal.root.name.clone());
+    Path::from_iter(std::iter::once(root).chain(traversal.steps.iter().map(path_step)))
+}
+
+/// The path that the steps after a resource mean: the resource itself where they do not begin with an attribute.
+pub fn steps_path(steps: &[Step]) -> Path {
+    match steps {
+        [Step::Attribute { .. }, ..] => steps.iter().map(path_step).collect(),
+        _ => Path::root(),
     }
-    path
+}
+
+fn path_step(step: &Step) -> PathStep {
+    match step {
+        Step::Attribute { name, .. } => PathStep::Attribute(name.clone()),
+        Step::Index { key: LiteralKey::String(key), .. } => PathStep::Index(Value::string(key)),
+        Step::Index { key: LiteralKey::Number(digits), .. } => {
+            PathStep::Index(Number::parse(digits).map_or(Value::DYNAMIC, Value::number))
+        }
+    }
 }
 
 /// The configuration with the prior object's values where changes are ignored.

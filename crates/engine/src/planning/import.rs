@@ -111,7 +111,7 @@ impl Planner<'_> {
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
         let value = self.evaluation.value(expression, &scope)?;
         let found =
-            self.graph.find_resource(&import.to).map(|(index, node)| (index, self.graph.module(index).node(node).kind));
+            self.graph.find_resource(&import.to).map(|(index, node)| (index, self.graph.module(index).kind(node)));
         let template = match found {
             Some((index, crate::config_graph::NodeKind::Resource(at))) => self.templates.resource(index, at).cloned(),
             _ => None,

@@ -84,7 +84,7 @@ impl Planner<'_> {
                 instance: None,
                 address: address.clone(),
                 deposed: Some(key.clone()),
-                provider: (*template.provider).clone(),
+                provider: Arc::clone(&template.provider),
                 schema: Arc::clone(&template.schema),
                 create_before_destroy: false,
                 undecided: false,
@@ -123,7 +123,7 @@ impl Planner<'_> {
             instance: Some(instance),
             address: address.clone(),
             deposed: None,
-            provider: (*template.provider).clone(),
+            provider: Arc::clone(&template.provider),
             schema: Arc::clone(&template.schema),
             create_before_destroy: evaluated.create_before_destroy,
             undecided: evaluated.undecided,
@@ -294,12 +294,12 @@ impl Planner<'_> {
         }
         // Where an object was before is of no interest once it goes with all others.
         let moves_matter = subject.deposed.is_none() && self.options.mode != Mode::Destroy;
-        let previous_address = self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned();
+        let previous_address = self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
         self.changes.push(ResourceChange {
             address: subject.address.clone(),
             previous_address,
             deposed: subject.deposed.clone(),
-            provider: subject.provider.clone(),
+            provider: Arc::clone(&subject.provider),
             schema: Arc::clone(&subject.schema),
             action: draft.action,
             reason: draft.reason,
@@ -308,7 +308,7 @@ impl Planner<'_> {
             replace_paths: draft.replace_paths,
             planned_private: draft.private,
             create_before_destroy: subject.create_before_destroy,
-            importing: subject.importing.clone(),
+            importing: subject.importing.clone().map(Box::new),
         });
     }
 
@@ -327,9 +327,9 @@ impl Planner<'_> {
         };
         self.drift.push(ResourceChange {
             address: subject.address.clone(),
-            previous_address: self.moves.previous.get(&subject.address).filter(|_| moved).cloned(),
+            previous_address: self.moves.previous.get(&subject.address).filter(|_| moved).cloned().map(Box::new),
             deposed: subject.deposed.clone(),
-            provider: subject.provider.clone(),
+            provider: Arc::clone(&subject.provider),
             schema: Arc::clone(&subject.schema),
             action,
             reason: None,

@@ -119,7 +119,7 @@ impl Planner<'_> {
             instance: None,
             address: address.clone(),
             deposed: deposed.clone(),
-            provider: config.clone(),
+            provider: Arc::new(config.clone()),
             schema: Arc::clone(&schema),
             create_before_destroy: record.create_before_destroy,
             undecided: false,
@@ -178,7 +178,7 @@ impl Planner<'_> {
         let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
         let null = subject.schema.block.null_value();
         self.changes.push(ResourceChange {
-            previous_address: self.moves.previous.get(&subject.address).cloned(),
+            previous_address: self.moves.previous.get(&subject.address).cloned().map(Box::new),
             address: subject.address,
             deposed: subject.deposed,
             provider: subject.provider,

@@ -2,18 +2,16 @@
 //! directly or through values, and what those come from.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name};
 use groma_config::Resource;
-use groma_hcl::{BodySchema, Ident, Label, Step, Traversal};
-use groma_lang::{Reference, Referenced};
+use groma_hcl::{BodySchema, Label, Step, Traversal};
+use groma_lang::{Binding, for_each_traversal, instance_key};
 use groma_value::{Path, PathStep};
 
-use super::ignore::relative_path;
-use crate::config_graph::{
-    ConfigGraph, ModuleIndex, NodeIndex, NodeKind, body_references, expression_references, narrow, traversal_references,
-};
+use super::ignore::steps_path;
+use super::order::sort_by_address;
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
 use crate::plan::{Action, OutputChange, RelevantAttribute, ResourceChange};
 use crate::world::World;
 
@@ -51,8 +49,7 @@ pub(super) fn attributes(
 /// An instance of a module, or, where a reference names no key, the module as a whole.
 type Place = u32;
 
-/// What is to be looked at, or was.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// What is to be looked at.
 struct Visit {
     place: Place,
     node: NodeIndex,
@@ -60,14 +57,20 @@ struct Visit {
     part: Option<Name>,
 }
 
+/// A module instance, or module, and what of it was or will be looked at.
+struct Looked {
+    index: ModuleIndex,
+    address: ModuleInstance,
+    /// By node: whole, so that no part of it matters any more.
+    whole: Box<[bool]>,
+}
+
 struct Search<'a> {
     graph: &'a ConfigGraph,
-    places: Vec<(ModuleIndex, ModuleInstance)>,
+    places: Vec<Looked>,
     by_address: HashMap<ModuleInstance, Place>,
-    seen: HashSet<Visit>,
+    parts: HashSet<(Place, NodeIndex, Name)>,
     open: Vec<Visit>,
-    /// What a node mentions is the same in all instances of its module.
-    mentioned: HashMap<(ModuleIndex, NodeIndex, Option<Name>), Arc<[Referenced]>>,
     /// By place and position in the module: numbers compare faster than addresses. One can be there many times.
     found: Vec<(Place, u32, Path)>,
 }
@@ -78,9 +81,8 @@ impl<'a> Search<'a> {
             graph,
             places: Vec::new(),
             by_address: HashMap::new(),
-            seen: HashSet::new(),
+            parts: HashSet::new(),
             open: Vec::new(),
-            mentioned: HashMap::new(),
             found: Vec::new(),
         }
     }
@@ -90,7 +92,8 @@ impl<'a> Search<'a> {
             return *place;
         }
         let place = narrow(self.places.len());
-        self.places.push((index, address.clone()));
+        let whole = vec![false; self.graph.module(index).len()].into();
+        self.places.push(Looked { index, address: address.clone(), whole });
         self.by_address.insert(address.clone(), place);
         place
     }
@@ -113,25 +116,29 @@ impl<'a> Search<'a> {
 
     /// To be looked at, if it has not been.
     fn visit(&mut self, visit: Visit) {
-        if self.seen.insert(visit.clone()) {
+        let Some(whole) = self.places.get_mut(visit.place as usize).and_then(|at| at.whole.get_mut(visit.node.at()))
+        else {
+            return;
+        };
+        let is_new = match &visit.part {
+            _ if *whole => false,
+            None => {
+                *whole = true;
+                true
+            }
+            Some(part) => self.parts.insert((visit.place, visit.node, part.clone())),
+        };
+        if is_new {
             self.open.push(visit);
         }
     }
 
     fn run(&mut self) {
         while let Some(Visit { place, node, part }) = self.open.pop() {
-            let index = self.places[place as usize].0;
-            if let NodeKind::Variable(at) = self.graph.module(index).node(node).kind {
-                self.argument(place, at);
-                continue;
-            }
-            let graph = self.graph;
-            let mentioned = self
-                .mentioned
-                .entry((index, node, part.clone()))
-                .or_insert_with(|| mentioned(graph, index, node, part.as_ref()).into());
-            for found in Arc::clone(mentioned).iter() {
-                self.reference(place, found);
+            let index = self.places[place as usize].index;
+            match self.graph.module(index).kind(node) {
+                NodeKind::Variable(at) => self.argument(place, at),
+                kind => mentioned(self.graph, index, kind, part.as_ref(), &mut |found| self.reference(place, found)),
             }
         }
     }
@@ -141,20 +148,24 @@ impl<'a> Search<'a> {
         self.found.sort_unstable();
         self.found.dedup();
         let addressed = self.found.into_iter().filter_map(|(place, position, path)| {
-            let (index, module) = &self.places[place as usize];
+            let Looked { index, address: module, .. } = &self.places[place as usize];
             let (address, _) = self.graph.module(*index).config.resources.get_index(position as usize)?;
             let resource: AbsResource = address.absolute(module.clone());
             Some(RelevantAttribute { resource, path })
         });
         let mut all: Vec<RelevantAttribute> = addressed.collect();
-        all.sort();
+        sort_by_address(
+            &mut all,
+            |one| (&one.resource.module, &one.resource.resource),
+            |one, other| one.path.cmp(&other.path),
+        );
         all
     }
 
     /// A variable of a child module is what its call's argument mentions.
     fn argument(&mut self, place: Place, at: u32) {
-        let (index, address) = self.places[place as usize].clone();
-        let module = self.graph.module(index);
+        let Looked { index, address, .. } = &self.places[place as usize];
+        let module = self.graph.module(*index);
         let (Some(caller), Some(calling_address)) = (module.caller, address.parent()) else { return };
         let calling = self.graph.module(caller.module);
         let name = module.config.variables.get_index(at as usize).map(|(name, _)| name);
@@ -163,52 +174,43 @@ impl<'a> Search<'a> {
         let (arguments, _) = call.body.attributes();
         if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) {
             let place = self.place(caller.module, &calling_address);
-            for found in expression_references(&argument.expression) {
-                self.reference(place, &found);
+            for_each_traversal(&argument.expression, &mut |found| self.reference(place, found));
+        }
+    }
+
+    fn reference(&mut self, place: Place, found: &Traversal) {
+        let module = self.graph.module(self.places[place as usize].index);
+        let Some(binding) = module.config.binding(found) else { return };
+        let after = binding.steps() + usize::from(binding.index(found).is_some());
+        let rest = found.steps.get(after..).unwrap_or_default();
+        match binding {
+            Binding::Resource(at) | Binding::PrefixedResource(at) => {
+                let path = steps_path(rest);
+                let part = match path.steps().first() {
+                    Some(PathStep::Attribute(name)) => Some(name.clone()),
+                    _ => None,
+                };
+                self.found.push((place, at, path));
+                self.visit(Visit { place, node: module.resource(at as usize), part });
+            }
+            Binding::Local(at) => self.visit(Visit { place, node: module.local(at as usize), part: None }),
+            Binding::Variable(at) => self.visit(Visit { place, node: module.variable(at as usize), part: None }),
+            Binding::Module(at) => {
+                let key = binding.index(found).and_then(instance_key).unwrap_or(InstanceKey::None);
+                self.call(place, at, key, rest.first());
             }
         }
     }
 
-    fn reference(&mut self, place: Place, found: &Referenced) {
-        let index = self.places[place as usize].0;
-        let module = self.graph.module(index);
-        let config = &module.config;
-        match &found.target {
-            Reference::Resource(address) => {
-                if let Some(at) = config.resources.get_index_of(address) {
-                    let path = path_of(&found.rest);
-                    let part = match path.steps().first() {
-                        Some(PathStep::Attribute(name)) => Some(name.clone()),
-                        _ => None,
-                    };
-                    self.found.push((place, narrow(at), path));
-                    self.visit(Visit { place, node: module.resource(at), part });
-                }
-            }
-            Reference::Local(name) => {
-                if let Some(at) = config.locals.get_index_of(name) {
-                    self.visit(Visit { place, node: module.local(at), part: None });
-                }
-            }
-            Reference::Variable(name) => {
-                if let Some(at) = config.variables.get_index_of(name) {
-                    self.visit(Visit { place, node: module.variable(at), part: None });
-                }
-            }
-            Reference::Module(name) => self.call(place, name, found),
-            _ => {}
-        }
-    }
-
-    fn call(&mut self, place: Place, name: &Name, found: &Referenced) {
-        let (index, address) = self.places[place as usize].clone();
-        let module = self.graph.module(index);
-        let Some(at) = module.config.calls.get_index_of(name) else { return };
-        let Some(child) = module.children.get(at).copied().flatten() else { return };
+    fn call(&mut self, place: Place, call: u32, key: InstanceKey, first: Option<&Step>) {
+        let Looked { index, address, .. } = &self.places[place as usize];
+        let module = self.graph.module(*index);
+        let Some((name, _)) = module.config.calls.get_index(call as usize) else { return };
+        let Some(child) = module.children.get(call as usize).copied().flatten() else { return };
         let called = self.graph.module(child);
-        let key = found.key.clone().unwrap_or(InstanceKey::None);
-        let place = self.place(child, &address.child(name.clone(), key));
-        let one = match found.rest.first() {
+        let address = address.child(name.clone(), key);
+        let place = self.place(child, &address);
+        let one = match first {
             Some(Step::Attribute { name, .. }) => called.config.outputs.get_index_of(name).map(|at| at..at + 1),
             _ => None,
         };
@@ -218,52 +220,57 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a node mentions in its own module.
-fn mentioned(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex, part: Option<&Name>) -> Vec<Referenced> {
-    let module = graph.module(index);
-    let config = &module.config;
-    let found = match module.node(node).kind {
+/// Calls `visit` with what a node mentions in its own module.
+fn mentioned(
+    graph: &ConfigGraph,
+    index: ModuleIndex,
+    kind: NodeKind,
+    part: Option<&Name>,
+    visit: &mut dyn FnMut(&Traversal),
+) {
+    let config = &graph.module(index).config;
+    match kind {
         NodeKind::Resource(at) => {
-            config.resources.get_index(at as usize).map(|(_, resource)| resource_references(resource, part))
+            if let Some((_, resource)) = config.resources.get_index(at as usize) {
+                match part {
+                    None => resource_mentions(resource, visit),
+                    Some(part) => part_mentions(resource, part, visit),
+                }
+            }
         }
         NodeKind::Local(at) => {
-            config.locals.get_index(at as usize).map(|(_, local)| expression_references(&local.expression))
+            if let Some((_, local)) = config.locals.get_index(at as usize) {
+                for_each_traversal(&local.expression, visit);
+            }
         }
         NodeKind::Output(at) => {
-            config.outputs.get_index(at as usize).map(|(_, output)| expression_references(&output.expression))
+            if let Some((_, output)) = config.outputs.get_index(at as usize) {
+                for_each_traversal(&output.expression, visit);
+            }
         }
-        _ => None,
-    };
-    found.unwrap_or_default()
+        _ => {}
+    }
 }
 
-fn resource_references(resource: &Resource, part: Option<&Name>) -> Vec<Referenced> {
-    let Some(part) = part else {
-        let mut all = body_references(&resource.body);
-        for expression in [&resource.count, &resource.for_each].into_iter().flatten() {
-            all.extend(expression_references(expression));
-        }
-        all.extend(traversal_references(&resource.depends_on));
-        return all;
-    };
+fn resource_mentions(resource: &Resource, visit: &mut dyn FnMut(&Traversal)) {
+    resource.body.for_each_expression(&mut |expression| for_each_traversal(expression, visit));
+    for expression in [&resource.count, &resource.for_each].into_iter().flatten() {
+        for_each_traversal(expression, visit);
+    }
+    resource.depends_on.iter().for_each(|traversal| visit(traversal));
+}
+
+/// What one argument of a resource mentions, or the blocks of one kind.
+fn part_mentions(resource: &Resource, part: &Name, visit: &mut dyn FnMut(&Traversal)) {
     let (arguments, _) = resource.body.attributes();
     if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *part) {
-        return expression_references(&argument.expression);
+        return for_each_traversal(&argument.expression, visit);
     }
     let blocks = BodySchema::new().block(part.clone(), &[]).block("dynamic", &["kind"]);
     let (content, _, _) = resource.body.partial_content(&blocks);
     let makes = |label: &Label| label.value == *part;
     let dynamic = content.blocks_of("dynamic").filter(|block| block.labels.first().is_some_and(makes));
-    content.blocks_of(part).chain(dynamic).flat_map(|block| body_references(&block.body)).collect()
-}
-
-/// The steps after a resource; indexes of instances are left out by the reference already.
-fn path_of(rest: &[Step]) -> Path {
-    match rest.split_first() {
-        Some((Step::Attribute { name, span }, steps)) => {
-            let root = Ident::new(name.clone(), *span);
-            relative_path(&Traversal { root, steps: steps.to_vec(), span: *span })
-        }
-        _ => Path::root(),
+    for block in content.blocks_of(part).chain(dynamic) {
+        block.body.for_each_expression(&mut |expression| for_each_traversal(expression, visit));
     }
 }

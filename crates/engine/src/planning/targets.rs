@@ -37,12 +37,12 @@ impl Included {
         };
         let mut open = Vec::new();
         for (index, module) in graph.modules() {
-            for (at, node) in module.nodes.iter().enumerate() {
-                if let NodeKind::Resource(position) = node.kind
+            for (node, kind) in module.nodes() {
+                if let NodeKind::Resource(position) = kind
                     && let Some(address) = graph.resource_address(index, position)
                     && targets.iter().any(|target| covers(target, &address))
                 {
-                    open.push((index, NodeIndex(narrow(at))));
+                    open.push((index, node));
                     included.resources.insert(address);
                 }
             }
@@ -71,7 +71,7 @@ impl Included {
                 continue;
             }
             for next in requirements(graph, index, node) {
-                if matches!(graph.module(next.0).node(next.1).kind, NodeKind::Resource(_)) {
+                if matches!(graph.module(next.0).kind(next.1), NodeKind::Resource(_)) {
                     self.required.insert(next);
                 }
                 open.push(next);
@@ -91,7 +91,7 @@ impl Included {
                 if !seen.insert((index, node)) {
                     continue;
                 }
-                if matches!(graph.module(index).node(node).kind, NodeKind::Resource(_)) {
+                if matches!(graph.module(index).kind(node), NodeKind::Resource(_)) {
                     resources += 1;
                     missing += usize::from(!self.nodes.contains(&(index, node)));
                     continue;
@@ -143,7 +143,7 @@ fn covers(target: &Target, address: &ConfigResource) -> bool {
 fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let module = graph.module(index);
     let mut found: Vec<(ModuleIndex, NodeIndex)> = Vec::new();
-    for requirement in &module.node(node).requires {
+    for requirement in module.requires(node) {
         match (requirement.place, module.caller) {
             (Place::Here(node), _) => found.push((index, node)),
             (Place::Caller(node), Some(caller)) => found.push((caller.module, node)),
@@ -154,7 +154,7 @@ fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec
     if let Some(caller) = module.caller {
         found.push((caller.module, graph.module(caller.module).call(caller.call as usize)));
     }
-    match module.node(node).kind {
+    match module.kind(node) {
         NodeKind::CallOutput { call, output } => {
             if let Some(child) = module.children[call as usize] {
                 found.push((child, graph.module(child).output(output as usize)));
@@ -162,7 +162,7 @@ fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec
         }
         NodeKind::CallEnd(call) => {
             if let Some(child) = module.children[call as usize] {
-                found.extend((0..narrow(graph.module(child).nodes.len())).map(|node| (child, NodeIndex(node))));
+                found.extend((0..narrow(graph.module(child).len())).map(|node| (child, NodeIndex(node))));
             }
         }
         _ => {}
@@ -174,7 +174,7 @@ fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec
 fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashSet<(ModuleIndex, NodeIndex)> {
     let mut users: HashMap<(ModuleIndex, NodeIndex), Vec<(ModuleIndex, NodeIndex)>> = HashMap::new();
     for (index, module) in graph.modules() {
-        for at in 0..narrow(module.nodes.len()) {
+        for at in 0..narrow(module.len()) {
             for required in requirements(graph, index, NodeIndex(at)) {
                 users.entry(required).or_default().push((index, NodeIndex(at)));
             }
@@ -189,12 +189,12 @@ fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashS
             }
         }
     }
-    seen.retain(|(index, node)| matches!(graph.module(*index).node(*node).kind, NodeKind::Resource(_)));
+    seen.retain(|(index, node)| matches!(graph.module(*index).kind(*node), NodeKind::Resource(_)));
     seen
 }
 
 fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Option<ConfigResource> {
-    match graph.module(index).node(node).kind {
+    match graph.module(index).kind(node) {
         NodeKind::Resource(at) => graph.resource_address(index, at),
         _ => None,
     }

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use groma_address::InstanceKey;
-use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
-use groma_lang::{Reference, parse_reference};
+use groma_config::Module;
+use groma_hcl::{Expression, ExpressionKind, Traversal};
+use groma_lang::{Binding, instance_key};
 use groma_value::{Kind, Path, Value};
 
-use super::ignore::relative_path;
+use super::ignore::steps_path;
 use super::planner::{Instance, Planner};
 use crate::plan::Action;
 use crate::world::InstanceScope;
 
 /// What an entry of the list names.
 struct Trigger {
-    resource: groma_address::Resource,
+    resource: u32,
     key: Option<InstanceKey>,
     path: Path,
 }
@@ -29,11 +30,12 @@ impl Planner<'_> {
     }
 
     fn trigger(&self, instance: Instance, entry: &Expression) -> Option<Trigger> {
+        let config = &self.world.static_module(instance.module).config;
         match &entry.kind {
-            ExpressionKind::Traversal(traversal) => plain(traversal),
+            ExpressionKind::Traversal(traversal) => plain(config, traversal),
             ExpressionKind::Index(index) => {
                 let ExpressionKind::Traversal(traversal) = &index.source.kind else { return None };
-                Some(Trigger { key: Some(self.key(instance, &index.key)?), ..plain(traversal)? })
+                Some(Trigger { key: Some(self.key(instance, &index.key)?), ..plain(config, traversal)? })
             }
             ExpressionKind::Relative(relative) => {
                 let inner = self.trigger(instance, &relative.source)?;
@@ -55,8 +57,8 @@ impl Planner<'_> {
     }
 
     fn fires(&self, instance: Instance, trigger: &Trigger) -> bool {
-        let Some(number) = self.resource_number(instance.module, &trigger.resource) else { return false };
-        let data = &self.world.module(instance.module).resources[number as usize];
+        let number = trigger.resource;
+        let Some(data) = self.world.module(instance.module).resources.get(number as usize) else { return false };
         let positions = match &trigger.key {
             Some(key) => data.expansion.position(key).map_or(0..0, |at| at..at + 1),
             None => 0..data.expansion.len(),
@@ -80,14 +82,10 @@ fn differs(before: &Value, after: &Value, path: &Path) -> bool {
     }
 }
 
-fn plain(traversal: &Traversal) -> Option<Trigger> {
-    let found = parse_reference(traversal).ok()?;
-    let Reference::Resource(resource) = found.target else { return None };
-    Some(Trigger { resource, key: found.key, path: steps_path(&found.rest) })
-}
-
-fn steps_path(steps: &[Step]) -> Path {
-    let Some((Step::Attribute { name, span }, rest)) = steps.split_first() else { return Path::root() };
-    let root = groma_hcl::Ident::new(name.clone(), *span);
-    relative_path(&Traversal { root, steps: rest.to_vec(), span: *span })
+fn plain(config: &Module, traversal: &Traversal) -> Option<Trigger> {
+    let binding = config.binding(traversal)?;
+    let (Binding::Resource(resource) | Binding::PrefixedResource(resource)) = binding else { return None };
+    let index = binding.index(traversal);
+    let rest = traversal.steps.get(binding.steps() + usize::from(index.is_some())..).unwrap_or_default();
+    Some(Trigger { resource, key: index.and_then(instance_key), path: steps_path(rest) })
 }

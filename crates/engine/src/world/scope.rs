@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use groma_address::{InstanceKey, Mode, Resource};
+use groma_address::{InstanceKey, Resource};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{FunctionContext, Reference, Referenced, Resolved, Scope, parse_reference};
+use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
 use groma_value::{Marks, Type, Value};
-use indexmap::Equivalent;
 
 use super::{ModuleData, ModuleId, Repetition, World};
 
@@ -73,15 +72,25 @@ impl<'a> InstanceScope<'a> {
         &self.world.graph().module(self.data().of).config
     }
 
-    /// `type.name` of a managed resource; none for any other form, and for names that are not declared.
-    fn plain_resource(&self, traversal: &Traversal) -> Option<Resolved> {
-        let [Step::Attribute { name, .. }, rest @ ..] = traversal.steps.as_slice() else { return None };
-        if matches!(rest.first(), Some(Step::Index { .. })) || is_reserved(&traversal.root.name) {
-            return None;
-        }
-        let key = Written { mode: Mode::Managed, type_name: &traversal.root.name, name };
-        let position = self.config().resources.get_index_of(&key)?;
-        Some(Resolved { value: self.data().resources[position].whole().clone(), consumed: 1 })
+    /// The value of what the name was found to mean; none where the steps after it need a closer look.
+    fn bound(&self, binding: Binding, traversal: &Traversal) -> Option<Resolved> {
+        let data = self.data();
+        let slot = |values: &[Option<Value>], at: u32| values.get(at as usize)?.clone().or(Some(Value::DYNAMIC));
+        let value = match binding {
+            Binding::Variable(at) => slot(&data.variables, at)?,
+            Binding::Local(at) => slot(&data.locals, at)?,
+            Binding::Resource(at) | Binding::PrefixedResource(at) => {
+                let resource = data.resources.get(at as usize)?;
+                if let Some(key) = binding.index(traversal)
+                    && let Some(at) = resource.expansion.position(&instance_key(key)?)
+                {
+                    return Some(Resolved { value: resource.value(at), consumed: binding.steps() + 1 });
+                }
+                resource.whole().clone()
+            }
+            Binding::Module(_) => return None,
+        };
+        Some(Resolved { value, consumed: binding.steps() })
     }
 
     fn resource(&self, address: &Resource, found: &Referenced, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
@@ -196,20 +205,10 @@ impl<'a> InstanceScope<'a> {
 
 impl Scope for InstanceScope<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
-        // The most frequent forms need no parsed reference.
-        if let (root @ ("var" | "local"), Some(Step::Attribute { name, .. })) =
-            (&*traversal.root.name, traversal.steps.first())
+        // Most names are kept as numbers; others are in templates of files, or name no object of the module.
+        if let Some(binding) = Binding::of(traversal)
+            && let Some(resolved) = self.bound(binding, traversal)
         {
-            let config = self.config();
-            let slot = match root {
-                "var" => config.variables.get_index_of(name).map(|at| &self.data().variables[at]),
-                _ => config.locals.get_index_of(name).map(|at| &self.data().locals[at]),
-            };
-            if let Some(value) = slot {
-                return Ok(Resolved { value: value.clone().unwrap_or(Value::DYNAMIC), consumed: 1 });
-            }
-        }
-        if let Some(resolved) = self.plain_resource(traversal) {
             return Ok(resolved);
         }
         let found = parse_reference(traversal)?;
@@ -219,43 +218,6 @@ impl Scope for InstanceScope<'_> {
     fn functions(&self) -> &FunctionContext {
         self.world.functions(self.module, self.functions)
     }
-}
-
-/// A resource's address made of the names where they are. Has the hash of a [`Resource`].
-#[derive(Hash)]
-struct Written<'a> {
-    mode: Mode,
-    type_name: &'a str,
-    name: &'a str,
-}
-
-impl Equivalent<Resource> for Written<'_> {
-    fn equivalent(&self, other: &Resource) -> bool {
-        // The own name first: it is the one that differs.
-        *self.name == *other.name && *self.type_name == *other.type_name && self.mode == other.mode
-    }
-}
-
-/// Whether references that begin with `root` mean something other than a managed resource.
-fn is_reserved(root: &str) -> bool {
-    matches!(
-        root,
-        "var"
-            | "local"
-            | "module"
-            | "data"
-            | "ephemeral"
-            | "resource"
-            | "count"
-            | "each"
-            | "self"
-            | "path"
-            | "terraform"
-            | "tofu"
-            | "template"
-            | "lazy"
-            | "arg"
-    )
 }
 
 fn display(path: &Path) -> String {
@@ -270,21 +232,4 @@ fn undeclared(what: &str, found: &Referenced) -> Diagnostic {
 fn invalid_self(span: Span) -> Diagnostic {
     let detail = "\"self\" means something only in postconditions, provisioners and connections of a resource.";
     Diagnostic::error("Invalid \"self\" reference", detail).at(span)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::hash::BuildHasher;
-
-    use super::*;
-
-    #[test]
-    fn names_where_they_are_have_the_hash_of_an_address() {
-        let address = Resource::managed("type", "name");
-        let written = Written { mode: Mode::Managed, type_name: "type", name: "name" };
-        let hasher = std::hash::RandomState::new();
-        assert_eq!(hasher.hash_one(&written), hasher.hash_one(&address));
-        assert!(written.equivalent(&address));
-        assert!(!written.equivalent(&Resource::data("type", "name")));
-    }
 }

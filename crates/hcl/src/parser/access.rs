@@ -88,7 +88,7 @@ impl Parser<'_> {
         let steps = self.scratch.steps.take(steps);
         match start {
             Term::Root(root) => {
-                Expression::new(ExpressionKind::Traversal(Arc::new(Traversal { root, steps, span })), span)
+                Expression::new(ExpressionKind::Traversal(Arc::new(Traversal::new(root, steps, span))), span)
             }
             Term::Value(value) if steps.is_empty() => value,
             Term::Value(source) => {

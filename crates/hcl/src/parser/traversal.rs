@@ -19,24 +19,25 @@ impl Parser<'_> {
             return None;
         };
         let root = self.ident_of(token);
-        let mut traversal = Traversal { span: root.span, root, steps: Vec::new() };
+        let mut steps = Vec::new();
+        let mut span = root.span;
         while self.kind() != TokenKind::End {
             let step = match self.kind() {
-                TokenKind::Dot => self.plain_attribute(&traversal),
-                TokenKind::OpenBracket => self.plain_index(&traversal),
+                TokenKind::Dot => self.plain_attribute(span),
+                TokenKind::OpenBracket => self.plain_index(span),
                 _ => self.broken(
                     "Invalid character",
                     "A dot with a name or an index in brackets must come here.",
-                    &traversal,
+                    span,
                 ),
             }?;
-            traversal.span = traversal.span.to(step.span());
-            traversal.steps.push(step);
+            span = span.to(step.span());
+            steps.push(step);
         }
-        Some(traversal)
+        Some(Traversal::new(root, steps, span))
     }
 
-    fn plain_attribute(&mut self, traversal: &Traversal) -> Option<Step> {
+    fn plain_attribute(&mut self, so_far: Span) -> Option<Step> {
         let dot = self.bump();
         let dot = self.span(dot);
         match self.kind() {
@@ -44,12 +45,12 @@ impl Parser<'_> {
                 let token = self.bump();
                 Some(Step::Attribute { name: self.name_of(token), span: dot.to(self.span(token)) })
             }
-            TokenKind::Star => self.broken("Attribute name required", "No splat can be used here.", traversal),
-            _ => self.broken("Attribute name required", "After a dot comes a name.", traversal),
+            TokenKind::Star => self.broken("Attribute name required", "No splat can be used here.", so_far),
+            _ => self.broken("Attribute name required", "After a dot comes a name.", so_far),
         }
     }
 
-    fn plain_index(&mut self, traversal: &Traversal) -> Option<Step> {
+    fn plain_index(&mut self, so_far: Span) -> Option<Step> {
         let open = self.bump();
         let open = self.span(open);
         let key = match self.kind() {
@@ -65,21 +66,21 @@ impl Parser<'_> {
                 }
                 LiteralKey::String(text)
             }
-            TokenKind::Star => return self.broken("Attribute name required", "No splat can be used here.", traversal),
+            TokenKind::Star => return self.broken("Attribute name required", "No splat can be used here.", so_far),
             _ => {
                 let detail = "Only a number or a string in quotes can be an index here.";
-                return self.broken("Index value required", detail, traversal);
+                return self.broken("Index value required", detail, so_far);
             }
         };
         if self.accept(TokenKind::CloseBracket).is_none() {
-            return self.broken("Unclosed index brackets", "A closing bracket must follow after the index.", traversal);
+            return self.broken("Unclosed index brackets", "A closing bracket must follow after the index.", so_far);
         }
         Some(Step::Index { key, span: open.to(self.last_span()) })
     }
 
-    fn broken(&mut self, summary: &str, detail: &str, traversal: &Traversal) -> Option<Step> {
+    fn broken(&mut self, summary: &str, detail: &str, so_far: Span) -> Option<Step> {
         let found: Span = self.span(self.at);
-        self.syntax_error(Diagnostic::error(summary, detail).at(found).within(traversal.span.to(found)));
+        self.syntax_error(Diagnostic::error(summary, detail).at(found).within(so_far.to(found)));
         None
     }
 }

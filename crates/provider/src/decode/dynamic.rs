@@ -45,7 +45,7 @@ impl Reader {
             return None;
         }
         let for_each = content.get("for_each")?.expression.clone();
-        self.note_references(&for_each);
+        self.check_references(&for_each);
         let iterator = match content.get("iterator") {
             None => kind.clone(),
             Some(argument) => self.iterator_name(&argument.expression)?,
@@ -91,7 +91,7 @@ impl Reader {
         let detail = format!("Blocks of type \"{kind}\" require 1 label.");
         match expression.as_list() {
             Some([label]) => {
-                self.note_references(label);
+                self.check_references(label);
                 Some(label.clone())
             }
             Some([_, extra, ..]) => {

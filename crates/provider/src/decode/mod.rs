@@ -9,18 +9,17 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::Body;
-use groma_lang::{Referenced, Scope};
+use groma_lang::Scope;
 use groma_value::{Path, Value};
 
 use crate::Block;
 
 /// Reads one block by its schema.
 ///
-/// Whatever does not depend on the instance is done once: the structure is checked, the references are gathered. What
+/// Whatever does not depend on the instance is done once: the structure and the form of the references are checked. What
 /// remains for each instance is to evaluate the expressions and convert the results.
 pub struct BodyDecoder {
     node: structure::Node,
-    references: Vec<Referenced>,
     span: Span,
 }
 
@@ -31,12 +30,7 @@ impl BodyDecoder {
         let mut reader = structure::Reader::new();
         let node = reader.node(body, block);
         let span = body.missing_item_span();
-        (Self { node, references: reader.references, span }, reader.diagnostics)
-    }
-
-    /// Everything that its expressions refer to, in the order of the slots; iterators of dynamic blocks apart.
-    pub fn references(&self) -> &[Referenced] {
-        &self.references
+        (Self { node, span }, reader.diagnostics)
     }
 
     /// The value in `scope`: arguments that are not set are null, what is set is converted to the schema's type (LC-02).

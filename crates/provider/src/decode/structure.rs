@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Body, BodySchema, Content, Expression, Label};
-use groma_lang::{Referenced, for_each_traversal, parse_reference};
+use groma_lang::{Binding, for_each_traversal, parse_reference};
 use groma_value::Type;
 
 use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting, Use};
@@ -46,7 +46,6 @@ pub(super) enum Entry {
 
 /// What is gathered while the structure is read.
 pub(super) struct Reader {
-    pub(super) references: Vec<Referenced>,
     pub(super) diagnostics: Diagnostics,
     /// The iterators of the dynamic blocks around the current place.
     pub(super) iterators: Vec<Name>,
@@ -54,7 +53,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { references: Vec::new(), diagnostics: Diagnostics::new(), iterators: Vec::new() }
+        Self { diagnostics: Diagnostics::new(), iterators: Vec::new() }
     }
 
     /// Reads `body` as a block of the schema `block`.
@@ -67,7 +66,7 @@ impl Reader {
             let entries = entries.remove(&position).unwrap_or_default();
             let found = match (content.get(&slot.name), &slot.item) {
                 (Some(argument), Item::Attribute(_)) => {
-                    self.note_references(&argument.expression);
+                    self.check_references(&argument.expression);
                     Some(SlotNode::Argument(argument.expression.clone()))
                 }
                 (_, Item::Block(nested)) if !entries.is_empty() || nested.min() > 0 => {
@@ -120,17 +119,15 @@ impl Reader {
         entries
     }
 
-    /// Notes what `expression` refers to, iterators of dynamic blocks apart.
-    pub(super) fn note_references(&mut self, expression: &Expression) {
-        let Self { references, diagnostics, iterators } = self;
+    /// Reports references in `expression` that cannot be meant, iterators of dynamic blocks apart.
+    pub(super) fn check_references(&mut self, expression: &Expression) {
+        let Self { diagnostics, iterators } = self;
         for_each_traversal(expression, &mut |traversal| {
-            if iterators.contains(&traversal.root.name) {
+            // What was found to mean something has the form of a reference.
+            if Binding::of(traversal).is_some() || iterators.contains(&traversal.root.name) {
                 return;
             }
-            match parse_reference(traversal) {
-                Ok(reference) => references.push(reference),
-                Err(problem) => diagnostics.push(problem),
-            }
+            diagnostics.append(parse_reference(traversal).err());
         });
     }
 

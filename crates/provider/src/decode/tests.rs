@@ -32,7 +32,6 @@ struct Decoded {
     value: Value,
     /// `Summary: detail` with the text at fault in front.
     problems: Vec<String>,
-    references: Vec<String>,
     decoder: BodyDecoder,
     sources: Arc<Sources>,
 }
@@ -54,8 +53,7 @@ fn decode_with(block: &Arc<Block>, text: &str, variables: Vec<(&str, Value)>) ->
         format!("{text} | {}: {}", problem.summary, problem.detail)
     };
     let problems = problems.iter().map(shown).collect();
-    let references = decoder.references().iter().map(|reference| reference.target.to_string()).collect();
-    Decoded { value, problems, references, decoder, sources }
+    Decoded { value, problems, decoder, sources }
 }
 
 fn decode(text: &str) -> Decoded {
@@ -103,7 +101,6 @@ fn lc_02_what_comes_from_unknown_is_unknown_of_its_type() {
     assert_eq!(decoded.problems, Vec::<String>::new());
     assert_eq!(at(&decoded.value, "count_of"), Value::unknown(Type::Number));
     assert_eq!(at(&decoded.value, "any"), Value::unknown(Type::String));
-    assert_eq!(decoded.references, ["var.x", "var.x"]);
 }
 
 #[test]
@@ -170,10 +167,10 @@ fn dynamic_blocks_make_blocks() {
         rule { port = 1 }
         dynamic "rule" {
           for_each = var.ports
-          iterator = each_port
+          iterator = data # as a reference "data.value" is no good
           content {
-            port = each_port.value
-            note = "${each_port.key}:${var.suffix}"
+            port = data.value
+            note = "${data.key}:${var.suffix}"
           }
         }
         dynamic "by_key" {
@@ -193,7 +190,6 @@ fn dynamic_blocks_make_blocks() {
     assert_eq!(at(&decoded.value, "rule.1.port"), Value::number(2));
     assert_eq!(at(&decoded.value, "rule.1.note"), s("0:s"));
     assert_eq!(at(&decoded.value, "by_key.y.port"), Value::number(9));
-    assert_eq!(decoded.references, ["var.ports", "var.suffix"], "iterators are no references");
 }
 
 #[test]
