@@ -204,7 +204,7 @@ fn write_type(out: &mut String, ty: &Type, indent: usize) {
     let nested = |out: &mut String, name: &str, element: &Type| {
         out.push_str(name);
         out.push('(');
-        if element.is_primitive() || *element == Type::Dynamic {
+        if !matches!(element, Type::Object(_) | Type::Tuple(_)) {
             write_type(out, element, indent);
         } else {
             new_line(out, indent + 4);

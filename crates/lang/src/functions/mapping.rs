@@ -266,12 +266,12 @@ fn transpose(arguments: &Arguments<'_>) -> Outcome {
     let mut transposed: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
     for (key, list) in entries(&map) {
         let Some(elements) = list.as_slice() else {
-            return Err(FunctionError::argument(0, format!("the list of {} is null", crate::console::quoted(&key))));
+            return Err(FunctionError::new(format!("the list of {} is null", crate::console::quoted(&key))));
         };
         for (index, element) in elements.iter().enumerate() {
             let Some(text) = element.as_name() else {
                 let key = crate::console::quoted(&key);
-                return Err(FunctionError::argument(0, format!("the element [{key}][{index}] is null")));
+                return Err(FunctionError::new(format!("the element [{key}][{index}] is null")));
             };
             transposed.entry(text.clone()).or_default().push(key.clone());
         }

@@ -5,6 +5,9 @@ use groma_value::{Number, Type, Value};
 use super::cidr::{Address, Block, Family, Ordinal, parse_address, parse_block};
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter, whole};
 
+/// How much longer than its block's `cidrsubnets` makes a prefix.
+const MOST_NEW_BITS: u32 = 32;
+
 pub(super) fn functions() -> Vec<Function> {
     let number = Parameter::number;
     let of_block = |name, result, body| Function::fixed(name, result, body).takes(Parameter::text("prefix"));
@@ -52,7 +55,7 @@ fn cidrsubnet(arguments: &Arguments<'_>) -> Outcome {
     let new_bits = arguments.integer(1)?;
     let number = ordinal(&arguments.number(2))?;
     if number.from_end {
-        return Err(FunctionError::argument(2, "must not be negative: subnets are numbered from 0"));
+        return Err(FunctionError::new("the number of a subnet must not be negative: subnets are numbered from 0"));
     }
     let block = block(arguments)?;
     let new_bits = u32::try_from(new_bits)
@@ -74,6 +77,9 @@ fn cidrsubnets(arguments: &Arguments<'_>) -> Outcome {
         };
         if extension == 0 {
             return Err(problem("must extend prefix by at least one bit".to_owned()));
+        }
+        if extension > MOST_NEW_BITS {
+            return Err(problem(format!("may not extend prefix by more than {MOST_NEW_BITS} bits")));
         }
         let length = block.length + extension;
         if length > bits {

@@ -35,7 +35,7 @@ pub(super) fn functions() -> Vec<Function> {
             .takes_more(Parameter::any("vals").accepting(Accepts::ANY_UNMARKED)),
         Function::fixed("contains", Type::Bool, contains)
             .takes(Parameter::any("list"))
-            .takes(Parameter::any("value").accepting(Accepts::NULL)),
+            .takes(Parameter::any("value")),
         Function::fixed("index", Type::Number, index).takes(Parameter::any("list")).takes(Parameter::any("value")),
         Function::inferred("matchkeys", matchkeys_type, matchkeys)
             .takes(Parameter::new("values", list()))
