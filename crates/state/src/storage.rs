@@ -108,7 +108,10 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
         return storage.sync();
     };
     storage.write_at(&[UNFINISHED], 0)?;
-    storage.sync()?;
+    // Where there was nothing, nothing old can be mixed with the new.
+    if storage.length()? > 1 {
+        storage.sync()?;
+    }
     let mut offset = 0;
     for part in parts {
         let skipped = usize::from(offset == 0 && !part.is_empty());
@@ -123,6 +126,12 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
 
 /// What a file begins with while its content is replaced: no JSON begins so.
 const UNFINISHED: u8 = b'#';
+
+/// Whether a content was being replaced when the process or the machine stopped. A machine may stop before the first part
+/// of a new file has reached the disk, and leave zeros there.
+pub(crate) fn is_unfinished(content: &[u8]) -> bool {
+    matches!(content.first(), Some(&(UNFINISHED | 0)))
+}
 
 #[cfg(unix)]
 mod platform {

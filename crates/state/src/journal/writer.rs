@@ -39,6 +39,8 @@ struct Writer {
     buffer: Vec<u8>,
     known: Known,
     under_way: HashSet<Place, RandomState>,
+    /// Whether a record could not be written.
+    lacks_records: bool,
 }
 
 #[derive(Default)]
@@ -132,6 +134,7 @@ impl Journal {
                 buffer: Vec::new(),
                 known: Known::default(),
                 under_way,
+                lacks_records: false,
             }),
         }
     }
@@ -237,6 +240,17 @@ impl Journal {
         self.syncing.now().map_err(|error| self.failure("write", &error))
     }
 
+    /// Notes what else is in a state of which every object was noted, and waits until all of it is on the disk; says
+    /// whether that worked, which it does not where an object is missing.
+    pub(crate) fn complete(&self, state: &State) -> Result<bool, StateError> {
+        if self.lock().lacks_records {
+            return Ok(false);
+        }
+        self.outputs(state)?;
+        self.sync()?;
+        Ok(true)
+    }
+
     /// Notes a whole state file that is about to be written, and waits until it is on the disk.
     pub(crate) fn snapshot(&self, lineage: &str, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
         let head = record::encode_snapshot_head(lineage, serial);
@@ -280,6 +294,7 @@ impl Journal {
             Err(error) => {
                 writer.end = start;
                 writer.window = None;
+                writer.lacks_records = true;
                 // Best effort: a torn record at the end is passed over when reading, and written over by the next one.
                 let _ = self.storage.set_length(start);
                 Err(self.failure("write", &error))
@@ -290,6 +305,12 @@ impl Journal {
     /// Gives back what was reserved for records to come.
     pub(crate) fn trim(&self) {
         self.lock().trim(&*self.storage);
+    }
+
+    /// As if a record could not have been written.
+    #[cfg(test)]
+    pub(crate) fn fail_once(&self) {
+        self.lock().lacks_records = true;
     }
 
     fn failure(&self, action: &str, error: &io::Error) -> StateError {

@@ -199,7 +199,11 @@ impl LocalStore {
         }
         state.serial = self.disk.serial + 1;
         self.back_up(&*file)?;
-        self.write_content(&file, &state.lineage, state.serial, &[&new.head(state.serial), &new.rest])?;
+        let content = [&*new.head(state.serial), &new.rest];
+        match self.is_told_by_journal(state)? {
+            true => self.fill(&file, state.serial, &content)?,
+            false => self.write_content(&file, &state.lineage, state.serial, &content)?,
+        }
         self.retire_journal(&state.lineage)?;
         Ok(Saved::Written(state.serial))
     }
@@ -320,6 +324,21 @@ impl LocalStore {
         }
         journal.snapshot(lineage, serial, parts)?;
         self.journal = Some(journal);
+        self.fill(file, serial, parts)
+    }
+
+    /// Whether the journal says all that is in the first state of a line, and has it on the disk: then the new content
+    /// need not be noted as a whole.
+    fn is_told_by_journal(&self, state: &State) -> Result<bool, StateError> {
+        let is_first = self.disk.from_nothing && self.disk.content.0 == 0 && !self.disk.is_elsewhere;
+        match self.journal.as_ref().filter(|_| is_first) {
+            Some(journal) => journal.complete(state),
+            None => Ok(false),
+        }
+    }
+
+    /// Puts a new content into the file, once it is safe in the journal.
+    fn fill(&mut self, file: &File, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
         make_private(file);
         replace_content(file, parts).map_err(|error| {
             StateError::io("write", &self.paths.write, &error)

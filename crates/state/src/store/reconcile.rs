@@ -9,6 +9,7 @@ use crate::error::StateError;
 use crate::file;
 use crate::journal::{Begin, Recovered, Snapshot};
 use crate::model::State;
+use crate::storage::is_unfinished;
 
 /// What is known after looking at both.
 #[derive(Debug, Default)]
@@ -64,6 +65,13 @@ pub(super) fn reconcile(path: &Path, bytes: &[u8], journal: Option<Recovered>) -
         (Ok(Some(state)), Some(_)) if state.serial != journal.header.serial => fold_all(Some(state), journal)?,
         (Ok(_), Some(snapshot)) => restore(snapshot, journal, Diagnostics::new())?,
         (Ok(state), None) => fold_all(state, journal)?,
+        // The first state of all is in the journal object by object.
+        (Err(_), None) if journal.header.from_nothing && is_unfinished(bytes) => {
+            let reconciled = fold_all(None, journal)?;
+            let mut warnings = Diagnostics::from(half_written(path));
+            warnings.append(reconciled.warnings);
+            Reconciled { repair: Repair::Write, warnings, ..reconciled }
+        }
         (Err(_), Some(snapshot)) => restore(snapshot, journal, half_written(path).into())?,
         (Err(error), None) => return Err(error.in_file(path)),
     };

@@ -346,6 +346,59 @@ fn whatever_byte_the_saving_was_killed_at_the_next_run_has_the_new_state() {
     assert!(open_error_of(&damaged).detail.contains("syntax error"), "without the journal it is damaged");
 }
 
+#[test]
+fn whatever_byte_the_first_saving_was_killed_at_the_next_run_has_the_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(directory.path());
+    let mut state = State::default();
+    let journal = store.begin_run(&mut state).unwrap();
+    for (text, id) in [("x.a", "a"), ("x.b", "b")] {
+        journal.finished(&address(text), None, &provider(), None, Outcome::Present(object(id))).unwrap();
+        state.insert(&address(text), None, &provider(), object(id));
+    }
+    let value = groma_value::Value::string("v");
+    let output = crate::OutputValue { ty: value.ty(), value, sensitive: false, deprecated: None };
+    state.outputs.insert("o".into(), output.clone());
+    assert!(journal.complete(&state).unwrap());
+    let noted = fs::read(store.paths().journal()).unwrap();
+    state.serial = 1;
+    let new = file::write(&state);
+    for done in 0..=new.len() {
+        let mut half = if done == 0 { Vec::new() } else { vec![b'#'] };
+        half.extend(new.get(1..done).unwrap_or_default());
+        let killed = tempfile::tempdir().unwrap();
+        fs::write(state_file(killed.path()), &half).unwrap();
+        fs::write(paths(killed.path()).journal(), &noted).unwrap();
+        if done % 50 > 1 && done < new.len() {
+            let found = reconcile(Path::new("terraform.tfstate"), &half, recover(&noted).unwrap()).unwrap();
+            assert_eq!(objects(&found.state.unwrap()), ["x.a a", "x.b b"], "{done}");
+            continue;
+        }
+        let (store, opened) = open(killed.path());
+        let found = opened.state.unwrap();
+        assert_eq!(objects(&found), ["x.a a", "x.b b"], "{done}");
+        assert_eq!(found.outputs.get("o"), Some(&output), "{done}");
+        assert_eq!((found.lineage, found.serial), (state.lineage.clone(), 1), "{done}");
+        assert_eq!(opened.warnings.is_empty(), done == 0, "{done}");
+        drop(store);
+        assert_eq!(on_disk(killed.path()).serial, 1, "{done}");
+    }
+}
+
+#[test]
+fn the_first_state_is_noted_as_a_whole_if_an_object_could_not_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(directory.path());
+    let mut state = State::default();
+    let journal = store.begin_run(&mut state).unwrap();
+    state.insert(&address("x.a"), None, &provider(), object("a"));
+    assert!(journal.complete(&state).unwrap(), "nothing failed");
+    journal.fail_once();
+    assert!(!journal.complete(&state).unwrap());
+    store.save(&mut state).unwrap();
+    assert_eq!(objects(&on_disk(directory.path())), ["x.a a"]);
+}
+
 fn open_error_of(state: &[u8]) -> crate::StateError {
     let directory = tempfile::tempdir().unwrap();
     fs::write(state_file(directory.path()), state).unwrap();
