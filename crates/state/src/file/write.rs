@@ -1,16 +1,19 @@
 //! From a [`State`] to the file's bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use groma_address::{AbsResource, InstanceKey, Mode, ModuleInstance, Name};
+use foldhash::fast::RandomState;
+use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode, ModuleInstance, Name};
 use groma_value::Path;
 
 use super::{FORMAT_VERSION, paths};
 use crate::json::{new_line, write_indented, write_string};
 use crate::model::{CheckResult, CheckStatus, OutputValue, ResourceEntry, State};
-use crate::object::{ObjectRecord, ObjectStatus, text_parts};
+use crate::object::{Dependencies, ObjectRecord, ObjectStatus, text_parts};
 
 /// The file's bytes for a state, as Terraform 1.15 writes them.
 pub fn write(state: &State) -> Vec<u8> {
@@ -207,15 +210,68 @@ fn write_resources(state: &State, out: &mut Vec<u8>) {
     }
     modules.sort_by(|(_, one, _), (_, other, _)| one.cmp(other));
     let mut list = Members::array(out, 1);
+    let mut lines = DependencyLines::default();
+    let mut provider = (None, String::new());
     for (_, module, resources) in &modules {
         for (address, entry) in resources {
-            write_resource(module, address, entry, list.next());
+            if provider.0.is_none_or(|last| !Arc::ptr_eq(last, &entry.provider)) {
+                provider = (Some(&entry.provider), entry.provider.to_string());
+            }
+            write_resource(module, (address, &provider.1), entry, &mut lines, list.next());
         }
     }
     list.finish();
 }
 
-fn write_resource(module: &str, address: &AbsResource, entry: &ResourceEntry, out: &mut Vec<u8>) {
+/// What a file says about each dependency, made once for all the lists that it is in: the same resources are in many
+/// lists, and a list may belong to many objects.
+#[derive(Default)]
+struct DependencyLines {
+    text: Vec<u8>,
+    /// By where the resource is in memory, where it stays while a state is written.
+    known: HashMap<usize, Range<usize>, RandomState>,
+}
+
+/// How deep the list of an object's dependencies is in the file.
+const DEPENDENCIES_DEPTH: usize = 5;
+
+impl DependencyLines {
+    /// Appends the list.
+    fn write(&mut self, dependencies: &Dependencies, out: &mut Vec<u8>) {
+        let mut before = b'[';
+        for dependency in dependencies {
+            out.push(before);
+            before = b',';
+            let place = Arc::as_ptr(dependency).addr();
+            let range = match self.known.get(&place) {
+                Some(range) => range.clone(),
+                None => self.make(place, dependency),
+            };
+            out.extend_from_slice(&self.text[range]);
+        }
+        new_line(DEPENDENCIES_DEPTH, out);
+        out.push(b']');
+    }
+
+    fn make(&mut self, place: usize, dependency: &ConfigResource) -> Range<usize> {
+        let start = self.text.len();
+        new_line(DEPENDENCIES_DEPTH + 1, &mut self.text);
+        self.text.push(b'"');
+        // Names and dots need no escapes.
+        text_parts(dependency).for_each(|part| self.text.extend_from_slice(part.as_bytes()));
+        self.text.push(b'"');
+        self.known.insert(place, start..self.text.len());
+        start..self.text.len()
+    }
+}
+
+fn write_resource(
+    module: &str,
+    (address, provider): (&AbsResource, &str),
+    entry: &ResourceEntry,
+    lines: &mut DependencyLines,
+    out: &mut Vec<u8>,
+) {
     let resource = &address.resource;
     let mut members = Members::object(out, 2);
     if !module.is_empty() {
@@ -227,22 +283,27 @@ fn write_resource(module: &str, address: &AbsResource, entry: &ResourceEntry, ou
     let has_own_provider = |object: &ObjectRecord| object.foreign.as_ref().is_some_and(|keys| keys.provider.is_some());
     let by_instance = entry.instances().any(|(_, record)| record.current.as_deref().is_some_and(has_own_provider));
     if !by_instance {
-        members.string("provider", &entry.provider.to_string());
+        members.string("provider", provider);
     }
     let mut instances = Members::array(members.member("instances"), 3);
     for (key, record) in entry.instances() {
         if let Some(object) = &record.current {
-            write_object(key, None, object, instances.next());
+            write_object((key, None), object, lines, instances.next());
         }
         for (deposed, object) in &record.deposed {
-            write_object(key, Some(deposed.as_str()), object, instances.next());
+            write_object((key, Some(deposed.as_str())), object, lines, instances.next());
         }
     }
     instances.finish();
     members.finish();
 }
 
-fn write_object(key: &InstanceKey, deposed: Option<&str>, object: &ObjectRecord, out: &mut Vec<u8>) {
+fn write_object(
+    (key, deposed): (&InstanceKey, Option<&str>),
+    object: &ObjectRecord,
+    lines: &mut DependencyLines,
+    out: &mut Vec<u8>,
+) {
     let mut members = Members::object(out, 4);
     match key {
         InstanceKey::None => {}
@@ -279,15 +340,7 @@ fn write_object(key: &InstanceKey, deposed: Option<&str>, object: &ObjectRecord,
         members.string("private", &STANDARD.encode(&object.private));
     }
     if !object.dependencies.is_empty() {
-        let mut list = Members::array(members.member("dependencies"), 5);
-        for dependency in &object.dependencies {
-            // Names and dots need no escapes.
-            let out = list.next();
-            out.push(b'"');
-            text_parts(dependency).for_each(|part| out.extend_from_slice(part.as_bytes()));
-            out.push(b'"');
-        }
-        list.finish();
+        lines.write(&object.dependencies, members.member("dependencies"));
     }
     if let Some(depends_on) = foreign.and_then(|keys| keys.depends_on.as_deref()) {
         members.raw("depends_on", depends_on);
