@@ -24,6 +24,8 @@ pub enum Parsed {
     Help(String),
     /// To print help because nothing was asked for.
     Usage(String),
+    /// To print help because a group of commands was named, and none of them.
+    Group(String),
 }
 
 /// Parses `arguments` (without the name of the program); texts speak of `program`.
@@ -43,6 +45,9 @@ pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'
             Ok(Parsed::Run { directory: invocation.directory, arguments: Box::new(arguments) })
         }
         Err(problem) => match problem.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !nothing_asked => {
+                Ok(Parsed::Group(with_one_dash(&problem.render().to_string())))
+            }
             ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 let text = with_one_dash(&problem.render().to_string());
                 Ok(if nothing_asked { Parsed::Usage(text) } else { Parsed::Help(text) })

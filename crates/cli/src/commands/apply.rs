@@ -238,6 +238,9 @@ fn from_file(
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let plan = run.load(&saved.plan, saved.state)?;
+    if let Some(stream) = context.messages() {
+        stream.planned_changes(&plan);
+    }
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
     }

@@ -21,6 +21,8 @@ pub(super) enum Empty {
     NoPlan,
     /// A mistake of somebody who wants to apply.
     NoApply,
+    /// A mistake: the command is about what the configuration says.
+    Nothing,
 }
 
 /// The configuration with the warnings about it.
@@ -31,6 +33,11 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
     }
     match empty {
         Empty::Fine => load_files(context, &MemoryFiles::new().with("main.tf", "")),
+        Empty::Nothing => Err(fail(
+            "No configuration files",
+            "There is no configuration file (.tf) in this directory, so there is nothing to look at. Change to the \
+             directory that has the configuration.",
+        )),
         Empty::NoPlan => Err(fail(
             "No configuration files",
             "There is no configuration file (.tf) in this directory, so the plan would be to destroy everything in \

@@ -56,13 +56,15 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let telling = Telling::of(&arguments);
     let parsed = match parse(program, arguments, &variable) {
         Ok(parsed) => parsed,
-        Err(problem) => return misused(program, &environment, problem),
+        Err(problem) => return misused(program, &environment, problem, telling),
     };
     let (directory, arguments) = match parsed {
         Parsed::Run { directory, arguments } => (directory, arguments),
         Parsed::Help(text) => return tell(std::io::stdout(), text.trim_end(), 0),
+        Parsed::Group(text) => return tell(std::io::stdout(), text.trim_end(), 1),
         Parsed::Usage(text) => return tell(std::io::stdout(), text.trim_end(), 127),
     };
     let original = std::env::current_dir().unwrap_or_default();
@@ -136,12 +138,35 @@ fn tell(mut out: impl Write, text: &str, exit: u8) -> u8 {
     exit
 }
 
-fn misused(program: &str, environment: &[(String, String)], problem: UsageError) -> u8 {
+/// How mistakes on the command line are told.
+#[derive(Clone, Copy)]
+enum Telling {
+    Text,
+    Messages,
+}
+
+impl Telling {
+    /// As the command would tell everything else.
+    fn of(arguments: &[OsString]) -> Self {
+        let command = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+        let streams = ["plan", "apply", "destroy", "refresh", "init"];
+        let is_json = |word: &OsString| ["-json", "--json", "-json=true", "--json=true"].iter().any(|flag| word == flag);
+        match command.is_some_and(|command| streams.iter().any(|name| command == name)) && arguments.iter().any(is_json) {
+            true => Self::Messages,
+            false => Self::Text,
+        }
+    }
+}
+
+fn misused(program: &str, environment: &[(String, String)], problem: UsageError, telling: Telling) -> u8 {
     match problem {
         UsageError::Bare(text) => return tell(std::io::stderr(), &format!("{text}\n"), 1),
         UsageError::Diagnostic(diagnostic) => {
             let settings = Settings::of(environment, chosen_workspace);
-            let context = Context::new(program, settings, std::path::PathBuf::new());
+            let mut context = Context::new(program, settings, std::path::PathBuf::new());
+            if let Telling::Messages = telling {
+                context.speak_json().version(TERRAFORM_VERSION);
+            }
             context.show(&Diagnostics::from(*diagnostic));
         }
     }

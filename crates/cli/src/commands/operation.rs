@@ -159,6 +159,18 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     }
     let targets = parsed::<Target>(&planning.target, "target", &mut problems);
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", &mut problems);
+    for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {
+        problems.push(Diagnostic::error(
+            format!("Invalid force-replace address {:?}", address.to_string()),
+            "Only managed resources can be replaced.",
+        ));
+    }
+    if planning.parallelism < 0 {
+        problems.append(fail(
+            "Invalid parallelism value",
+            format!("-parallelism says how many operations may run at once; {} of them cannot.", planning.parallelism),
+        ));
+    }
     if mode != Mode::Normal && !replace.is_empty() {
         problems.append(fail(
             "Incompatible plan options",

@@ -21,7 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
         Some(ProvidersTask::Mirror(arguments)) => return provider_packages::mirror(context, arguments),
         None => {}
     }
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let (configuration, _) = load_directory(context, Empty::Nothing)?;
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     write_module(&configuration.root, "", &mut out);
     out.push('\n');

@@ -74,6 +74,12 @@ fn show_state_file(context: &Context, path: &Path, is_json: bool) -> Outcome {
             format!("{}: {problem}. Give the file of a saved plan or of a state.", path.display()),
         )
     })?;
+    if !matches!(bytes.iter().find(|byte| !byte.is_ascii_whitespace()), None | Some(b'{')) {
+        return Err(fail(
+            "Failed to read the given file as a state or plan file",
+            format!("{} is neither. Give the file of a saved plan or of a state.", path.display()),
+        ));
+    }
     let state = file::read(&bytes).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
     show_state(context, Some(&state), is_json)
 }

@@ -42,8 +42,9 @@ pub(super) fn values(
         .filter(|(name, variable)| variable.default.is_none() && !values.contains_key(*name))
         .map(|(name, _)| name.clone())
         .collect();
-    if missing == Missing::Ask && !absent.is_empty() && !diagnostics.has_errors() {
-        let answers = ask(context, root, &absent)?;
+    if missing == Missing::Ask && !absent.is_empty() {
+        // Nobody is asked for anything before the mistakes are mended, but all of them are told.
+        let answers = if diagnostics.has_errors() { Vec::new() } else { ask(context, root, &absent)? };
         if !answers.is_empty() {
             given.options.extend(answers);
             (values, diagnostics) = collect(&root.variables, &given, &context.sources, &disk);

@@ -115,10 +115,7 @@ impl Stream {
             let text = format!("{}: Drift detected ({name})", change.address);
             self.send(Message::new("resource_drift", text).with("change", change_json(change, Reasons::Hidden)));
         }
-        for change in plan.changes.iter().filter(|change| is_told(change)) {
-            let text = format!("{}: Plan to {}", change.address, action_name(change));
-            self.send(Message::new("planned_change", text).with("change", change_json(change, Reasons::Shown)));
-        }
+        self.planned_changes(plan);
         for invocation in &plan.invocations {
             let text = format!("planned action invocation: {}", invocation.action);
             self.send(Message::new("planned_action_invocation", text).with("invocation", invocation_json(invocation)));
@@ -126,6 +123,14 @@ impl Stream {
         self.counts(plan.counts(), Counted::Plan);
         if plan.mode != Mode::RefreshOnly || !plan.outputs.is_empty() {
             self.planned_outputs(&plan.outputs);
+        }
+    }
+
+    /// What is going to happen to each object.
+    pub fn planned_changes(&self, plan: &Plan) {
+        for change in plan.changes.iter().filter(|change| is_told(change)) {
+            let text = format!("{}: Plan to {}", change.address, action_name(change));
+            self.send(Message::new("planned_change", text).with("change", change_json(change, Reasons::Shown)));
         }
     }
 
