@@ -36,19 +36,24 @@ pub struct Circumstances {
 ///
 /// The value does not fit the schema or is not wholly known: a bug of ours, since answers of providers are checked.
 pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) -> Result<ObjectRecord, CodecError> {
-    let (plain, marks) = object.value.unmark_deep();
-    let text = json::to_json(&plain, schema.block.implied_type())?;
+    let (plain, marks) = match object.value.has_marks() {
+        true => object.value.unmark_deep(),
+        false => (object.value.clone(), PathMarks::default()),
+    };
+    let mut text = String::with_capacity(256);
+    json::write_json(&plain, schema.block.implied_type(), &mut text)?;
     let identity = match (&object.identity, &schema.identity) {
         (Some(identity), Some(of)) if !identity.is_null() => {
-            let text = json::to_json(identity, &of.implied_type())?;
-            Some(Arc::new(Identity { schema_version: of.version, json: Some(AttributesJson::new(into_text(text))) }))
+            let mut text = String::new();
+            json::write_json(identity, &of.implied_type(), &mut text)?;
+            Some(Arc::new(Identity { schema_version: of.version, json: Some(AttributesJson::compact(text)) }))
         }
         _ => None,
     };
     Ok(ObjectRecord {
         status: circumstances.status,
         schema_version: schema.version,
-        attributes: AttributesJson::new(into_text(text)),
+        attributes: AttributesJson::compact(text),
         sensitive_attributes: sensitive_paths(&marks),
         private: Arc::clone(&object.private),
         identity,
@@ -56,10 +61,6 @@ pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) ->
         create_before_destroy: circumstances.create_before_destroy,
         foreign: None,
     })
-}
-
-fn into_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_default()
 }
 
 fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
