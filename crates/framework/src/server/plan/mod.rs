@@ -2,8 +2,9 @@
 
 mod modifiers;
 mod prepare;
+mod prepared;
 
-pub(super) use modifiers::Change;
+pub(super) use prepared::Change;
 
 use groma_provider::{Answer, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics};
 
@@ -51,7 +52,7 @@ fn refused(request: PlanRequest, diagnostics: ProviderDiagnostics) -> PlanRespon
 fn finish(
     resource: &dyn Resource,
     request: &PlanRequest,
-    prepared: prepare::Prepared,
+    prepared: prepared::Prepared,
     response: ModifyPlanResponse,
 ) -> PlanResponse {
     let mut diagnostics = prepared.diagnostics;

@@ -1,18 +1,9 @@
 //! The plan modifiers of the attributes (FW-04, FW-05).
 
-use groma_value::Path;
-
-use super::prepare::Prepared;
+use super::prepared::{Change, Prepared};
 use crate::modifier::{ModifierRequest, ModifierResponse, Objects};
 use crate::rewrite::{Next, Trio, rewrite};
 use crate::{PrivateData, ResourceSchema};
-
-/// That a modifier changed a planned value.
-pub(in crate::server) struct Change {
-    pub(in crate::server) path: Path,
-    /// What the modifier does.
-    pub(in crate::server) description: String,
-}
 
 pub(super) fn run_modifiers(schema: &ResourceSchema, trio: Trio<'_>, private: &PrivateData, prepared: &mut Prepared) {
     let whole = Objects { config: trio.config, plan: trio.plan, state: trio.state };

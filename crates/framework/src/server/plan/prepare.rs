@@ -2,22 +2,14 @@
 
 use groma_provider::contract::without_write_only;
 use groma_provider::{Item, PlanRequest, ProviderDiagnostics};
-use groma_value::{Path, Value};
+use groma_value::Value;
 
-use super::modifiers::{Change, run_modifiers};
+use super::modifiers::run_modifiers;
+use super::prepared::Prepared;
 use crate::equality::keep_prior_form;
 use crate::rewrite::{Next, Trio, rewrite};
 use crate::schema::DefaultRequest;
 use crate::{PrivateData, ResourceSchema};
-
-/// A plan with everything done that the schema says.
-pub(super) struct Prepared {
-    pub(super) plan: Value,
-    pub(super) requires_replace: Vec<Path>,
-    /// Which modifier changed what, for the message about a plan that breaks the rules.
-    pub(super) changes: Vec<Change>,
-    pub(super) diagnostics: ProviderDiagnostics,
-}
 
 pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &PrivateData) -> Prepared {
     let mut prepared = Prepared {
