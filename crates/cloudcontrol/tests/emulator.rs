@@ -107,6 +107,23 @@ fn cc_61_updates_keep_to_the_schema() {
 }
 
 #[test]
+fn cc_60_what_somebody_else_did_is_still_there_when_the_file_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("objects");
+    let open = || Store::open(&path, Catalogue::shipped().clone(), Settings::default()).unwrap();
+    let (kept, gone) = (json!({"QueueName": "kept"}), json!({"QueueName": "gone"}));
+    let store = open();
+    let kept = create(&store, "AWS::SQS::Queue", &kept);
+    let gone = create(&store, "AWS::SQS::Queue", &gone);
+    store.patch("AWS::SQS::Queue", &kept, r#"[{"op":"add","path":"/VisibilityTimeout","value":77}]"#).unwrap();
+    store.delete("AWS::SQS::Queue", &gone).unwrap();
+    drop(store);
+    let store = open();
+    assert_eq!(get(&store, "AWS::SQS::Queue", &kept).unwrap()["VisibilityTimeout"], 77);
+    assert_eq!(get(&store, "AWS::SQS::Queue", &gone), Err(Fault::ResourceNotFound));
+}
+
+#[test]
 fn cc_61_a_client_token_starts_one_request() {
     let store = memory();
     let request = creation("AWS::EC2::VPC", &json!({"CidrBlock": "10.0.0.0/16"}), Some("token-1"));

@@ -51,6 +51,9 @@ pub enum Record {
         identifier: String,
         /// All its properties.
         model: Box<RawValue>,
+        /// When, in milliseconds since 1970: requests that ended before come first.
+        #[serde(default)]
+        at: u64,
     },
     /// An object removed outside of any request.
     Remove {
@@ -60,6 +63,9 @@ pub enum Record {
         type_name: String,
         /// Its identifier.
         identifier: String,
+        /// When, in milliseconds since 1970.
+        #[serde(default)]
+        at: u64,
     },
 }
 
@@ -189,11 +195,15 @@ impl Index {
             }
             Record::Request(request) => self.add_request(*request),
             Record::Cancel { token, at } => self.cancel(&token, at),
-            Record::Put { region, type_name, identifier, model } => {
+            Record::Put { region, type_name, identifier, model, at } => {
+                self.settle(at);
+                self.latest = self.latest.max(at);
                 let kind = Kind { region: region.into(), type_name: type_name.into() };
                 self.objects.entry(kind).or_default().insert(identifier.into(), model.get().into());
             }
-            Record::Remove { region, type_name, identifier } => {
+            Record::Remove { region, type_name, identifier, at } => {
+                self.settle(at);
+                self.latest = self.latest.max(at);
                 self.remove(&Kind { region: region.into(), type_name: type_name.into() }, &identifier);
             }
         }

@@ -203,6 +203,7 @@ impl Store {
                 type_name: type_name.to_string(),
                 identifier: identifier.to_owned(),
                 model: raw(&model)?,
+                at: turn.now,
             })?;
             view::strip(&schema.write_only, &mut model);
             Ok(model)
@@ -218,6 +219,7 @@ impl Store {
                 region: region.to_string(),
                 type_name: type_name.to_string(),
                 identifier: identifier.to_owned(),
+                at: turn.now,
             })
         })
     }

@@ -147,6 +147,31 @@ fn lc_32_p8_an_answer_may_only_be_put_off_when_that_is_allowed() {
 }
 
 #[test]
+fn pl_45_a_change_may_be_put_off_with_a_reason_where_the_client_can_take_it() {
+    let setup = Setup::new(|script| {
+        script.on_plan(|request, good| {
+            let allowed = request.client_capabilities.deferral_allowed;
+            PlanResponse { deferred: allowed.then_some(Deferred::ProviderConfigUnknown), ..good() }
+        })
+    });
+    for deferral_allowed in [true, false] {
+        let input = groma_provider::PlanInput {
+            purpose: PlanPurpose::Change,
+            prior: setup.null(),
+            config: setup.object([("name", s("a"))]),
+            private: groma_provider::Private::default(),
+            identity: None,
+            meta: Value::NULL,
+            capabilities: groma_provider::ClientCapabilities { deferral_allowed, ..Default::default() },
+        };
+        let (planned, diagnostics) = wait(setup.checked.plan(&setup.subject(), input));
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let expected = deferral_allowed.then_some(Deferred::ProviderConfigUnknown);
+        assert_eq!(planned.unwrap().deferred, expected, "the provider is told what the client can take");
+    }
+}
+
+#[test]
 fn lc_31_p9_identities_are_known_and_of_their_schema() {
     let id = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
     let identified = || {
