@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::protocol::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, EphemeralResponse,
-    FunctionError, FunctionSignature, ImportRequest, ImportResponse, InvokeActionRequest, MoveRequest, MoveResponse,
-    OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, RenewEphemeralRequest, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
-    UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, ImportRequest, ImportResponse,
+    InvokeActionRequest, ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest,
+    ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, TypeNames, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
 };
 use crate::{Answer, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;
@@ -221,6 +222,33 @@ pub trait Provider: Send + Sync {
     /// Does what an action stands for; its messages go to the request's `progress` as they come.
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::ready(unsupported("invoke_action", &request.type_name))
+    }
+
+    /// The schema of what objects of a resource type are searched by, where they can be listed.
+    ///
+    /// # Errors
+    ///
+    /// What kept the provider from answering.
+    fn list_schema(&self, type_name: &str) -> SchemaLookup {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// Checks what objects are searched by.
+    fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let _ = request;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Searches for objects, which go to the request's `found` as they come.
+    fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(unsupported("list_resource", &request.type_name))
+    }
+
+    /// Writes a configuration that manages an object as it is.
+    fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
+        let diagnostics = unsupported("generate_config", &request.type_name);
+        Answer::ready(GenerateConfigResponse { config: Value::DYNAMIC, diagnostics })
     }
 
     /// Calls a function.

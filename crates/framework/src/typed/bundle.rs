@@ -150,7 +150,7 @@ impl Definition for Bundled {
             resources: resources.keys().cloned().collect(),
             data_sources: data_sources.keys().cloned().collect(),
             ephemeral_resources: ephemeral.keys().cloned().collect(),
-            functions: Vec::new(),
+            ..TypeNames::default()
         }
     }
 

@@ -8,7 +8,7 @@ use groma_provider::{
 
 use super::methods;
 use super::schemas::Kind;
-use super::session::Session;
+use super::session::{More, Session};
 use crate::proto::v6;
 use crate::wire;
 
@@ -46,10 +46,13 @@ pub(super) async fn invoke(session: Arc<Session>, request: InvokeActionRequest) 
         client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
     };
     let mut problems = ProviderDiagnostics::new();
-    let take = |event: v6::invoke_action::Event| match event.r#type {
-        Some(Type::Progress(progress)) => (request.progress)(&progress.message),
-        Some(Type::Completed(completed)) => problems.extend(wire::diagnostics(completed.diagnostics)),
-        None => {}
+    let take = |event: v6::invoke_action::Event| {
+        match event.r#type {
+            Some(Type::Progress(progress)) => (request.progress)(&progress.message),
+            Some(Type::Completed(completed)) => problems.extend(wire::diagnostics(completed.diagnostics)),
+            None => {}
+        }
+        More::Wanted
     };
     session.stream(methods::INVOKE_ACTION, message, take).await?;
     Ok(problems)

@@ -67,6 +67,9 @@ methods! {
     RENEW_EPHEMERAL: renew_ephemeral_resource::Request => renew_ephemeral_resource::Response, "RenewEphemeralResource", "RenewEphemeralResource";
     CLOSE_EPHEMERAL: close_ephemeral_resource::Request => close_ephemeral_resource::Response, "CloseEphemeralResource", "CloseEphemeralResource";
     CALL_FUNCTION: call_function::Request => call_function::Response, "CallFunction", "CallFunction";
+    VALIDATE_LIST: validate_list_resource_config::Request => validate_list_resource_config::Response, "ValidateListResourceConfig", "ValidateListResourceConfig";
+    LIST: list_resource::Request => list_resource::Event, "ListResource", "ListResource";
+    GENERATE_CONFIG: generate_resource_config::Request => generate_resource_config::Response, "GenerateResourceConfig", "GenerateResourceConfig";
     VALIDATE_ACTION: validate_action_config::Request => validate_action_config::Response, "ValidateActionConfig", "ValidateActionConfig";
     PLAN_ACTION: plan_action::Request => plan_action::Response, "PlanAction", "PlanAction";
     INVOKE_ACTION: invoke_action::Request => invoke_action::Event, "InvokeAction", "InvokeAction";

@@ -3,6 +3,7 @@
 mod actions;
 mod cache;
 mod ephemeral;
+mod lists;
 mod methods;
 mod objects;
 mod remote;

@@ -249,7 +249,7 @@ pub(super) async fn read_data(session: Arc<Session>, request: ReadDataRequest) -
     Ok(ReadDataResponse { state, deferred: wire::deferred(response.deferred), diagnostics })
 }
 
-fn identity_type(schema: &Schema) -> Option<Type> {
+pub(super) fn identity_type(schema: &Schema) -> Option<Type> {
     schema.identity.as_ref().map(|identity| identity.implied_type())
 }
 
@@ -264,7 +264,7 @@ fn identity_message(
     }
 }
 
-fn identity_value(
+pub(super) fn identity_value(
     session: &Session,
     message: Option<&ResourceIdentityData>,
     ty: Option<&Type>,

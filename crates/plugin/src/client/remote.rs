@@ -12,7 +12,7 @@ use super::cache::SchemaCache;
 use super::running::{Beginning, Running, Start, not_started};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
-use super::{actions, ephemeral, methods, objects, runtime};
+use super::{actions, ephemeral, lists, methods, objects, runtime};
 use crate::proto::v6;
 use crate::transport::LogSink;
 use crate::wire;
@@ -252,6 +252,23 @@ impl Provider for Plugin {
 
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
         self.converse(|session| actions::invoke(session, request), |problems| problems)
+    }
+
+    fn list_schema(&self, type_name: &str) -> SchemaLookup {
+        self.lookup(Kind::List, type_name)
+    }
+
+    fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| lists::validate(session, request), |problems| problems)
+    }
+
+    fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| lists::list(session, request), |problems| problems)
+    }
+
+    fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
+        let otherwise = |diagnostics| GenerateConfigResponse { config: Value::DYNAMIC, diagnostics };
+        self.converse(|session| lists::generate(session, request), otherwise)
     }
 
     fn stop(&self) {

@@ -53,6 +53,7 @@ pub(super) enum Kind {
     Resource,
     Data,
     Ephemeral,
+    List,
     Action,
 }
 
@@ -106,6 +107,8 @@ impl Schemas {
             data_sources: names(&self.raw.data_sources),
             ephemeral_resources: names(&self.raw.ephemeral_resources),
             functions: names(&self.raw.functions),
+            lists: names(&self.raw.lists),
+            actions: names(&self.raw.actions),
         }
     }
 
@@ -120,6 +123,7 @@ impl Schemas {
             Kind::Resource => self.raw.resources.get(type_name),
             Kind::Data => self.raw.data_sources.get(type_name),
             Kind::Ephemeral => self.raw.ephemeral_resources.get(type_name),
+            Kind::List => self.raw.lists.get(type_name),
             Kind::Action => self.raw.actions.get(type_name).and_then(|action| action.schema.as_ref()),
         };
         let mut schema = bytes.map(|bytes| read(bytes, self.protocol, type_name)).transpose()?;

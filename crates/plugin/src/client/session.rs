@@ -26,6 +26,13 @@ pub(super) struct Session {
     schemas: Arc<Schemas>,
 }
 
+/// Whether more messages of a stream are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum More {
+    Wanted,
+    NotWanted,
+}
+
 impl Session {
     /// A session whose provider need not be asked what it declares.
     pub fn knowing(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
@@ -83,12 +90,12 @@ impl Session {
         }
     }
 
-    /// Calls the provider, which answers with many messages: each goes to `take` as it comes.
+    /// Calls the provider, which answers with many messages: each goes to `take` as it comes, until no more are wanted.
     pub async fn stream<Q, R>(
         &self,
         method: Method<Q, R>,
         request: Q,
-        mut take: impl FnMut(R),
+        mut take: impl FnMut(R) -> More,
     ) -> Result<(), ProviderDiagnostics>
     where
         Q: Message + 'static,
@@ -156,7 +163,7 @@ async fn listen<Q, R>(
     connection: &Connection,
     method: Method<Q, R>,
     request: Q,
-    take: &mut impl FnMut(R),
+    take: &mut impl FnMut(R) -> More,
 ) -> Result<(), Status>
 where
     Q: Message + 'static,
@@ -170,7 +177,9 @@ where
     let codec: ProstCodec<Q, R> = ProstCodec::default();
     let mut messages = client.server_streaming(Request::new(request), path, codec).await?.into_inner();
     while let Some(message) = messages.message().await? {
-        take(message);
+        if take(message) == More::NotWanted {
+            break;
+        }
     }
     Ok(())
 }

@@ -50,6 +50,14 @@ impl Adapter {
         there_is(self.provider.ephemeral_schema(name), "ephemeral resource type", name)
     }
 
+    pub fn action(&self, name: &str) -> Step<Arc<Schema>> {
+        there_is(self.provider.action_schema(name), "action", name)
+    }
+
+    pub fn list(&self, name: &str) -> Step<Arc<Schema>> {
+        there_is(self.provider.list_schema(name), "list resource type", name)
+    }
+
     /// The values of `provider_meta` in a request.
     pub fn meta(&self, message: Option<&v6::DynamicValue>) -> Step<Value> {
         match &self.own_schema()?.meta {

@@ -31,6 +31,7 @@ mod resources;
 mod run;
 mod schemas;
 mod services;
+mod streams;
 
 pub use log::log;
 pub use run::{ServeError, Served, serve, serve_below};

@@ -12,13 +12,16 @@ use crate::wire::{self, WireError};
 impl Adapter {
     pub fn get_metadata(&self) -> v6::get_metadata::Response {
         use v6::get_metadata::{
-            DataSourceMetadata, EphemeralResourceMetadata, FunctionMetadata, ResourceMetadata, Response,
+            ActionMetadata, DataSourceMetadata, EphemeralResourceMetadata, FunctionMetadata, ListResourceMetadata,
+            ResourceMetadata, Response,
         };
         let names = self.provider().type_names();
         let mut response = Response {
             data_sources: names.data_sources.iter().map(|name| DataSourceMetadata { type_name: text(name) }).collect(),
             resources: names.resources.iter().map(|name| ResourceMetadata { type_name: text(name) }).collect(),
             functions: names.functions.iter().map(|name| FunctionMetadata { name: text(name) }).collect(),
+            list_resources: names.lists.iter().map(|name| ListResourceMetadata { type_name: text(name) }).collect(),
+            actions: names.actions.iter().map(|name| ActionMetadata { type_name: text(name) }).collect(),
             ephemeral_resources: names
                 .ephemeral_resources
                 .iter()
@@ -49,6 +52,8 @@ impl Adapter {
             resource_schemas: all.resources,
             data_source_schemas: all.data_sources,
             ephemeral_resource_schemas: all.ephemeral,
+            list_resource_schemas: all.lists,
+            action_schemas: actions(all.actions, |schema| v6::ActionSchema { schema: Some(schema) }),
             server_capabilities: Some(all.capabilities),
             functions: self.functions(),
             ..Default::default()
@@ -71,6 +76,8 @@ impl Adapter {
             resource_schemas: all.resources,
             data_source_schemas: all.data_sources,
             ephemeral_resource_schemas: all.ephemeral,
+            list_resource_schemas: all.lists,
+            action_schemas: actions(all.actions, |schema| v5::ActionSchema { schema: Some(schema) }),
             server_capabilities: Some(all.capabilities),
             functions: self.functions(),
             ..Default::default()
@@ -123,6 +130,8 @@ impl Adapter {
             resources: each(&names.resources, &|name| self.provider().resource_schema(name))?,
             data_sources: each(&names.data_sources, &|name| self.provider().data_schema(name))?,
             ephemeral: each(&names.ephemeral_resources, &|name| self.provider().ephemeral_schema(name))?,
+            lists: each(&names.lists, &|name| self.provider().list_schema(name))?,
+            actions: each(&names.actions, &|name| self.provider().action_schema(name))?,
             capabilities: wire::server_capabilities_message(own.capabilities),
         })
     }
@@ -135,7 +144,14 @@ struct AllSchemas<M> {
     resources: HashMap<String, M>,
     data_sources: HashMap<String, M>,
     ephemeral: HashMap<String, M>,
+    lists: HashMap<String, M>,
+    actions: HashMap<String, M>,
     capabilities: v6::ServerCapabilities,
+}
+
+/// Schemas of actions have a message of their own around them.
+fn actions<M, A>(schemas: HashMap<String, M>, around: impl Fn(M) -> A) -> HashMap<String, A> {
+    schemas.into_iter().map(|(name, schema)| (name, around(schema))).collect()
 }
 
 fn text(name: &Name) -> String {

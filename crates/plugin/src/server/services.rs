@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use groma_provider::ProviderDiagnostics;
+use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::adapter::{Adapter, Step};
@@ -38,16 +39,20 @@ problematic!(
     apply_resource_change,
     close_ephemeral_resource,
     configure_provider,
+    generate_resource_config,
     import_resource_state,
     move_resource_state,
     open_ephemeral_resource,
+    plan_action,
     plan_resource_change,
     read_data_source,
     read_resource,
     upgrade_resource_identity,
     upgrade_resource_state,
+    validate_action_config,
     validate_data_resource_config,
     validate_ephemeral_resource_config,
+    validate_list_resource_config,
     validate_provider_config,
     validate_resource_config,
 );
@@ -64,8 +69,13 @@ fn only_problems<R: Problematic>(step: Step<ProviderDiagnostics>) -> R {
 async fn answered<R>(answer: impl Future<Output = R> + Send) -> Result<Response<R>, Status> {
     match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(response) => Ok(Response::new(response)),
-        Err(panic) => Err(Status::internal(format!("the provider's code panicked: {}", panic_text(&*panic)))),
+        Err(panic) => Err(panicked(&*panic)),
     }
+}
+
+/// What to answer when the provider's code panicked.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Status {
+    Status::internal(format!("the provider's code panicked: {}", panic_text(panic)))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
@@ -91,6 +101,20 @@ macro_rules! service {
                 let ($adapter, $message) = (&*self.0, request.into_inner());
                 answered(async move { $answer }).await
             })*
+
+            async fn list_resource(
+                &self,
+                request: Request<v6::list_resource::Request>,
+            ) -> Result<Response<BoxStream<v6::list_resource::Event>>, Status> {
+                Ok(Response::new(self.0.list_resource(request.into_inner())))
+            }
+
+            async fn invoke_action(
+                &self,
+                request: Request<v6::invoke_action::Request>,
+            ) -> Result<Response<BoxStream<v6::invoke_action::Event>>, Status> {
+                Ok(Response::new(self.0.invoke_action(request.into_inner())))
+            }
         }
     };
 }
@@ -138,6 +162,10 @@ services! {
         open_ephemeral_resource(open_ephemeral_resource) = |adapter, message| told(adapter.open(message).await);
         renew_ephemeral_resource(renew_ephemeral_resource) = |adapter, message| adapter.renew(message).await;
         close_ephemeral_resource(close_ephemeral_resource) = |adapter, message| only_problems(Ok(adapter.close(message).await));
+        generate_resource_config(generate_resource_config) = |adapter, message| told(adapter.generate_config(message).await);
+        validate_list_resource_config(validate_list_resource_config) = |adapter, message| only_problems(adapter.validate_list(message).await);
+        validate_action_config(validate_action_config) = |adapter, message| only_problems(adapter.validate_action(message).await);
+        plan_action(plan_action) = |adapter, message| told(adapter.plan_action(message).await);
         call_function(call_function) = |adapter, message| adapter.call(message).await;
     }
 }

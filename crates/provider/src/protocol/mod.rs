@@ -6,6 +6,7 @@
 mod action;
 mod ephemeral;
 mod function;
+mod list;
 mod resource;
 
 use std::sync::Arc;
@@ -15,6 +16,9 @@ pub use ephemeral::{
     CloseEphemeralRequest, EphemeralResponse, OpenEphemeralRequest, OpenEphemeralResponse, RenewEphemeralRequest,
 };
 pub use function::{CallFunctionRequest, FunctionError, FunctionSignature, Parameter};
+pub use list::{
+    GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListSink, ListWanted, Listed,
+};
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
     MoveResponse, PlanRequest, PlanResponse, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
@@ -50,6 +54,10 @@ pub struct TypeNames {
     pub ephemeral_resources: Vec<Name>,
     /// Functions.
     pub functions: Vec<Name>,
+    /// Resource types whose objects can be listed.
+    pub lists: Vec<Name>,
+    /// Actions.
+    pub actions: Vec<Name>,
 }
 
 /// What a provider can do beyond the base of the protocol.

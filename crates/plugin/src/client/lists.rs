@@ -1,0 +1,85 @@
+//! The calls about objects that nobody manages yet.
+
+use std::sync::Arc;
+
+use groma_provider::{
+    GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListWanted, Listed, ProviderDiagnostics,
+    Schema, ValidateRequest,
+};
+use groma_value::Value;
+
+use super::methods;
+use super::objects::{identity_type, identity_value};
+use super::schemas::Kind;
+use super::session::{More, Session};
+use crate::proto::v6;
+use crate::wire;
+
+type Outcome<T> = Result<T, ProviderDiagnostics>;
+
+pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::List, &request.type_name)?;
+    let message = v6::validate_list_resource_config::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        type_name: request.type_name.to_string(),
+        ..Default::default()
+    };
+    Ok(wire::diagnostics(session.call(methods::VALIDATE_LIST, message).await?.diagnostics))
+}
+
+pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::List, &request.type_name)?;
+    let resource = session.schema(Kind::Resource, &request.type_name)?;
+    let message = v6::list_resource::Request {
+        type_name: request.type_name.to_string(),
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        include_resource_object: request.detail == ListDetail::Objects,
+        limit: i64::try_from(request.limit).unwrap_or(i64::MAX),
+    };
+    let mut left = request.limit;
+    let mut problems = ProviderDiagnostics::new();
+    let take = |event: v6::list_resource::Event| match listed(&session, &resource, event) {
+        Ok(listed) => {
+            left = left.saturating_sub(u64::from(listed.identity.is_some()));
+            let ends = listed.diagnostics.has_errors() || left == 0;
+            let wanted = (request.found)(listed);
+            if ends || wanted == ListWanted::Enough { More::NotWanted } else { More::Wanted }
+        }
+        Err(unreadable) => {
+            problems.extend(unreadable);
+            More::NotWanted
+        }
+    };
+    if request.limit > 0 {
+        session.stream(methods::LIST, message, take).await?;
+    }
+    Ok(problems)
+}
+
+fn listed(session: &Session, resource: &Schema, event: v6::list_resource::Event) -> Outcome<Listed> {
+    let ty = resource.block.implied_type();
+    let identity = identity_type(resource);
+    let object = event.resource_object.as_ref().map(|object| session.decode(Some(object), ty)).transpose()?;
+    Ok(Listed {
+        identity: identity_value(session, event.identity.as_ref(), identity.as_ref())?,
+        display_name: event.display_name,
+        object,
+        diagnostics: wire::diagnostics(event.diagnostic),
+    })
+}
+
+pub(super) async fn generate(session: Arc<Session>, request: GenerateConfigRequest) -> Outcome<GenerateConfigResponse> {
+    let schema = session.schema(Kind::Resource, &request.type_name)?;
+    let ty = schema.block.implied_type();
+    let message = v6::generate_resource_config::Request {
+        state: session.encode(&request.state, ty)?,
+        type_name: request.type_name.to_string(),
+    };
+    let response = session.call(methods::GENERATE_CONFIG, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let config = match session.decode(response.config.as_ref(), ty) {
+        Err(_) if diagnostics.has_errors() => Value::null(ty.clone()),
+        decoded => decoded?,
+    };
+    Ok(GenerateConfigResponse { config, diagnostics })
+}
