@@ -12,12 +12,13 @@ use groma_plugin::server::{Served, serve_below};
 use groma_plugin::transport::{NoLog, Reattach};
 use groma_plugin::{Protocol, wire};
 use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, Attribute, Block, ClientCapabilities, Deferred, IdentityAttribute,
-    IdentityImport, IdentitySchema, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
-    MoveResponse, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanRequest, PlanResponse, Private,
-    Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse, Use,
-    ValidateRequest,
+    Answer, ApplyRequest, ApplyResponse, Attribute, Block, ClientCapabilities, Deferred, GenerateConfigRequest,
+    GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest, ImportResponse,
+    ImportTarget, ImportedResource, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, MoveRequest,
+    MoveResponse, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanActionRequest, PlanActionResponse,
+    PlanRequest, PlanResponse, Private, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames,
+    UpgradeRequest, UpgradeResponse, Use, ValidateRequest,
 };
 use groma_value::{Path, Type, Value};
 use proptest::collection::vec;
@@ -52,11 +53,20 @@ impl Provider for Echo {
     }
 
     fn type_names(&self) -> TypeNames {
-        TypeNames { resources: vec![TYPE.into()], data_sources: vec![TYPE.into()], ..Default::default() }
+        let all = || vec![TYPE.into()];
+        TypeNames { resources: all(), data_sources: all(), lists: all(), actions: all(), ..Default::default() }
     }
 
     fn resource_schema(&self, name: &str) -> SchemaLookup {
         Ok((name == TYPE).then(|| Arc::clone(&self.schema)))
+    }
+
+    fn list_schema(&self, name: &str) -> SchemaLookup {
+        self.data_schema(name)
+    }
+
+    fn action_schema(&self, name: &str) -> SchemaLookup {
+        self.data_schema(name)
     }
 
     fn data_schema(&self, name: &str) -> SchemaLookup {
@@ -128,6 +138,39 @@ impl Provider for Echo {
             target_identity: None,
             diagnostics,
         })
+    }
+
+    fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        let diagnostics = self.see(&request);
+        for number in 0..9 {
+            let object = (request.detail == ListDetail::Objects).then(|| self.schema.block.empty_value().clone());
+            let identity = Some(Value::object([("id", Value::string(number.to_string()))]));
+            let display_name = format!("number {number}");
+            let listed = Listed { identity, display_name, object, diagnostics: ProviderDiagnostics::new() };
+            if (request.found)(listed) == ListWanted::Enough {
+                break;
+            }
+        }
+        Answer::ready(diagnostics)
+    }
+
+    fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
+        let diagnostics = self.see(&request);
+        Answer::ready(GenerateConfigResponse { config: request.state, diagnostics })
+    }
+
+    fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
+        let diagnostics = self.see(&request);
+        Answer::ready(PlanActionResponse { deferred: Some(Deferred::ProviderConfigUnknown), diagnostics })
+    }
+
+    fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
+        if request.config.is_null() {
+            panic!("no configuration");
+        }
+        (request.progress)("half");
+        (request.progress)("done");
+        Answer::ready(ProviderDiagnostic::warning("Slow", "It took a while.").into())
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
@@ -402,6 +445,69 @@ fn lc_27_both_protocols_are_held_to_the_same_rules() {
         let (_, diagnostics) = runtime.block_on(checked.apply(&subject, input));
         let summaries: Vec<&str> = diagnostics.iter().map(|problem| &*problem.summary).collect();
         assert_eq!(summaries, ["Provider produced invalid identity"], "{protocol:?}");
+    }
+}
+
+#[test]
+fn lists_come_as_they_are_found_up_to_the_limit() {
+    for protocol in [Protocol::V5, Protocol::V6] {
+        let Sides { echo, plugin, runtime, _served, _folder } = Sides::new(protocol);
+        let found = Arc::new(Mutex::new(Vec::new()));
+        let request = |limit, detail| ListRequest {
+            type_name: TYPE.into(),
+            config: echo.schema.block.empty_value().clone(),
+            detail,
+            limit,
+            found: {
+                let found = Arc::clone(&found);
+                Arc::new(move |listed: Listed| {
+                    let has_object = if listed.object.is_some() { " with its object" } else { "" };
+                    found.lock().unwrap().push(format!("{}{has_object}", listed.display_name));
+                    ListWanted::More
+                })
+            },
+        };
+        let problems = runtime.block_on(plugin.list_resource(request(2, ListDetail::Objects)));
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(*found.lock().unwrap(), ["number 0 with its object", "number 1 with its object"]);
+        found.lock().unwrap().clear();
+        let problems = runtime.block_on(plugin.list_resource(request(100, ListDetail::Identities)));
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(found.lock().unwrap().len(), 9);
+
+        let state = echo.schema.block.empty_value().clone();
+        let generated = GenerateConfigRequest { type_name: TYPE.into(), state: state.clone() };
+        assert_eq!(runtime.block_on(plugin.generate_config(generated)).config, state);
+    }
+}
+
+#[test]
+fn actions_tell_what_they_do_and_end_with_their_problems() {
+    for protocol in [Protocol::V5, Protocol::V6] {
+        let Sides { echo, plugin, runtime, _served, _folder } = Sides::new(protocol);
+        let config = echo.schema.block.empty_value().clone();
+        let plan = PlanActionRequest {
+            type_name: TYPE.into(),
+            config: config.clone(),
+            client_capabilities: ClientCapabilities { deferral_allowed: true, ..Default::default() },
+        };
+        assert_eq!(runtime.block_on(plugin.plan_action(plan)).deferred, Some(Deferred::ProviderConfigUnknown));
+
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let invoke = |config| InvokeActionRequest {
+            type_name: TYPE.into(),
+            config,
+            client_capabilities: ClientCapabilities::default(),
+            progress: {
+                let told = Arc::clone(&told);
+                Arc::new(move |message: &str| told.lock().unwrap().push(message.to_owned()))
+            },
+        };
+        let problems = runtime.block_on(plugin.invoke_action(invoke(config)));
+        assert_eq!(*told.lock().unwrap(), ["half", "done"]);
+        assert!(!problems.has_errors() && format!("{problems:?}").contains("It took a while."), "{problems:?}");
+        let problems = runtime.block_on(plugin.invoke_action(invoke(echo.schema.block.null_value())));
+        assert!(format!("{problems:?}").contains("no configuration"), "{problems:?}");
     }
 }
 
