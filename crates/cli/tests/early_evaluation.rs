@@ -1,0 +1,45 @@
+//! What is evaluated before anything is planned: arguments of the backend. And what is refused there.
+#![allow(clippy::unwrap_used)] // a test may fail where it is surprised
+
+mod common;
+
+use common::Folder;
+
+const BACKEND: &str = "variable \"place\" {\n  default = \"one\"\n}\nlocals {\n  file = \"${var.place}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\noutput \"o\" {\n  value = 1\n}\n";
+
+#[test]
+fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
+    let folder = Folder::new();
+    folder.write("main.tf", BACKEND);
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(folder.path("one.tfstate").exists());
+    folder.ok(&["apply", "-auto-approve", "-var", "place=two"]);
+    assert!(folder.path("two.tfstate").exists());
+    assert!(!folder.path("terraform.tfstate").exists());
+}
+
+#[test]
+fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
+    for more in ["sensitive = true", "ephemeral = true"] {
+        let folder = Folder::new();
+        folder.write("main.tf", &BACKEND.replace("default =", &format!("{more}\n  default =")));
+        let said = folder.fails(&["init"]);
+        assert!(said.contains("Error: Invalid backend argument") && said.contains("line 10"), "{said}");
+    }
+}
+
+#[test]
+fn a_state_that_should_be_encrypted_is_not_written_in_the_clear() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "terraform {\n  encryption {\n    method \"unencrypted\" \"m\" {}\n    state {\n      method = method.unencrypted.m\n    }\n  }\n}\noutput \"o\" {\n  value = 1\n}\n",
+    );
+    folder.ok(&["validate"]);
+    for arguments in [&["init"][..], &["plan"], &["apply", "-auto-approve"]] {
+        let said = folder.fails(arguments);
+        assert!(said.contains("Error: Encryption not supported") && said.contains("line 2"), "{said}");
+    }
+    assert!(!folder.path("terraform.tfstate").exists());
+}

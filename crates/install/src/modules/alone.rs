@@ -1,0 +1,72 @@
+//! One module without those that it calls: for directories that begin as a copy of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use groma_config::version::Constraints;
+use groma_config::{ModuleSource, Package, RegistryModule};
+
+use super::copy::copy_folder;
+use super::error::FetchError;
+use super::fetch::Fetcher;
+use super::{pattern, registry};
+use crate::discovery::Discovery;
+
+/// What repositories and installations keep for themselves.
+const OWN: [&str; 2] = [".git", ".terraform"];
+
+/// Copies the module at `address` into the folder `target`; addresses of registries that name none belong to `default_registry`.
+///
+/// # Errors
+/// The address is none, or the module cannot be fetched or copied.
+pub async fn copy_module(
+    address: &str,
+    target: &Path,
+    default_registry: &str,
+    discovery: &Discovery,
+) -> Result<(), FetchError> {
+    let scratch = tempfile::tempdir().map_err(FetchError::file("no temporary folder can be made"))?;
+    let folder = match ModuleSource::parse(address).map_err(FetchError::Other)? {
+        ModuleSource::Local(folder) => folder,
+        ModuleSource::Package(package) => fetched(&package, "", scratch.path(), discovery).await?,
+        ModuleSource::Registry(module) => {
+            let package = newest(&module, default_registry, discovery).await?;
+            fetched(&package, &module.subfolder, scratch.path(), discovery).await?
+        }
+    };
+    let unreadable = |error| FetchError::file(format!("{} cannot be copied", folder.display()))(error);
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        if OWN.iter().any(|own| entry.file_name() == *own) {
+            continue;
+        }
+        let to = target.join(entry.file_name());
+        let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
+        match is_folder {
+            true => copy_folder(&entry.path(), &to),
+            false => fs::copy(entry.path(), &to).map(drop),
+        }
+        .map_err(unreadable)?;
+    }
+    Ok(())
+}
+
+/// The folder of the module in its package.
+async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Discovery) -> Result<PathBuf, FetchError> {
+    let place = scratch.join("package");
+    Fetcher::new(discovery.http().clone()).fetch(&package.address, &place).await?;
+    let mut folder = place;
+    for subfolder in [&package.subfolder[..], below].into_iter().filter(|subfolder| !subfolder.is_empty()) {
+        let inner = pattern::expand(&folder, subfolder)?;
+        folder = folder.join(inner);
+    }
+    Ok(folder)
+}
+
+async fn newest(module: &RegistryModule, default_registry: &str, discovery: &Discovery) -> Result<Package, FetchError> {
+    let host = module.host.as_deref().unwrap_or(default_registry);
+    let versions = registry::versions(discovery, module, host).await?;
+    let version = versions.and_then(|versions| registry::newest(&versions, &Constraints::default()));
+    let version = version.ok_or_else(|| FetchError::Other(format!("the registry {host} has no version of it")))?;
+    registry::location(discovery, module, host, &version).await
+}

@@ -1,0 +1,37 @@
+//! Modules in OCI registries.
+
+use std::path::Path;
+
+use super::error::FetchError;
+use crate::archive::{Archive, Links};
+use crate::http::{Http, Url};
+use crate::oci::{Registry, Repository};
+
+/// What a module's manifest says that it is.
+const MODULE: &str = "application/vnd.opentofu.modulepkg";
+
+/// Fetches the module at `oci://HOST/NAME?tag=TAG` (or `?digest=`; the tag is `latest` unless given) into `target`.
+pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<(), FetchError> {
+    let wrong = |what: &str| FetchError::Other(format!("{address:?} {what}"));
+    let url = Url::parse(address).map_err(|error| wrong(&format!("is no address: {error}")))?;
+    let argument = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    let reference = match (argument("tag"), argument("digest")) {
+        (Some(_), Some(_)) => return Err(wrong("has a tag and a digest: give one of them")),
+        (Some(reference), None) | (None, Some(reference)) => reference,
+        (None, None) => "latest".to_owned(),
+    };
+    if reference.contains('/') || reference.is_empty() {
+        return Err(wrong("has a tag that is none"));
+    }
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let repository = Repository::parse(&format!("{host}{port}/{}", url.path().trim_matches('/')));
+    let repository = repository.ok_or_else(|| wrong("is no repository such as oci://example.com/name"))?;
+    let failed = |error: crate::oci::OciError| FetchError::Other(error.to_string());
+    let registry = Registry::new(http);
+    let manifest = registry.manifest(&repository, &reference).await.map_err(failed)?;
+    let layer = manifest.archive(MODULE).map_err(|problem| wrong(&format!("is no module: {problem}")))?;
+    let mut file = tempfile::tempfile().map_err(FetchError::file("no temporary file can be made"))?;
+    registry.blob(&repository, layer, &mut file).await.map_err(failed)?;
+    Archive::Zip.unpack(file, target, "", Links::Inside).map_err(FetchError::file("the archive cannot be unpacked"))
+}

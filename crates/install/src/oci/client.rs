@@ -1,0 +1,210 @@
+//! Asking an OCI registry.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::document::{Descriptor, Manifest};
+use crate::credentials::Token;
+use crate::http::{Http, HttpError, Response, StatusCode, Url};
+
+/// Manifests are small.
+const LARGEST_DOCUMENT: u64 = 4 << 20;
+
+/// The kinds of manifests that are understood.
+const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json";
+
+/// A repository: `example.com/path/name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    registry: String,
+    name: String,
+}
+
+/// Why a registry's answer cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OciError {
+    /// There is no such repository, tag or part of it.
+    #[error("{0} is not there")]
+    NotFound(Url),
+    /// No answer.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// An answer that says no.
+    #[error("{0} answered {1}")]
+    Status(Url, StatusCode),
+    /// An answer that makes no sense.
+    #[error("{0} {1}")]
+    Document(String, String),
+}
+
+/// What is asked, over one client.
+pub(crate) struct Registry<'a> {
+    http: &'a Http,
+}
+
+#[derive(Deserialize)]
+struct Tags {
+    tags: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Granted {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+impl Repository {
+    /// Reads `HOST/NAME`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (registry, name) = text.split_once('/')?;
+        let is_name = |part: &str| {
+            !part.is_empty()
+                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b))
+        };
+        let is_good = !registry.is_empty() && name.split('/').all(is_name) && !name.contains("..");
+        is_good.then(|| Self { registry: registry.to_owned(), name: name.to_owned() })
+    }
+
+    fn url(&self, what: &str) -> Result<Url, OciError> {
+        let text = format!("https://{}/v2/{}/{what}", self.registry, self.name);
+        Url::parse(&text).map_err(|error| OciError::Document(text, format!("is no address: {error}")))
+    }
+}
+
+impl<'a> Registry<'a> {
+    pub(crate) fn new(http: &'a Http) -> Self {
+        Self { http }
+    }
+
+    /// All tags of a repository.
+    pub(crate) async fn tags(&self, repository: &Repository) -> Result<Vec<String>, OciError> {
+        let url = repository.url("tags/list")?;
+        let answer = self.get(&url, "application/json").await?;
+        let tags: Tags = parsed(&url, &answer.body)?;
+        Ok(tags.tags.unwrap_or_default())
+    }
+
+    /// The manifest that a tag or a digest leads to.
+    pub(crate) async fn manifest(&self, repository: &Repository, reference: &str) -> Result<Manifest, OciError> {
+        let url = repository.url(&format!("manifests/{reference}"))?;
+        let answer = self.get(&url, ACCEPTED).await?;
+        if let Some(wanted) = reference.strip_prefix("sha256:") {
+            let found = hex(&Sha256::digest(&answer.body));
+            if found != wanted {
+                return Err(OciError::Document(url.to_string(), format!("has the digest sha256:{found}")));
+            }
+        }
+        parsed(&url, &answer.body)
+    }
+
+    /// Downloads what `descriptor` describes: it has its size and its digest.
+    pub(crate) async fn blob(
+        &self,
+        repository: &Repository,
+        descriptor: &Descriptor,
+        target: &mut File,
+    ) -> Result<(), OciError> {
+        let url = repository.url(&format!("blobs/{}", descriptor.digest))?;
+        let wrong = |what: String| OciError::Document(url.to_string(), what);
+        let wanted = descriptor.sha256().ok_or_else(|| wrong("has a digest that is no SHA-256".to_owned()))?;
+        let mut answer = self.http.download(&url, None, &[], target, descriptor.size).await?;
+        if answer.status == StatusCode::UNAUTHORIZED {
+            let token = self.token(&answer).await?;
+            answer = self.http.download(&url, token.as_ref(), &[], target, descriptor.size).await?;
+        }
+        checked(&url, &answer)?;
+        let unreadable = |error: std::io::Error| wrong(format!("cannot be stored: {error}"));
+        target.rewind().map_err(unreadable)?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match target.read(&mut buffer).map_err(unreadable)? {
+                0 => break,
+                count => hasher.update(buffer.get(..count).unwrap_or_default()),
+            }
+        }
+        let found = hex(&hasher.finalize());
+        if found != wanted {
+            return Err(wrong(format!("has the digest sha256:{found}, which is not what its manifest says")));
+        }
+        target.rewind().map_err(unreadable)
+    }
+
+    async fn get(&self, url: &Url, accept: &str) -> Result<Response, OciError> {
+        let headers = [("accept", accept)];
+        let mut answer = self.http.get_with(url, None, &headers, LARGEST_DOCUMENT).await?;
+        if answer.status == StatusCode::UNAUTHORIZED {
+            let token = self.token(&answer).await?;
+            answer = self.http.get_with(url, token.as_ref(), &headers, LARGEST_DOCUMENT).await?;
+        }
+        checked(url, &answer)?;
+        Ok(answer)
+    }
+
+    /// The token that a registry gives to everybody who asks where it says.
+    async fn token(&self, refusal: &Response) -> Result<Option<Token>, OciError> {
+        let challenge = refusal.header("www-authenticate").unwrap_or_default();
+        let Some(url) = token_url(challenge) else { return Ok(None) };
+        let answer = self.http.get(&url, None, LARGEST_DOCUMENT).await?;
+        checked(&url, &answer)?;
+        let granted: Granted = parsed(&url, &answer.body)?;
+        Ok(granted.token.or(granted.access_token).map(Token::new))
+    }
+}
+
+/// Where `Bearer realm="…",service="…",scope="…"` sends for a token. Only over https.
+fn token_url(challenge: &str) -> Option<Url> {
+    let parameters = challenge.strip_prefix("Bearer ")?;
+    let value = |name: &str| {
+        let (_, rest) = parameters.split_once(&format!("{name}=\""))?;
+        rest.split_once('"').map(|(value, _)| value)
+    };
+    let mut url = Url::parse(value("realm")?).ok().filter(|url| url.scheme() == "https")?;
+    for name in ["service", "scope"] {
+        if let Some(value) = value(name) {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+    }
+    Some(url)
+}
+
+fn checked(url: &Url, answer: &Response) -> Result<(), OciError> {
+    match answer.status {
+        status if status.is_success() => Ok(()),
+        StatusCode::NOT_FOUND => Err(OciError::NotFound(url.clone())),
+        status => Err(OciError::Status(url.clone(), status)),
+    }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(url: &Url, body: &[u8]) -> Result<T, OciError> {
+    let problem = |error: serde_json::Error| OciError::Document(url.to_string(), format!("is not valid: {error}"));
+    serde_json::from_slice(body).map_err(problem)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repositories_have_a_registry_and_a_name() {
+        assert!(Repository::parse("example.com:5000/a/b-c").is_some());
+        for wrong in ["example.com", "example.com/", "example.com/A", "example.com/../x", "/x", "h/a//b"] {
+            assert_eq!(Repository::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_where_tokens_are_given() {
+        let url = token_url(r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#);
+        assert_eq!(url.unwrap().as_str(), "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull");
+        assert_eq!(token_url(r#"Bearer realm="http://auth.example.com/token""#), None);
+        assert_eq!(token_url("Basic realm=\"x\""), None);
+    }
+}

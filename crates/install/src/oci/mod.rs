@@ -1,0 +1,8 @@
+//! Packages in OCI registries: repositories whose tags lead to manifests, whose layers are archives.
+
+mod client;
+mod document;
+
+pub use client::Repository;
+pub(crate) use client::{OciError, Registry};
+pub use document::Descriptor;

@@ -1,0 +1,91 @@
+//! Mirrors in OCI registries: a repository for each provider, a tag for each version.
+
+use groma_address::ProviderAddress;
+use groma_config::version::Version;
+
+use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::platform::Platform;
+use crate::http::Http;
+use crate::oci::{OciError, Registry, Repository};
+
+/// What the index of a version says that it is.
+const PROVIDER: &str = "application/vnd.opentofu.provider";
+
+/// What the manifest for one platform says that it is.
+const TARGET: &str = "application/vnd.opentofu.provider-target";
+
+/// Where the repository of a provider is: a text with `${hostname}`, `${namespace}` and `${type}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryTemplate(String);
+
+impl RepositoryTemplate {
+    /// Reads a template; none where it cannot name a repository.
+    pub fn parse(text: &str) -> Option<Self> {
+        let template = Self(text.to_owned());
+        let example = ProviderAddress::default_for("example");
+        template.repository(&example).map(|_| template)
+    }
+
+    fn repository(&self, address: &ProviderAddress) -> Option<Repository> {
+        let text = self.0.replace("${hostname}", &address.hostname).replace("${namespace}", &address.namespace);
+        Repository::parse(&text.replace("${type}", &address.type_name))
+    }
+}
+
+/// The versions of a provider that the mirror has.
+pub(super) async fn versions(
+    http: &Http,
+    template: &RepositoryTemplate,
+    address: &ProviderAddress,
+) -> Result<Vec<Version>, SourceError> {
+    let repository = repository(template, address)?;
+    let tags = Registry::new(http).tags(&repository).await.map_err(failed)?;
+    // A tag has no plus sign.
+    Ok(tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect())
+}
+
+/// What the mirror says about one package.
+pub(super) async fn package(
+    http: &Http,
+    template: &RepositoryTemplate,
+    address: &ProviderAddress,
+    version: &Version,
+    platform: &Platform,
+) -> Result<PackageMeta, SourceError> {
+    let repository = repository(template, address)?;
+    let registry = Registry::new(http);
+    let index = registry.manifest(&repository, &version.to_string().replace('+', "_")).await.map_err(failed)?;
+    if index.artifact_type != PROVIDER {
+        return Err(SourceError::Failed(format!("the tag {version} of its repository is no provider")));
+    }
+    let wanted = platform.to_string();
+    let target = index.manifests.iter().find(|manifest| {
+        let machine = manifest.platform.as_ref();
+        machine.is_some_and(|machine| format!("{}_{}", machine.os, machine.architecture) == wanted)
+    });
+    let target = target.ok_or_else(|| {
+        SourceError::NotFound(format!("the mirror has no package of {address} {version} for {platform}"))
+    })?;
+    let manifest = registry.manifest(&repository, &target.digest).await.map_err(failed)?;
+    let layer = manifest.archive(TARGET).map_err(SourceError::Failed)?;
+    let hash = layer.sha256().map(|digits| format!("zh:{digits}").into());
+    Ok(PackageMeta {
+        version: version.clone(),
+        location: Location::Blob(Box::new((repository, layer.clone()))),
+        required: hash.iter().cloned().collect(),
+        vouched: hash.into_iter().collect(),
+        authentication: Authentication::Checksum,
+    })
+}
+
+fn repository(template: &RepositoryTemplate, address: &ProviderAddress) -> Result<Repository, SourceError> {
+    let found = template.repository(address);
+    found.ok_or_else(|| SourceError::Failed(format!("repository_template makes no repository of {address}")))
+}
+
+fn failed(error: OciError) -> SourceError {
+    match error {
+        OciError::NotFound(url) => SourceError::NotFound(format!("{url} is not there")),
+        other => SourceError::failed(other),
+    }
+}
