@@ -60,7 +60,7 @@ impl Default for Options {
 }
 
 /// Starts a provider, anew after each time that it fell silent.
-pub type StartProvider = dyn Fn() -> Result<Arc<dyn Provider>, ProviderDiagnostics>;
+pub type StartProvider<'a> = dyn Fn() -> Result<Arc<dyn Provider>, ProviderDiagnostics> + 'a;
 
 /// A nearly valid configuration comes after so many valid ones.
 const VALID_FOR_ONE_FLAWED: usize = 3;
@@ -89,7 +89,7 @@ struct Shown {
 ///
 /// The provider does not start, or does not take its configuration.
 pub fn audit(
-    start: &StartProvider,
+    start: &StartProvider<'_>,
     options: &Options,
     told: &mut dyn FnMut(&str),
 ) -> Result<Report, ProviderDiagnostics> {
@@ -115,7 +115,7 @@ pub fn audit(
 }
 
 struct Audit<'a> {
-    start: &'a StartProvider,
+    start: &'a StartProvider<'a>,
     options: &'a Options,
     runtime: Arc<tokio::runtime::Runtime>,
     /// Nothing after the provider fell silent.

@@ -185,7 +185,7 @@ fn fw_23_each_broken_rule_is_found_with_the_smallest_configuration_that_shows_it
         (Fault::ReadsAnother, "LC-22", ".tags", &["name", "tags"]),
         (Fault::NeverContent, "FW-03", ".id", &["name"]),
         (Fault::LosesStored, "LC-20", ".note", &["name", "note"]),
-        (Fault::ImportsAnother, "LC-24", ".name", &["name"]),
+        (Fault::ImportsAnother, "LC-24", "", &["name"]),
         (Fault::Hangs, "FW-21", "", &["name", "note"]),
     ];
     for (fault, rule, place, arguments) in cases {

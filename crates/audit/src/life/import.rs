@@ -56,8 +56,14 @@ impl Life<'_> {
         if check_shape(block.implied_type(), &read.new_state).is_empty() {
             // What an import leaves out, the next plan sets: only other values are wrong.
             let both = only_where_both(&object.state, &read.new_state);
-            let wrong = check_compatible(block, &object.state, &both);
-            self.note(&wrong, Weight::Advice, step, |_| Rule::Import);
+            let mut places: Vec<String> =
+                check_compatible(block, &object.state, &both).iter().map(|wrong| wrong.place()).collect();
+            places.dedup();
+            if !places.is_empty() {
+                let message =
+                    format!("by the id that is in its state, it is found with other values in {}", places.join(", "));
+                self.observe(Rule::Import, Weight::Advice, step, String::new(), message);
+            }
         }
         Ok(())
     }

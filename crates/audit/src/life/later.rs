@@ -1,6 +1,8 @@
 //! What comes after the creation, and what comes before everything is known.
 
-use groma_provider::contract::{check_compatible, check_shape, check_unknowns, check_write_only, normalize_legacy};
+use groma_provider::contract::{
+    Secrets, check_compatible, check_shape, check_unknowns, check_write_only, normalize_legacy,
+};
 use groma_provider::{Item, PlanResponse};
 use groma_value::{Kind, Value};
 
@@ -45,8 +47,11 @@ impl Life<'_> {
             if first.deferred.is_some() || self.check_plan(Step::Plan, nothing, &open, &first).is_err() {
                 continue;
             }
-            let changed = check_compatible(block, &first.planned_state, &last.planned_state);
-            self.note(&changed, Weight::Error, Step::Plan, |_| Rule::FinalPlan);
+            for changed in check_compatible(block, &first.planned_state, &last.planned_state) {
+                let what = changed.message(Secrets::new(block, &[]));
+                let message = format!("{what} (planned first while {place} was not known yet)");
+                self.observe(Rule::FinalPlan, Weight::Error, Step::Plan, changed.place(), message);
+            }
         }
         Ok(())
     }
