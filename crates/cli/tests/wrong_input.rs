@@ -215,6 +215,85 @@ fn files_and_flags_that_are_not_there() {
     assert!(!folder.path(STATE).exists());
 }
 
+/// As Terraform 1.15 says it: exit code and summary.
+#[test]
+fn command_lines_that_are_wrong() {
+    let folder = built();
+    let before = everything(&folder);
+    let cases: [(&[&str], &str); 35] = [
+        (&["plna"], "Did you mean \"plan\"?"),
+        (&["aply"], "Did you mean \"apply\"?"),
+        (&["foo"], "Did you mean \"fmt\"?"),
+        (&["plan", "extra"], "Error: Too many command line arguments"),
+        (&["apply", "a", "b"], "Error: Too many command line arguments"),
+        (&["show", "a", "b"], "Error: Too many command line arguments"),
+        (&["output", "a", "b"], "Error: Unexpected argument"),
+        (&["plan", "-nosuch"], "Error: Failed to parse command-line flags"),
+        (&["state", "list", "-nosuch"], "Error: Failed to parse command-line flags"),
+        (&["plan", "-out"], "Error: Failed to parse command-line flags"),
+        (&["plan", "-parallelism=x"], "Error: Failed to parse command-line flags"),
+        (&["plan", "-parallelism=-1"], "Error: Invalid parallelism value"),
+        (&["plan", "-refresh=maybe"], "Error: Failed to parse command-line flags"),
+        (&["plan", "-lock-timeout=5"], "Error: Failed to parse command-line flags"),
+        (&["plan", "-target=foo"], "Error: Invalid target \"foo\""),
+        (&["plan", "-target="], "Error: Invalid target \"\""),
+        (&["plan", "-target=terraform_data.a[0"], "Error: Invalid target \"terraform_data.a[0\""),
+        (&["plan", "-replace=foo"], "Error: Invalid force-replace address \"foo\""),
+        (&["plan", "-replace=terraform_data"], "Error: Invalid force-replace address \"terraform_data\""),
+        (&["plan", "-replace=module.x"], "Error: Invalid force-replace address \"module.x\""),
+        (&["plan", "-replace=data.x.y"], "Error: Invalid force-replace address \"data.x.y\""),
+        (&["plan", "-destroy", "-refresh-only"], "Error: Incompatible plan mode options"),
+        (&["plan", "-refresh-only", "-refresh=false"], "Error: Incompatible refresh options"),
+        (&["plan", "-var", "=1"], "Error: Value for undeclared variable"),
+        (&["plan", "-var", "a b=1"], "Error: Value for undeclared variable"),
+        (&["apply", "nofile"], "Error: Failed to load \"nofile\" as a plan file"),
+        (&["apply", "main.tf"], "Error: Failed to load \"main.tf\" as a plan file"),
+        (&["show", "main.tf"], "Error: Failed to read the given file as a state or plan file"),
+        (&["show", "nofile"], "Error: Failed to read the given file as a state or plan file"),
+        (&["-chdir=nope", "plan"], "Error handling -chdir option: chdir nope: "),
+        (&["-chdir", "plan"], "Invalid -chdir option: "),
+        (&["state", "rm", "terraform_data.none"], "Error: Invalid target address"),
+        (&["taint", "terraform_data.none"], "Error: No such resource instance"),
+        (&["import", "terraform_data.a"], "Error: Wrong number of arguments"),
+        (&["workspace", "delete", "default"], "Workspace \"default\" is your active workspace"),
+    ];
+    for (arguments, summary) in cases {
+        let ran = folder.run(arguments);
+        assert_eq!(ran.code, 1, "{arguments:?}\n{}{}", ran.out, ran.err);
+        assert!(ran.err.contains(summary), "{arguments:?}: no {summary:?} in\n{}", ran.err);
+        assert_eq!(ran.out, "", "{arguments:?}: errors go to standard error");
+    }
+    for group in ["state", "workspace", "metadata"] {
+        let ran = folder.run(&[group]);
+        assert_eq!((ran.code, &*ran.err), (1, ""), "{group}: nothing was asked for");
+        assert!(ran.out.contains("Usage: groma"), "{group}: {}", ran.out);
+    }
+    assert_eq!(everything(&folder), before);
+}
+
+#[test]
+fn mistakes_in_the_flags_are_told_as_messages_where_all_else_is() {
+    let folder = built();
+    for command in ["plan", "apply", "destroy", "refresh", "init"] {
+        let ran = folder.run(&[command, "-json", "-nosuch"]);
+        assert_eq!((ran.code, &*ran.err), (1, ""), "{command}");
+        let kinds: Vec<String> = ran
+            .out
+            .lines()
+            .map(|line| serde_json::from_str::<Json>(line).unwrap()["type"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(kinds, ["version", "diagnostic"], "{command}: {}", ran.out);
+    }
+}
+
+#[test]
+fn all_that_is_wrong_with_the_variables_is_told_at_once() {
+    let folder = folder("variable \"a\" {}\nvariable \"b\" {}\n");
+    let said = folder.fails(&["plan", "-input=false", "-var=c=1"]);
+    assert_eq!(said.matches("Error: Value for undeclared variable").count(), 1, "{said}");
+    assert_eq!(said.matches("Error: No value for required variable").count(), 2, "{said}");
+}
+
 #[test]
 fn text_that_is_not_utf_8() {
     let folder = Folder::new();

@@ -3,10 +3,12 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub mod even;
+pub mod scenario;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
 /// What a run of a program gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct Ran {
 
 /// A scratch folder.
 pub struct Folder {
-    directory: tempfile::TempDir,
+    directory: Arc<tempfile::TempDir>,
     program: PathBuf,
     environment: Vec<(String, String)>,
 }
@@ -31,8 +33,13 @@ impl Folder {
 
     /// An empty folder, for another program.
     pub fn for_program(program: &Path) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = Arc::new(tempfile::tempdir().unwrap());
         Self { directory, program: program.to_owned(), environment: Vec::new() }
+    }
+
+    /// The same folder, for another program.
+    pub fn also_for(&self, program: &Path) -> Self {
+        Self { directory: Arc::clone(&self.directory), program: program.to_owned(), environment: Vec::new() }
     }
 
     /// The same with an environment variable.
