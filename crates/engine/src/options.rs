@@ -29,6 +29,16 @@ pub struct Input {
     pub span: Span,
 }
 
+/// What becomes of import blocks whose resource has no block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingResources {
+    /// They are errors.
+    #[default]
+    Refused,
+    /// A block is written from the object that is found.
+    Generated,
+}
+
 /// An action, or one instance of it, that a person asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvokeTarget {
@@ -55,6 +65,8 @@ pub struct PlanOptions {
     pub targets: Vec<Target>,
     /// One object to take over, with its id, in place of import blocks: for plans of which only the state is of interest.
     pub import: Option<(ResourceInstance, String)>,
+    /// Whether resources are written that import blocks name and the configuration does not have.
+    pub missing: MissingResources,
     /// The actions to invoke, and nothing else to do: a block means all its instances.
     pub invoke: Option<InvokeTarget>,
     /// Values given for the root module's variables; those with a default may be missing.

@@ -187,6 +187,15 @@ impl Importing {
     }
 }
 
+/// A resource block written for an import.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    /// How the object was named, unless by its identity.
+    pub id: Option<String>,
+    /// The block.
+    pub text: String,
+}
+
 /// The change of one output value of the root module.
 #[derive(Clone, Debug)]
 pub struct OutputChange {
@@ -243,6 +252,8 @@ pub struct Plan {
     pub checks: Vec<CheckResult>,
     /// What the changes were decided on.
     pub relevant_attributes: Vec<RelevantAttribute>,
+    /// Blocks written for imports, those of objects that cannot be planned included. Not part of a saved plan.
+    pub generated: Vec<Generated>,
     /// Actions to be invoked, in the order in which blocks list them.
     pub invocations: Vec<Invocation>,
     /// When the plan was made, RFC 3339 in UTC; `plantimestamp()`.

@@ -62,6 +62,9 @@ pub struct Plan {
     /// Save the plan for apply
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Write resource blocks for import blocks without one to this new file
+    #[arg(long, value_name = "FILE")]
+    pub generate_config_out: Option<PathBuf>,
     /// Exit with 2 when there is something to apply
     #[arg(long)]
     pub detailed_exitcode: Option<Flag>,

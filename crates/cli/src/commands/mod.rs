@@ -3,18 +3,22 @@
 mod apply;
 mod approval;
 mod backend;
+mod browser;
 mod configuration;
 mod console;
 mod context;
 mod emulator;
 mod fmt;
 mod force_unlock;
+mod generated;
 mod get;
 mod graph;
 mod import;
 mod init;
 mod init_providers;
 mod installation;
+mod login;
+mod logout;
 mod lookup;
 mod metadata;
 mod modules;
@@ -25,6 +29,7 @@ mod packages;
 mod plan;
 mod planfile;
 mod plugins;
+mod provider_check;
 mod provider_packages;
 mod provider_source;
 mod providers;
@@ -33,6 +38,7 @@ mod servers;
 mod show;
 mod state;
 mod taint;
+mod token_place;
 mod validate;
 mod variables;
 mod version;
@@ -44,7 +50,7 @@ use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
 
-use crate::arguments::{Metadata, Parsed, Task, UsageError, Variables, parse};
+use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, Variables, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
@@ -83,8 +89,8 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Task::Init(arguments) => init::run(&mut context, &arguments),
         Task::Validate(arguments) => validate::run(&mut context, &arguments),
         Task::Plan(arguments) => plan::run(&mut context, &arguments),
-        Task::Apply(arguments) => apply::run(&mut context, arguments),
-        Task::Destroy(arguments) => apply::destroy(&mut context, arguments),
+        Task::Apply(arguments) => apply::run(&mut context, arguments.0),
+        Task::Destroy(arguments) => apply::destroy(&mut context, arguments.0),
         Task::Show(arguments) => show::run(&mut context, &arguments),
         Task::Output(arguments) => output::run(&mut context, &arguments),
         Task::State(arguments) => state::run(&mut context, &arguments),
@@ -92,16 +98,19 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Task::Env(arguments) => workspace::run_as_env(&mut context, &arguments),
         Task::ForceUnlock(arguments) => force_unlock::run(&mut context, &arguments),
         Task::Import(arguments) => import::run(&mut context, &arguments),
-        Task::Refresh(arguments) => apply::refresh(&mut context, arguments),
+        Task::Refresh(arguments) => apply::refresh(&mut context, arguments.0),
         Task::Taint(arguments) => taint::taint(&mut context, &arguments),
         Task::Untaint(arguments) => taint::untaint(&mut context, &arguments),
         Task::Providers(arguments) => providers::run(&mut context, &arguments),
+        Task::Provider(Lazy(Provider::Check(arguments))) => provider_check::run(&mut context, &arguments),
         Task::Get(arguments) => get::run(&mut context, &arguments),
         Task::Modules(arguments) => modules::run(&mut context, &arguments),
         Task::Graph(arguments) => graph::run(&mut context, &arguments),
-        Task::Metadata(Metadata::Functions(arguments)) => metadata::functions(&mut context, &arguments),
+        Task::Metadata(Lazy(Metadata::Functions(arguments))) => metadata::functions(&mut context, &arguments),
         Task::Fmt(arguments) => fmt::run(&mut context, &arguments),
         Task::Console(arguments) => console::run(&mut context, &arguments),
+        Task::Login(arguments) => login::run(&mut context, &arguments),
+        Task::Logout(arguments) => logout::run(&mut context, &arguments),
         Task::Version(arguments) => version::run(&mut context, &arguments),
         Task::Emulator(arguments) => emulator::run(&mut context, &arguments),
     };

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, PoisonError};
 
-use groma_engine::{Hooks, Mode};
+use groma_engine::{Hooks, MissingResources, Mode};
 
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
+use super::generated;
 use super::operation::{
     forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch,
 };
@@ -14,6 +15,7 @@ use super::outcome::{Outcome, misuse};
 use super::planfile;
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Plan};
+use crate::views::plan::Generated;
 use crate::views::progress::Ticker;
 
 pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
@@ -29,6 +31,10 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         ));
     }
     let mut options = options(context, planning, "plan")?;
+    if let Some(path) = &arguments.generate_config_out {
+        options.missing = MissingResources::Generated;
+        generated::check(path, options.mode)?;
+    }
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
     let (configuration, mut warnings) = load_directory(context, empty)?;
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
@@ -52,6 +58,10 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         planfile::write(path, &run, &plan)?;
     }
     drop(store);
+    let generated = match &arguments.generate_config_out {
+        Some(path) => generated::write(context, path, &plan.generated, &mut warnings),
+        None => Generated::Nothing,
+    };
     context.show(&warnings);
     if plan.errored || warnings.has_errors() {
         return Ok(1);
@@ -59,7 +69,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     if plan.is_applyable() && context.messages().is_none() {
         let saved = arguments.out.as_ref().map(|path| path.display().to_string());
         let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = context.plan_text().write_next_step(saved.as_deref(), &mut *out);
+        let _ = context.plan_text().write_next_step(saved.as_deref(), &generated, &mut *out);
         let _ = out.flush();
     }
     let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();

@@ -4,8 +4,8 @@ use groma_address::{ConfigResource, ModulePath, Target};
 use groma_diagnostics::Span;
 use groma_hcl::Expression;
 
-use super::provider::LocalProviderRef;
-use super::resource::Provisioner;
+use super::provider::{LocalProvider, LocalProviderRef};
+use super::resource::{Provisioner, implied_provider};
 
 /// A `moved` block. Both addresses are relative to the module that holds the block; one without an instance key stands
 /// for the whole resource or module call.
@@ -62,6 +62,16 @@ pub struct Import {
     pub provider: Option<LocalProviderRef>,
     /// The block's header.
     pub span: Span,
+}
+
+impl Import {
+    /// The provider configuration of a resource that has no block yet, in its module's names.
+    pub fn local_provider(&self) -> LocalProvider {
+        match &self.provider {
+            Some(reference) => reference.provider.clone(),
+            None => LocalProvider::default_of(implied_provider(&self.to.resource.type_name)),
+        }
+    }
 }
 
 /// How an import block names the object.

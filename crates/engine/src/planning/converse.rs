@@ -14,6 +14,7 @@ use groma_value::{Path, Value};
 
 use super::ignore::{Ignore, ignore_changes};
 use crate::client::{capabilities, no_meta};
+use crate::generate;
 use crate::hooks::{self, Hooks};
 use crate::plan::{Action, ActionReason, Importing};
 use crate::record::{Object, recall, remember_marks};
@@ -59,14 +60,24 @@ pub struct Conversation {
     pub create_before_destroy: bool,
     /// Where destroying it is forbidden (PL-24).
     pub prevent_destroy: Option<Span>,
+    /// Where the configuration is written from the object that is taken over: its `provider` argument.
+    pub generating: Option<Generating>,
     /// The object to take over, where there is none yet.
     pub importing: Option<Importing>,
     /// Who is told about progress.
     pub hooks: Arc<dyn Hooks>,
 }
 
+/// How a block is written.
+pub struct Generating {
+    /// The value of the argument `provider`, if it is to have one.
+    pub provider: Option<String>,
+}
+
 /// What a conversation found out.
 pub struct Conversed {
+    /// The block that was written.
+    pub generated: Option<String>,
     /// The object as the last run left it, in today's shape; null if there was none.
     pub previous: Value,
     /// The object now, if it is there.
@@ -103,9 +114,15 @@ impl Conversation {
     }
 
     /// Holds it.
-    pub async fn hold(self) -> Conversed {
+    pub async fn hold(mut self) -> Conversed {
         let mut diagnostics = Diagnostics::new();
-        let mut found = Conversed { previous: self.null(), prior: None, draft: None, diagnostics: Diagnostics::new() };
+        let mut found = Conversed {
+            generated: None,
+            previous: self.null(),
+            prior: None,
+            draft: None,
+            diagnostics: Diagnostics::new(),
+        };
         if let Some(record) = self.record.clone() {
             match recall(&self.provider, &self.subject(), &record, &mut diagnostics).await {
                 Some(object) => {
@@ -116,6 +133,12 @@ impl Conversation {
             }
         } else if let Some(importing) = &self.importing {
             found.prior = self.import(importing, &mut diagnostics).await;
+        }
+        if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
+            let name = (&*self.address.resource.type_name, &*self.address.resource.name);
+            let provider = generating.provider.as_deref();
+            found.generated = Some(generate::resource_text(name, provider, &self.schema.block, &object.value));
+            self.config = generate::config_of(&self.schema.block, &object.value);
         }
         if !diagnostics.has_errors() {
             found.draft = match self.purpose {

@@ -66,6 +66,7 @@ impl Planner<'_> {
             checks: self.evaluation.checks.results(),
             relevant_attributes: relevant,
             invocations,
+            generated: self.generated,
             timestamp: self.session.timestamp.clone(),
             errored,
             execution,
@@ -170,9 +171,11 @@ impl Planner<'_> {
         let root = self.world.module(crate::world::ModuleId::ROOT);
         let config = &self.graph.module(root.of).config;
         let known = config.variables.iter().zip(&root.variables);
-        let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, _), used)| {
+        let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, variable), used)| {
             let given = self.evaluation.inputs.get(name).map(|input| &input.value);
-            Some(PlannedVariable { name: name.clone(), value: given.or(used.as_ref())?.clone() })
+            // A variable that no target needs has its default all the same.
+            let value = given.or(used.as_ref()).cloned().or_else(|| variable.default_value())?;
+            Some(PlannedVariable { name: name.clone(), value })
         });
         planned.collect()
     }

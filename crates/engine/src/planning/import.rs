@@ -26,6 +26,8 @@ pub(super) struct Wanted {
     pub(super) span: Span,
     /// Whether the walk has come by the instance.
     pub(super) met: bool,
+    /// The block of the root module, by position; none where a person asks without one.
+    pub(super) block: Option<u32>,
 }
 
 impl Wanted {
@@ -33,7 +35,7 @@ impl Wanted {
     pub(super) fn of_options(options: &PlanOptions) -> HashMap<ResourceInstance, Self> {
         let asked = options.import.iter().map(|(address, id)| {
             let importing = Importing { target: ImportTarget::Id(id.clone()), generated: None };
-            (address.clone(), Self { importing, span: Span::NONE, met: false })
+            (address.clone(), Self { importing, span: Span::NONE, met: false, block: None })
         });
         asked.collect()
     }
@@ -56,14 +58,14 @@ impl Planner<'_> {
         };
         let mut outcome = Outcome::Done;
         for repetition in elements {
-            if self.import_one(module, import, &repetition).is_none() {
+            if self.import_one(module, (at, import), &repetition).is_none() {
                 outcome = Outcome::Failed;
             }
         }
         outcome
     }
 
-    fn import_one(&mut self, module: ModuleId, import: &Import, repetition: &Repetition) -> Option<()> {
+    fn import_one(&mut self, module: ModuleId, (at, import): (u32, &Import), repetition: &Repetition) -> Option<()> {
         let address = self.import_address(module, &import.to_expression, repetition)?;
         let target = match &import.identity {
             ImportIdentity::Id(id) => ImportTarget::Id(self.import_id(module, id, repetition)?),
@@ -72,7 +74,7 @@ impl Planner<'_> {
             }
         };
         let span = import.to_expression.span;
-        let wanted = Wanted { importing: Importing { target, generated: None }, span, met: false };
+        let wanted = Wanted { importing: Importing { target, generated: None }, span, met: false, block: Some(at) };
         if let Some(other) = self.imports.insert(address.clone(), wanted)
             && other.importing != self.imports[&address].importing
         {
@@ -116,7 +118,11 @@ impl Planner<'_> {
             Some((index, crate::config_graph::NodeKind::Resource(at))) => self.templates.resource(index, at).cloned(),
             _ => None,
         };
-        let identity = template.as_ref().and_then(|template| template.schema.identity.as_ref());
+        let schema = match &template {
+            Some(template) => Some(Arc::clone(&template.schema)),
+            None => self.missing_schema(import),
+        };
+        let identity = schema.as_ref().and_then(|schema| schema.identity.as_ref());
         let problem = match identity {
             Some(schema) => match read_identity(&value, schema) {
                 Ok(identity) => return Some(identity),

@@ -14,7 +14,7 @@ use super::planner::{Event, Instance, ManagedEvent, ManagedSubject, Planner};
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::options::Refresh;
-use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::plan::{Action, ActionReason, Generated, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
 use crate::walk::Outcome;
@@ -107,6 +107,7 @@ impl Planner<'_> {
                 create_before_destroy: false,
                 prevent_destroy: None,
                 importing: None,
+                generating: None,
                 hooks: Arc::clone(&self.session.hooks),
             };
             self.talk(hold(subject, talk)).await;
@@ -146,6 +147,7 @@ impl Planner<'_> {
             create_before_destroy: evaluated.create_before_destroy,
             prevent_destroy: evaluated.prevent_destroy,
             importing,
+            generating: None,
             hooks: Arc::clone(&self.session.hooks),
         };
         self.talk(hold(subject, talk)).await;
@@ -246,8 +248,12 @@ impl Planner<'_> {
 
     /// Takes in what a conversation about a managed object found out.
     pub(super) fn managed(&mut self, event: ManagedEvent) {
-        let ManagedEvent { subject, conversed } = event;
-        let Conversed { previous, prior, draft, diagnostics } = conversed;
+        let ManagedEvent { mut subject, conversed } = event;
+        let Conversed { generated, previous, prior, draft, diagnostics } = conversed;
+        if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
+            self.generated.push(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
+            importing.generated = Some(text);
+        }
         let failed = diagnostics.has_errors();
         self.evaluation.diagnostics.append(diagnostics);
         if !failed {

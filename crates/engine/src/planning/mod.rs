@@ -8,6 +8,7 @@ mod ignore;
 mod import;
 mod invocations;
 pub(crate) mod managed;
+mod missing;
 mod order;
 mod orphans;
 mod planner;

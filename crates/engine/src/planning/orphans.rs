@@ -143,6 +143,7 @@ impl Planner<'_> {
             create_before_destroy: false,
             prevent_destroy: None,
             importing: None,
+            generating: None,
             hooks: Arc::clone(&self.session.hooks),
         };
         if forget && self.options.mode == Mode::Normal {

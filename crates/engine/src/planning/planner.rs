@@ -23,7 +23,7 @@ use crate::evaluation::Evaluation;
 use crate::invocation::{ActionBlocks, Invocation};
 use crate::moves::Moves;
 use crate::options::PlanOptions;
-use crate::plan::{Importing, Mode, ResourceChange};
+use crate::plan::{Generated, Importing, Mode, ResourceChange};
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::recovery::Recovered;
@@ -108,6 +108,8 @@ pub(super) struct Planner<'a> {
     pub(super) ephemerals: OpenEphemerals,
     /// What import blocks name.
     pub(super) imports: HashMap<ResourceInstance, Wanted>,
+    /// Blocks written for imports.
+    pub(super) generated: Vec<Generated>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Invocation>,
     /// The action blocks that were looked at.
@@ -138,6 +140,7 @@ impl<'a> Planner<'a> {
             parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
         used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
         used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
+        used.extend(super::missing::providers(parts.session, parts.options));
         let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
         used.extend(recovery.map(|begin| begin.provider.clone()));
         Self {
@@ -159,6 +162,7 @@ impl<'a> Planner<'a> {
             drift: Vec::new(),
             ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),
+            generated: Vec::new(),
             invocations: Vec::new(),
             actions: ActionBlocks::default(),
             undecided: Vec::new(),
@@ -177,6 +181,8 @@ impl<'a> Planner<'a> {
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
+            self.generate_missing().await;
+            self.drain().await;
             self.report_unmet_imports();
             self.report_unmet_request();
             self.collect_orphans();

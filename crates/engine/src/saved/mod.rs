@@ -240,6 +240,7 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         changes,
         drift,
         invocations,
+        generated: Vec::new(),
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
         prior_state,
         variables: variables.collect::<Option<_>>().ok_or_else(damaged)?,

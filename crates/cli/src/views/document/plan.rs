@@ -162,7 +162,7 @@ fn change_json(change: &ResourceChange) -> Json {
     let mut json = Map::new();
     let fields = identify(&change.address, &change.provider);
     json.insert("address".into(), change.address.to_string().into());
-    if let Some(previous) = change.previous_address.as_ref().filter(|previous| **previous != change.address) {
+    if let Some(previous) = change.previous_address.as_deref().filter(|previous| **previous != change.address) {
         json.insert("previous_address".into(), previous.to_string().into());
     }
     json.extend(fields);

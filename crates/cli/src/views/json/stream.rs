@@ -249,7 +249,7 @@ enum Reasons {
 fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
     let mut object = Map::new();
     object.insert("resource".into(), resource_json(&change.address));
-    if let Some(previous) = change.previous_address.as_ref().filter(|previous| **previous != change.address) {
+    if let Some(previous) = change.previous_address.as_deref().filter(|previous| **previous != change.address) {
         object.insert("previous_resource".into(), resource_json(previous));
     }
     object.insert("action".into(), action_name(change).into());
@@ -276,7 +276,7 @@ pub(crate) fn importing_json(importing: &Importing) -> Value {
 fn is_told(change: &ResourceChange) -> bool {
     match change.action {
         Action::NoOp if change.importing.is_some() => true,
-        Action::NoOp => change.previous_address.as_ref().is_some_and(|previous| *previous != change.address),
+        Action::NoOp => change.previous_address.as_deref().is_some_and(|previous| *previous != change.address),
         Action::Delete => change.address.resource.mode == groma_address::Mode::Managed,
         _ => true,
     }

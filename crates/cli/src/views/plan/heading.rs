@@ -115,7 +115,7 @@ fn reason(change: &ResourceChange) -> Option<String> {
             format!("because {} is not in configuration", change.address.module)
         }
         (_, Some(ActionReason::DeleteBecauseNoMoveTarget)) => {
-            let previous = change.previous_address.as_ref().unwrap_or(&change.address);
+            let previous = change.previous_address.as_deref().unwrap_or(&change.address);
             format!("because {previous} was moved to {}, which is not in configuration", change.address)
         }
         (_, Some(ActionReason::DeleteBecauseWrongRepetition)) => match change.address.key {
@@ -157,5 +157,5 @@ pub(super) fn is_shown(change: &ResourceChange) -> bool {
 }
 
 pub(super) fn is_moved(change: &ResourceChange) -> bool {
-    change.previous_address.as_ref().is_some_and(|previous| *previous != change.address)
+    change.previous_address.as_deref().is_some_and(|previous| *previous != change.address)
 }

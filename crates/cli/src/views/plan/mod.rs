@@ -8,4 +8,4 @@ mod resource;
 mod summary;
 mod text;
 
-pub use text::{PlanText, Reader};
+pub use text::{Generated, PlanText, Reader};

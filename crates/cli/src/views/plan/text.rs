@@ -26,6 +26,15 @@ pub struct PlanText {
     pub reader: Reader,
 }
 
+/// Blocks that were written for imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Generated {
+    /// None.
+    Nothing,
+    /// They are in this file.
+    At(String),
+}
+
 /// Who reads the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
@@ -80,12 +89,24 @@ impl PlanText {
     /// # Errors
     ///
     /// `out` cannot be written to.
-    pub fn write_next_step(&self, saved_as: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_next_step(
+        &self,
+        saved_as: Option<&str>,
+        generated: &Generated,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if self.reader == Reader::Automation {
             return Ok(());
         }
         self.rule(out)?;
         let Wording { product, command } = &self.wording;
+        if let Generated::At(path) = generated {
+            let text = format!(
+                "\n{product} has generated configuration and written it to {path}. Please review the configuration and edit it as \
+                 necessary before adding it to version control."
+            );
+            writeln!(out, "{}", word_wrap(&text, self.columns))?;
+        }
         let text = match saved_as {
             Some(path) => format!(
                 "Saved the plan to: {path}\n\nTo perform exactly these actions, run the following command to apply:\n    {command} apply {path:?}"

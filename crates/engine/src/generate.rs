@@ -1,0 +1,273 @@
+//! Configuration made from objects: for imports that have no block yet.
+//!
+//! What only the provider sets, what is deprecated and what is secret is not written.
+
+use std::fmt::Write as _;
+
+use groma_hcl::is_identifier;
+use groma_provider::{Attribute, AttributeType, Block, Item, Name, Nesting, ObjectNesting, ObjectSchema, Use};
+use groma_value::{Kind, Value, json};
+
+/// The configuration that [`resource_text`] writes for an object: the object without what is not written.
+pub(crate) fn config_of(block: &Block, object: &Value) -> Value {
+    part(block, object, Level::Resource)
+}
+
+/// A block `resource "TYPE" "NAME"` for an object, without a line feed at its end. `provider` is the value of the argument
+/// of that name.
+pub(crate) fn resource_text(
+    (type_name, name): (&str, &str),
+    provider: Option<&str>,
+    block: &Block,
+    object: &Value,
+) -> String {
+    let mut text = format!("resource \"{type_name}\" \"{name}\" {{\n");
+    if let Some(provider) = provider {
+        let _ = writeln!(text, "provider = {provider}");
+    }
+    body(block, object, Level::Resource, &mut text);
+    text.push_str("}\n");
+    groma_hcl::format(&text).trim_end().to_owned()
+}
+
+/// Where a block stands: the identifier of a resource is no argument, even where a schema says that it could be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Resource,
+    Inner,
+}
+
+/// What is written of an attribute.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Not,
+    /// Only that it is there.
+    Hidden,
+    Value,
+}
+
+fn written(name: &str, attribute: &Attribute, level: Level) -> Written {
+    let is_identifier = level == Level::Resource && name == "id" && attribute.usage() == Use::OptionalComputed;
+    if attribute.usage() == Use::Computed || attribute.deprecation().is_some() || is_identifier {
+        return Written::Not;
+    }
+    if attribute.is_sensitive() || attribute.is_write_only() { Written::Hidden } else { Written::Value }
+}
+
+fn part(block: &Block, object: &Value, level: Level) -> Value {
+    let (object, _) = object.unmark();
+    let Some(view) = object.as_object() else { return object };
+    let values = block.slots().iter().map(|slot| {
+        let value = view.get(&slot.name).cloned().unwrap_or_else(|| Value::null(slot.item.ty()));
+        match &slot.item {
+            Item::Attribute(attribute) if written(&slot.name, attribute, level) != Written::Value => {
+                Value::null(attribute.ty())
+            }
+            Item::Attribute(attribute) => match attribute.nested_type() {
+                Some(schema) => each(&value, &|one| part(schema.object(), one, Level::Inner)),
+                None => value.unmark_deep().0,
+            },
+            Item::Block(nested) if nested.block().deprecation().is_none() => {
+                each(&value, &|one| part(nested.block(), one, Level::Inner))
+            }
+            Item::Block(nested) => nested.empty_value().clone(),
+        }
+    });
+    block.object(values.collect())
+}
+
+/// The same objects after `change`, in the same collection.
+fn each(value: &Value, change: &dyn Fn(&Value) -> Value) -> Value {
+    let (value, _) = value.unmark();
+    let changed = |values: &[Value]| -> Vec<Value> { values.iter().map(change).collect() };
+    match (value.kind(), value.ty()) {
+        (Kind::Object(_), _) => change(&value),
+        (Kind::List(values), groma_value::Type::List(element)) => Value::list((*element).clone(), changed(values)),
+        (Kind::Set(values), groma_value::Type::Set(element)) => Value::set((*element).clone(), changed(values)),
+        (Kind::Tuple(values), _) => Value::tuple(changed(values)),
+        (Kind::Map(map), groma_value::Type::Map(element)) => {
+            Value::map((*element).clone(), map.iter().map(|(key, one)| (key.clone(), change(one))))
+        }
+        _ => value,
+    }
+}
+
+fn body(block: &Block, object: &Value, level: Level, out: &mut String) {
+    attributes(block, object, level, out);
+    let (object, _) = object.unmark();
+    let Some(view) = object.as_object() else { return };
+    for (name, nested) in block.blocks() {
+        let Some(value) = view.get(name).map(|value| value.unmark().0) else { continue };
+        if nested.block().deprecation().is_some() {
+            continue;
+        }
+        match (nested.nesting(), value.kind()) {
+            (Nesting::Single | Nesting::Group, Kind::Object(_)) => inner(name, None, nested.block(), &value, out),
+            (_, Kind::List(values) | Kind::Set(values) | Kind::Tuple(values)) => {
+                values.iter().for_each(|one| inner(name, None, nested.block(), one, out));
+            }
+            (_, Kind::Map(map)) => map.iter().for_each(|(key, one)| inner(name, Some(key), nested.block(), one, out)),
+            (_, Kind::Object(map)) => {
+                map.iter().for_each(|(key, one)| inner(name, Some(key), nested.block(), one, out));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn inner(name: &str, label: Option<&Name>, block: &Block, object: &Value, out: &mut String) {
+    out.push_str(name);
+    if let Some(label) = label {
+        out.push(' ');
+        text(label, out);
+    }
+    out.push_str(" {\n");
+    body(block, object, Level::Inner, out);
+    out.push_str("}\n");
+}
+
+fn attributes(block: &Block, object: &Value, level: Level, out: &mut String) {
+    let (object, _) = object.unmark();
+    for (name, attribute) in block.attributes() {
+        let how = written(name, attribute, level);
+        if how == Written::Not {
+            continue;
+        }
+        let _ = write!(out, "{name} = ");
+        match (how, object.as_object().and_then(|view| view.get(name))) {
+            (Written::Hidden, _) => {
+                out.push_str(if attribute.is_sensitive() { "null # sensitive" } else { "null" });
+            }
+            (_, Some(found)) => match attribute.kind() {
+                AttributeType::Nested(schema) => nested_attribute(schema, found, out),
+                AttributeType::Type(_) => value(found, out),
+            },
+            (_, None) => out.push_str("null"),
+        }
+        out.push('\n');
+    }
+}
+
+fn nested_attribute(schema: &ObjectSchema, found: &Value, out: &mut String) {
+    let (found, _) = found.unmark();
+    let object = |one: &Value, out: &mut String| {
+        if one.is_null() {
+            return out.push_str("null");
+        }
+        out.push_str("{\n");
+        attributes(schema.object(), one, Level::Inner, out);
+        out.push('}');
+    };
+    match (schema.nesting(), found.kind()) {
+        (ObjectNesting::Single, Kind::Object(_)) => object(&found, out),
+        (_, Kind::List(values) | Kind::Set(values) | Kind::Tuple(values)) => {
+            out.push_str("[\n");
+            for one in values {
+                object(one, out);
+                out.push_str(",\n");
+            }
+            out.push(']');
+        }
+        (_, Kind::Map(map)) => keyed(map.iter(), object, out),
+        (_, Kind::Object(map)) => keyed(map.iter(), object, out),
+        _ => out.push_str("null"),
+    }
+}
+
+fn keyed<'v>(
+    entries: impl Iterator<Item = (&'v Name, &'v Value)>,
+    write: impl Fn(&Value, &mut String),
+    out: &mut String,
+) {
+    let mut entries = entries.peekable();
+    if entries.peek().is_none() {
+        return out.push_str("{}");
+    }
+    out.push_str("{\n");
+    for (key, one) in entries {
+        if is_identifier(key) {
+            out.push_str(key);
+        } else {
+            text(key, out);
+        }
+        out.push_str(" = ");
+        write(one, out);
+        out.push('\n');
+    }
+    out.push('}');
+}
+
+/// A value as an expression.
+pub(crate) fn value(found: &Value, out: &mut String) {
+    let (found, _) = found.unmark();
+    match found.kind() {
+        Kind::Null | Kind::Unknown(_) => out.push_str("null"),
+        Kind::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        Kind::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Kind::String(string) => match structured(string) {
+            Some(decoded) => {
+                out.push_str("jsonencode(");
+                plain(&decoded, out);
+                out.push(')');
+            }
+            None => text(string, out),
+        },
+        _ => plain(&found, out),
+    }
+}
+
+/// A value in which texts are texts.
+fn plain(found: &Value, out: &mut String) {
+    let (found, _) = found.unmark();
+    match found.kind() {
+        Kind::String(string) => text(string, out),
+        Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {
+            out.push('[');
+            for (at, one) in values.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                plain(one, out);
+            }
+            out.push(']');
+        }
+        Kind::Map(map) => keyed(map.iter(), plain, out),
+        Kind::Object(object) => keyed(object.iter(), plain, out),
+        _ => value(&found, out),
+    }
+}
+
+/// What a text is in JSON, where it is an object or an array.
+fn structured(string: &str) -> Option<Value> {
+    if !string.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let ty = json::implied_type(string.as_bytes()).ok()?;
+    json::from_json(string.as_bytes(), &ty).ok()
+}
+
+/// A text between quotes.
+fn text(string: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = string.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '$' | '%' if rest.peek() == Some(&'{') => {
+                out.push(character);
+                out.push(character);
+            }
+            _ if character.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+            _ => out.push(character),
+        }
+    }
+    out.push('"');
+}

@@ -1,0 +1,124 @@
+//! Imports into resources that have no block yet: one is written from the object that is found.
+
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
+use groma_config::{Import, Module};
+use groma_diagnostics::Diagnostic;
+use groma_provider::Schema;
+
+use super::converse::{Conversation, Generating, Purpose};
+use super::ignore::Ignore;
+use super::managed::hold;
+use super::planner::{ManagedSubject, Planner};
+use crate::options::{MissingResources, PlanOptions};
+use crate::plan::Mode;
+use crate::session::Session;
+use crate::walk::Outcome;
+
+/// The providers of the imports that have no block.
+pub(super) fn providers(session: &Session, options: &PlanOptions) -> Vec<ProviderConfig> {
+    if options.missing == MissingResources::Refused {
+        return Vec::new();
+    }
+    let root = &session.configuration.root;
+    let missing = root.imports.iter().filter(|import| is_missing(root, import));
+    missing.filter_map(|import| provider(session, import)).collect()
+}
+
+fn is_missing(root: &Module, import: &Import) -> bool {
+    import.to.module.is_root() && !root.resources.contains_key(&import.to.resource)
+}
+
+fn provider(session: &Session, import: &Import) -> Option<ProviderConfig> {
+    session.configuration.resolve_provider_config(&session.configuration.root.path, &import.local_provider()).ok()
+}
+
+impl Planner<'_> {
+    /// The schema of a resource that has no block, where one is to be written.
+    pub(super) fn missing_schema(&mut self, import: &Import) -> Option<Arc<Schema>> {
+        if self.options.missing == MissingResources::Refused {
+            return None;
+        }
+        let provider = provider(self.session, import)?;
+        match self.providers.schema(&provider.provider, &import.to.resource, import.to_expression.span) {
+            Ok(schema) => Some(schema),
+            Err(problems) => {
+                self.evaluation.diagnostics.append(problems);
+                None
+            }
+        }
+    }
+
+    /// Starts on the imports that the walk did not come by.
+    pub(super) async fn generate_missing(&mut self) {
+        if self.options.missing == MissingResources::Refused || self.options.mode != Mode::Normal {
+            return;
+        }
+        let root = Arc::clone(&self.session.configuration);
+        let mut missing: Vec<(u32, ResourceInstance)> = self
+            .imports
+            .iter()
+            .filter(|(_, wanted)| !wanted.met)
+            .filter_map(|(address, wanted)| Some((wanted.block?, address.clone())))
+            .collect();
+        missing.sort();
+        for (block, address) in missing {
+            let Some(import) = root.root.imports.get(block as usize).filter(|import| is_missing(&root.root, import))
+            else {
+                continue;
+            };
+            self.generate(import, address).await;
+        }
+    }
+
+    async fn generate(&mut self, import: &Import, address: ResourceInstance) {
+        if import.for_each.is_some() || address.key != InstanceKey::None {
+            if let Some(wanted) = self.imports.get_mut(&address) {
+                wanted.met = true;
+            }
+            let detail = "A block can only be written for an import of one resource without count and for_each. Write the block of \
+                          this one, or an import block for each object.";
+            let problem = Diagnostic::error("Configuration for import target does not exist", detail);
+            self.evaluation.diagnostics.push(problem.at(import.to_expression.span));
+            return;
+        }
+        let Some(importing) = self.importing(&address) else { return };
+        let (Some(config), Some(schema)) = (provider(self.session, import), self.missing_schema(import)) else {
+            return;
+        };
+        let Some(provider) = self.providers.configured(&config).cloned() else { return };
+        let written = import.provider.as_ref().map(|reference| reference.provider.to_string());
+        let subject = ManagedSubject {
+            instance: None,
+            address: address.clone(),
+            deposed: None,
+            provider: Arc::new(config),
+            schema: Arc::clone(&schema),
+            create_before_destroy: false,
+            undecided: false,
+            outcome: Outcome::Done,
+            importing: Some(importing.clone()),
+        };
+        let talk = Conversation {
+            address,
+            deposed: None,
+            provider,
+            config: schema.block.null_value(),
+            schema,
+            body: None,
+            span: import.to_expression.span,
+            purpose: Purpose::Change,
+            record: None,
+            refresh: self.options.refresh,
+            ignore: Ignore::Nothing,
+            forced: None,
+            create_before_destroy: false,
+            prevent_destroy: None,
+            generating: Some(Generating { provider: written }),
+            importing: Some(importing),
+            hooks: Arc::clone(&self.session.hooks),
+        };
+        self.talk(hold(subject, talk)).await;
+    }
+}
