@@ -10,5 +10,6 @@ pub mod discovery;
 pub mod http;
 pub mod login;
 pub mod modules;
+mod oci;
 pub mod providers;
 pub mod settings;

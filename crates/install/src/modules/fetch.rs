@@ -8,7 +8,7 @@ use groma_config::Package;
 
 use super::copy::{copy_folder, link, remove};
 use super::error::FetchError;
-use super::{git, pattern, web};
+use super::{git, oci, pattern, web};
 use crate::archive::{Archive, Links};
 use crate::http::Http;
 
@@ -26,6 +26,7 @@ pub struct Fetcher {
 enum Way<'a> {
     Git(&'a str),
     Web(String),
+    Oci(&'a str),
     Folder(&'a str),
 }
 
@@ -87,6 +88,7 @@ impl Fetcher {
         match way(address)? {
             Way::Git(url) => git::clone(url, target).map(|()| None),
             Way::Folder(path) => folder(path, target).map(|()| None),
+            Way::Oci(address) => oci::fetch(&self.http, address, target).await.map(|()| None),
             Way::Web(url) => match web::fetch(&self.http, &url, target).await? {
                 web::Found::Unpacked => Ok(None),
                 web::Found::Elsewhere(package) => Ok(Some(package)),
@@ -107,9 +109,7 @@ fn way(address: &str) -> Result<Way<'_>, FetchError> {
         // Objects that everybody may read are files on a web server.
         "s3" => Ok(Way::Web(url.to_owned())),
         "gcs" => google(url).map(Way::Web),
-        "oci" => Err(FetchError::Other(
-            "modules in OCI registries are not supported yet: use a git repository or an archive".to_owned(),
-        )),
+        "oci" => Ok(Way::Oci(address)),
         "hg" => Err(FetchError::Other(
             "Mercurial repositories are not supported: use an archive of the repository".to_owned(),
         )),

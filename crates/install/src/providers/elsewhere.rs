@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::fetch::{archive, hashes};
 use super::filesystem::provider_folder;
-use super::hash::{archive_hash, content_hash};
-use super::installer::allows;
+use super::hash::{archive_hash, content_hash, folder_hash};
+use super::installer::{Cache, CacheTrust, allows};
 use super::lock::{Lock, constraints_text};
 use super::package::Authentication;
 use super::platform::Platform;
@@ -26,6 +26,25 @@ pub struct Learnt {
     pub hashes: Vec<Arc<str>>,
     /// How far it was authenticated.
     pub authentication: Authentication,
+}
+
+/// What is known of a package that several configurations share; none where the cache does not have it, or has one that `lock` does not
+/// know and that is not to be trusted.
+pub fn learn_from_cache(
+    cache: &Cache,
+    address: &ProviderAddress,
+    version: &Version,
+    platform: &Platform,
+    lock: Option<&Lock>,
+) -> Option<Learnt> {
+    let hash = folder_hash(&cache.store.folder(address, version, platform)).ok()?;
+    let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
+    let authentication = Authentication::Checksum;
+    (is_locked || cache.trust == CacheTrust::Any).then(|| Learnt {
+        version: version.clone(),
+        hashes: vec![hash],
+        authentication,
+    })
 }
 
 impl Sources {

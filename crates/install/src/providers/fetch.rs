@@ -14,6 +14,7 @@ use super::registry::host_of;
 use super::sources::{Offer, Sources};
 use super::store::Store;
 use crate::http::Url;
+use crate::oci::Registry;
 
 /// More than any provider's archive has.
 const LARGEST_ARCHIVE: u64 = 4 << 30;
@@ -51,8 +52,8 @@ pub(super) async fn fetch(
             unpack(store, archive, &target, &hash)?;
             hash
         }
-        Location::Download { url, .. } => {
-            let archive = download(sources, url).await?;
+        Location::Download { .. } | Location::Blob(_) => {
+            let archive = obtain(sources, &package.location).await?;
             let hash = verified(address, &package, allowed, archive.path())?;
             unpack(store, archive.path(), &target, &hash)?;
             hash
@@ -78,8 +79,8 @@ pub(super) async fn hashes(
     let hash = match &package.location {
         Location::Folder(folder) => folder_hash(folder).map_err(|error| unreadable(folder, &error))?,
         Location::Archive(archive) => verified(address, &package, allowed, archive)?,
-        Location::Download { url, .. } => {
-            let archive = download(sources, url).await?;
+        Location::Download { .. } | Location::Blob(_) => {
+            let archive = obtain(sources, &package.location).await?;
             verified(address, &package, allowed, archive.path())?
         }
     };
@@ -103,16 +104,35 @@ pub(super) async fn archive(
             verified(address, &package, allowed, archive)?;
             Ok((archive.clone(), None, package.authentication))
         }
-        Location::Download { url, .. } => {
-            let file = download(sources, url).await?;
+        Location::Download { .. } | Location::Blob(_) => {
+            let file = obtain(sources, &package.location).await?;
             verified(address, &package, allowed, file.path())?;
             Ok((file.path().to_owned(), Some(file), package.authentication))
         }
     }
 }
 
+/// An archive that is somewhere else, on this machine.
+async fn obtain(sources: &Sources, location: &Location) -> Result<tempfile::NamedTempFile, String> {
+    match location {
+        Location::Download { url, .. } => download(sources, url).await,
+        Location::Blob(blob) => {
+            let (repository, descriptor) = &**blob;
+            let mut file = temporary()?;
+            let registry = Registry::new(sources.discovery.http());
+            registry.blob(repository, descriptor, file.as_file_mut()).await.map_err(|error| error.to_string())?;
+            Ok(file)
+        }
+        Location::Folder(path) | Location::Archive(path) => Err(format!("{} is here already", path.display())),
+    }
+}
+
+fn temporary() -> Result<tempfile::NamedTempFile, String> {
+    tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file can be made: {error}"))
+}
+
 async fn download(sources: &Sources, url: &Url) -> Result<tempfile::NamedTempFile, String> {
-    let mut file = tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file can be made: {error}"))?;
+    let mut file = temporary()?;
     // Only over https: a token must not be read by others on the way.
     let token = match url.scheme() {
         "https" => sources.discovery.token(&host_of(url)).await.map_err(|error| error.to_string())?,

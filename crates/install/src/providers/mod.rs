@@ -1,7 +1,7 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
-//! The modules in their order, each using only those before it: `platform`, `hash`, `archive`, `package`, `filesystem`, `signature`,
-//! `registry`, `network_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
+//! The modules in their order, each using only those before it: `platform`, `hash`, `package`, `filesystem`, `signature`,
+//! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
 //! `elsewhere`, `selection`.
 
 mod elsewhere;
@@ -11,6 +11,7 @@ pub mod hash;
 mod installer;
 mod lock;
 mod network_mirror;
+mod oci_mirror;
 mod package;
 mod platform;
 mod registry;
@@ -19,9 +20,10 @@ pub mod signature;
 mod sources;
 mod store;
 
-pub use elsewhere::{Learnt, write_mirror_documents};
+pub use elsewhere::{Learnt, learn_from_cache, write_mirror_documents};
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
 pub use lock::{LOCK_FILE, Lock, Locks, constraints_text};
+pub use oci_mirror::RepositoryTemplate;
 pub use package::{Authentication, Location, PackageMeta, SourceError};
 pub use platform::{InvalidPlatform, Platform};
 pub use selection::{Candidates, Selection, executable};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use groma_config::version::Version;
 
 use crate::http::Url;
+use crate::oci::{Descriptor, Repository};
 
 /// Where the bytes of a package are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Location {
         /// What it is called.
         filename: String,
     },
+    /// An archive in an OCI registry: its repository, and what the registry says of it.
+    Blob(Box<(Repository, Descriptor)>),
 }
 
 /// What a source says about one package.

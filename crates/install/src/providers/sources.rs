@@ -8,7 +8,8 @@ use groma_config::version::Version;
 use super::package::{PackageMeta, SourceError};
 use super::platform::Platform;
 use super::registry::Registry;
-use super::{filesystem, network_mirror};
+use super::oci_mirror::RepositoryTemplate;
+use super::{filesystem, network_mirror, oci_mirror};
 use crate::discovery::Discovery;
 use crate::http::Url;
 
@@ -32,6 +33,8 @@ pub enum Source {
     Filesystem(PathBuf),
     /// A server that speaks the mirror protocol; its address ends with a slash.
     Network(Url),
+    /// An OCI registry.
+    Oci(RepositoryTemplate),
 }
 
 /// A set of providers: `registry.terraform.io/hashicorp/*`.
@@ -150,6 +153,7 @@ impl Sources {
                 Ok(filesystem::packages(root, address, platform)?.into_iter().map(|package| package.version).collect())
             }
             Source::Network(base) => network_mirror::versions(&self.discovery, base, address).await,
+            Source::Oci(template) => oci_mirror::versions(self.discovery.http(), template, address).await,
             Source::Direct => {
                 let listing = Registry::find(&self.discovery, address).await?.versions(address).await?;
                 warnings.extend(listing.warnings);
@@ -174,6 +178,9 @@ impl Sources {
             }
             Source::Network(base) => {
                 network_mirror::package(&self.discovery, base, address, &offer.version, platform).await
+            }
+            Source::Oci(template) => {
+                oci_mirror::package(self.discovery.http(), template, address, &offer.version, platform).await
             }
             Source::Direct => {
                 Registry::find(&self.discovery, address).await?.package(address, &offer.version, platform).await

@@ -12,7 +12,7 @@ use super::{CliConfiguration, HelperSetting, Places};
 use crate::credentials::Token;
 use crate::discovery::Services;
 use crate::http::Url;
-use crate::providers::{Method, Pattern, Source};
+use crate::providers::{Method, Pattern, RepositoryTemplate, Source};
 
 /// Reads all files of the CLI configuration; what is wrong with one leaves the others standing.
 pub fn read(places: &Places) -> (CliConfiguration, Diagnostics) {
@@ -235,13 +235,16 @@ impl Reader<'_> {
                 }
             }
             "oci_mirror" => {
-                self.wrong(
-                    path,
-                    method.line,
-                    SUMMARY,
-                    "packages from an OCI registry (oci_mirror) are not supported yet",
-                );
-                None
+                let template = text(arguments, "repository_template").and_then(RepositoryTemplate::parse);
+                if template.is_none() {
+                    self.wrong(
+                        path,
+                        method.line,
+                        SUMMARY,
+                        "oci_mirror needs the argument \"repository_template\", such as \"example.com/${namespace}/${type}\"",
+                    );
+                }
+                template.map(Source::Oci)
             }
             other => {
                 let known = "direct, filesystem_mirror, network_mirror, oci_mirror and dev_overrides";

@@ -134,6 +134,16 @@ fn archives_and_pages_on_web_servers() {
 }
 
 #[test]
+fn objects_of_a_store_that_everybody_may_read() {
+    let server = registry();
+    let text = format!("module \"s\" {{\n  source = \"s3::{}//top\"\n}}\n", server.url("/m.tgz"));
+    let space = Workspace::new(&[("main.tf", &text)]);
+    let lines = space.install(Freshness::Keep).unwrap();
+    assert!(lines.contains(&"- s in .terraform/modules/s/top".to_owned()), "{lines:?}");
+    assert!(space.path(".terraform/modules/s/top/sub").exists());
+}
+
+#[test]
 fn a_download_with_another_checksum_is_not_used() {
     let server = registry();
     let source = server.url("/m.tgz?checksum=sha256:00");
@@ -170,7 +180,7 @@ fn folders_elsewhere_are_linked() {
 #[test]
 fn what_is_not_supported_says_so() {
     for (source, word) in
-        [("oci://example.com/x", "OCI"), ("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")]
+        [("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")]
     {
         let space = Workspace::new(&[("main.tf", &format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"))]);
         let problem = space.install(Freshness::Keep).unwrap_err();
