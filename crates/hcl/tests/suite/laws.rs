@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use crate::formatting;
 use crate::mistakes;
 use crate::show::source;
+use crate::ugly::Ugly;
 
 /// Pieces of the language in any order: far more interesting than random characters.
 fn pieces() -> impl Strategy<Value = String> {
@@ -107,7 +108,7 @@ fn mutated() -> impl Strategy<Value = String> {
 }
 
 fn any_text() -> impl Strategy<Value = String> {
-    prop_oneof![pieces(), mutated(), any::<String>()]
+    prop_oneof![pieces(), mutated(), (1_u64..).prop_map(|seed| Ugly(seed).file()), any::<String>()]
 }
 
 /// A text in the canonical layout, and the same with other spaces between its tokens.

@@ -14,3 +14,4 @@ mod static_forms;
 mod templates;
 mod terraform;
 mod tokens;
+mod ugly;

@@ -5,6 +5,8 @@ use std::process::{Command, Output};
 
 use crate::formatting;
 use crate::mistakes;
+use crate::show::source;
+use crate::ugly::Ugly;
 
 fn terraform(arguments: &[&str], folder: &Path) -> Option<Output> {
     let Some(binary) = std::env::var_os("GROMA_TERRAFORM") else {
@@ -57,6 +59,25 @@ fn mistakes_are_found_where_terraform_finds_them() {
 fn layouts_are_those_of_terraform() {
     let folder = tempfile::tempdir().unwrap();
     let texts = formatting::texts();
+    let path = |number| folder.path().join(format!("case{number}.tf"));
+    for (number, text) in texts.iter().enumerate() {
+        std::fs::write(path(number), text).unwrap();
+    }
+    if terraform(&["fmt", "-list=false", "."], folder.path()).is_none() {
+        return;
+    }
+    for (number, text) in texts.iter().enumerate() {
+        assert_eq!(groma_hcl::format(text), std::fs::read_to_string(path(number)).unwrap(), "{text}");
+    }
+}
+
+#[test]
+fn layouts_of_generated_files_are_those_of_terraform() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut ugly = Ugly(20_261_121);
+    let has_mistakes = |text: &str| groma_hcl::parse_file(&source(text)).1.has_errors();
+    let texts: Vec<String> = (0..1_000).map(|_| ugly.file()).filter(|text| !has_mistakes(text)).collect();
+    assert!(texts.len() > 700, "{}", texts.len());
     let path = |number| folder.path().join(format!("case{number}.tf"));
     for (number, text) in texts.iter().enumerate() {
         std::fs::write(path(number), text).unwrap();
