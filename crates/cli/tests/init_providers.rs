@@ -56,6 +56,8 @@ fn the_newest_version_that_is_allowed_is_installed_and_locked() {
     assert!(text.contains("Warning: Incomplete lock file information for providers"), "{text}");
     let lock = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
     assert!(lock.contains("  version     = \"1.2.0\"\n  constraints = \"~> 1.0\"\n  hashes = [\n    \"h1:"), "{lock}");
+    assert!(groma(folder.path(), &["version"]).1.ends_with("+ provider example.com/acme/tool v1.2.0"));
+    assert!(groma(folder.path(), &["version", "-json"]).1.contains("{ \"example.com/acme/tool\": \"1.2.0\" }"));
     let (_, text) = groma(folder.path(), &["init"]);
     assert!(
         text.contains("- Reusing previous version of example.com/acme/tool from the dependency lock file"),
@@ -111,4 +113,75 @@ fn a_read_only_lock_file_stays_as_it_is() {
     assert_eq!(code, 1);
     assert!(text.contains("Error: Provider dependency changes detected"), "{text}");
     assert!(!folder.path().join(".terraform.lock.hcl").exists());
+}
+
+#[test]
+fn what_only_the_state_needs_is_installed_too() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    std::fs::write(folder.path().join("main.tf"), "").unwrap();
+    let state = r#"{"version":4,"terraform_version":"1.15.5","serial":1,"lineage":"x","outputs":{},"resources":[{"mode":"managed","type":"tool_thing","name":"b","provider":"provider[\"example.com/acme/tool\"]","instances":[]}],"check_results":null}"#;
+    std::fs::write(folder.path().join("terraform.tfstate"), state).unwrap();
+    let (code, text) = groma(folder.path(), &["init"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("Initializing provider plugins found in the state... - Finding latest version of example.com/acme/tool..."),
+        "{text}"
+    );
+    let lock = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
+    assert!(lock.contains("provider \"example.com/acme/tool\""), "{lock}");
+    let (_, text) = groma(folder.path(), &["init"]);
+    assert!(text.contains("- Reusing previous version of example.com/acme/tool - Using previously-installed"), "{text}");
+    configure(folder.path(), "1.0.0");
+    let (_, text) = groma(folder.path(), &["init"]);
+    assert!(text.contains("from the dependency lock file"), "{text}");
+    assert!(text.contains("found in the state... - Reusing previous version of example.com/acme/tool - Using"), "{text}");
+}
+
+#[test]
+fn a_lock_file_with_archive_hashes_alone_vouches_for_no_folder() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    let path = folder.path().join(".terraform.lock.hcl");
+    let lock = std::fs::read_to_string(&path).unwrap();
+    let lines = lock.lines().map(|line| if line.contains("h1:") { "    \"zh:00\"," } else { line });
+    std::fs::write(&path, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    let (code, text) = groma(folder.path(), &["plan"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("does not match any of the checksums recorded in the dependency lock file"), "{text}");
+}
+
+#[test]
+fn a_directory_may_begin_as_a_copy_of_a_module() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source");
+    std::fs::create_dir_all(source.join("inner")).unwrap();
+    std::fs::write(source.join("main.tf"), "module \"i\" {\n  source = \"./inner\"\n}\n").unwrap();
+    std::fs::write(source.join("inner/main.tf"), "output \"o\" {\n  value = 1\n}\n").unwrap();
+    std::fs::write(folder.path().join("rc"), "").unwrap();
+    let here = folder.path().join("here");
+    std::fs::create_dir(&here).unwrap();
+    std::fs::write(here.join("rc"), "").unwrap();
+    let (code, text) = groma(&here, &["init", "-from-module=../source"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("Error: Can't populate non-empty directory"), "{text}");
+    std::fs::remove_file(here.join("rc")).unwrap();
+    for address in ["../source".to_owned(), format!("{}//inner", source.display())] {
+        let run = || {
+            let output = Command::new(env!("CARGO_BIN_EXE_groma"))
+                .args(["init", &format!("-from-module={address}")])
+                .current_dir(&here)
+                .env_remove("TF_CLI_CONFIG_FILE")
+                .env("HOME", folder.path())
+                .output()
+                .unwrap();
+            (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+        };
+        let (is_good, text) = run();
+        assert!(is_good && text.contains("Copying configuration from"), "{text}");
+        assert!(here.join("main.tf").exists());
+        let (is_good, text) = run();
+        assert!(!is_good && text.contains("Error: The working directory already contains files"), "{text}");
+        std::fs::remove_dir_all(&here).unwrap();
+        std::fs::create_dir(&here).unwrap();
+    }
 }

@@ -27,5 +27,5 @@ pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;
 pub use module_source::{ModuleSource, Package, RegistryModule};
 pub use options::LoadOptions;
-pub use providers::{MissingProvider, ProviderRequirement};
+pub use providers::{MissingProvider, ProviderRequirement, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

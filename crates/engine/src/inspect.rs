@@ -1,22 +1,27 @@
-//! Looking at values without a plan: what the console sees. Objects are what the state has; nothing is asked of providers.
+//! Looking at values: what the console sees. Objects are what the state or a plan has; nothing is asked of providers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_lang::{FunctionContext, Scope};
+use groma_provider::Schema;
 use groma_state::State;
+use groma_value::{Type, Value};
 use indexmap::IndexMap;
 
 use crate::config_graph::NodeKind;
 use crate::evaluation::Evaluation;
 use crate::options::Input;
+use crate::plan::Plan;
 use crate::planning::Prepared;
 use crate::planning::expand::recorded_expansion;
 use crate::record;
 use crate::repetition::{Arguments, expand};
 use crate::session::Session;
 use crate::walk::{Outcome, Visit, Walk};
-use crate::world::{InstanceScope, ModuleId, World};
+use crate::world::{Expansion, InstanceScope, ModuleId, World};
 
 /// The values of a configuration over a state.
 pub struct Inspection {
@@ -29,13 +34,13 @@ impl Inspection {
     pub(crate) fn new(
         session: &Session,
         prepared: &Prepared,
-        state: &State,
+        objects: Objects<'_>,
         inputs: IndexMap<groma_address::Name, Input>,
     ) -> Self {
         let world = World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates));
         let evaluation = session.applying_evaluation(inputs, &session.timestamp);
         let functions = (*evaluation.functions).clone();
-        let mut inspector = Inspector { prepared, state, world, evaluation };
+        let mut inspector = Inspector { prepared, objects, world, evaluation };
         let mut walk = Walk::new(&inspector.world);
         while let Some((visit, _)) = walk.next() {
             inspector.visit(&mut walk, visit);
@@ -50,9 +55,25 @@ impl Inspection {
     }
 }
 
+/// Where objects come from.
+pub(crate) enum Objects<'a> {
+    /// The state, which says how many there are as well.
+    State(&'a State),
+    /// A plan, by address: what it makes of objects, and the state that it began with.
+    Plan(&'a State, HashMap<&'a ResourceInstance, &'a Value>),
+}
+
+impl<'a> Objects<'a> {
+    /// The objects that will be there when the plan has been carried out.
+    pub(crate) fn of_plan(plan: &'a Plan) -> Self {
+        let current = plan.changes.iter().filter(|change| change.deposed.is_none());
+        Self::Plan(&plan.prior_state, current.map(|change| (&change.address, &change.after)).collect())
+    }
+}
+
 struct Inspector<'a> {
     prepared: &'a Prepared,
-    state: &'a State,
+    objects: Objects<'a>,
     world: World,
     evaluation: Evaluation,
 }
@@ -95,18 +116,51 @@ impl Inspector<'_> {
     }
 
     fn resource(&mut self, module: ModuleId, at: u32) {
-        let expansion = recorded_expansion(&self.world, self.state, module, at);
+        let expansion = self.expansion(module, at);
         let count = expansion.len();
         self.world.module_mut(module).resources[at as usize].expand(expansion);
         let index = self.world.module(module).of;
         let Some(template) = self.prepared.templates.resource(index, at) else { return };
         for position in 0..count {
             let address = self.world.instance_address(module, at, position);
-            let Some(record) = self.state.object(&address, None) else { continue };
-            if let Some(value) = record::decode(&template.schema, record) {
+            if let Some(value) = self.object(&address, &template.schema) {
                 let data = &mut self.world.module_mut(module).resources[at as usize];
                 data.settle(position, value);
             }
         }
+    }
+
+    fn expansion(&self, module: ModuleId, at: u32) -> Expansion {
+        if let Objects::State(state) = self.objects {
+            return recorded_expansion(&self.world, state, module, at);
+        }
+        let config = &self.world.static_module(module).config;
+        let Some((_, resource)) = config.resources.get_index(at as usize) else { return Expansion::Absent };
+        let scope = InstanceScope::new(&self.world, module, &self.evaluation.functions);
+        expand(Arguments::of_resource(resource), &scope, &mut Diagnostics::new()).unwrap_or_default()
+    }
+
+    /// The object; what nobody has yet is made of attributes that nobody knows.
+    fn object(&self, address: &ResourceInstance, schema: &Schema) -> Option<Value> {
+        let state = match &self.objects {
+            Objects::State(state) => state,
+            Objects::Plan(state, planned) => match planned.get(address) {
+                Some(value) if !value.is_null() => return Some((*value).clone()),
+                _ => state,
+            },
+        };
+        match state.object(address, None) {
+            Some(record) => record::decode(schema, record),
+            None => Some(unknown_object(schema)),
+        }
+    }
+}
+
+fn unknown_object(schema: &Schema) -> Value {
+    match schema.block.implied_type() {
+        Type::Object(object) => {
+            Value::object(object.iter().map(|(name, ty)| (name.clone(), Value::unknown(ty.clone()))))
+        }
+        _ => Value::DYNAMIC,
     }
 }

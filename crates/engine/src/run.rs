@@ -8,7 +8,7 @@ use groma_state::State;
 use indexmap::IndexMap;
 
 use crate::applying::{self, AppliedRun, Done};
-use crate::inspect::Inspection;
+use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
 use crate::planning::{self, Prepared, Spent};
@@ -83,7 +83,18 @@ impl Run {
     pub fn inspect(&mut self, state: &State, inputs: IndexMap<Name, Input>) -> Result<Inspection, Diagnostics> {
         let (prepared, diagnostics) = self.prepare();
         let prepared = prepared.ok_or(diagnostics)?;
-        Ok(Inspection::new(&self.session, &prepared, state, inputs))
+        Ok(Inspection::new(&self.session, &prepared, Objects::State(state), inputs))
+    }
+
+    /// The values of the configuration as they will be when a plan has been carried out, as far as they are known.
+    ///
+    /// # Errors
+    ///
+    /// The configuration is wrong.
+    pub fn inspect_plan(&mut self, plan: &Plan, inputs: IndexMap<Name, Input>) -> Result<Inspection, Diagnostics> {
+        let (prepared, diagnostics) = self.prepare();
+        let prepared = prepared.ok_or(diagnostics)?;
+        Ok(Inspection::new(&self.session, &prepared, Objects::of_plan(plan), inputs))
     }
 
     /// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.

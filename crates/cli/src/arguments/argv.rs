@@ -3,6 +3,7 @@
 //! Flags have one dash and long names (`-out=plan`, `-var a=b`), the options before the command are few, and words from
 //! `TF_CLI_ARGS` and `TF_CLI_ARGS_<command>` stand right after the command.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ pub struct Invocation {
 }
 
 /// Commands that people know from Terraform and that do not exist here yet.
-const ABSENT: [&str; 7] = ["login", "logout", "query", "stacks", "test", "rpcapi", "cloud"];
+const ABSENT: [&str; 5] = ["query", "stacks", "test", "rpcapi", "cloud"];
 
 /// Prepares `arguments` (without the name of the program) for the parser of `command`.
 ///
@@ -56,13 +57,13 @@ pub fn invocation(
             _ => return Err(UsageError::bare(format!("There is no option {option:?} before the command."))),
         }
     }
-    let mut current = command;
+    let mut current = Cow::Borrowed(command);
     let mut names = Vec::new();
-    while let Some(name) = rest.next_if(|word| find(current, word).is_some() || (names.is_empty() && !is_flag(word))) {
-        let Some(found) = find(current, &name) else { return Err(unknown_command(&name, command)) };
-        current = found;
+    while let Some(name) = rest.next_if(|word| find(&current, word).is_some() || (names.is_empty() && !is_flag(word))) {
+        let Some(found) = find(&current, &name).map(whole) else { return Err(unknown_command(&name, command)) };
         words.push(found.get_name().into());
         names.push(found.get_name().to_owned());
+        current = Cow::Owned(found);
     }
     let mut flags: Vec<OsString> = Vec::new();
     if !names.is_empty() {
@@ -75,8 +76,15 @@ pub fn invocation(
         }
     }
     flags.extend(rest);
-    words.extend(with_two_dashes(flags, current));
+    words.extend(with_two_dashes(flags, &current));
     Ok(Invocation { directory, words })
+}
+
+/// The command with its flags and further commands, which come into being when they are needed.
+fn whole(command: &Command) -> Command {
+    let mut whole = command.clone().disable_help_subcommand(true);
+    whole.build();
+    whole
 }
 
 fn find<'c>(command: &'c Command, name: &OsStr) -> Option<&'c Command> {

@@ -1,6 +1,9 @@
 //! Values of flags.
 
+use std::any::TypeId;
 use std::str::FromStr;
+
+use clap::{Arg, Command};
 
 /// A flag that may be given bare or with a truth value: `-refresh`, `-refresh=false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,18 @@ impl FromStr for Duration {
         }
         std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| PROBLEM)
     }
+}
+
+/// Lets each [`Flag`] of `command` and of its commands stand without a value, which means on: `-json` is `-json=true`.
+pub(super) fn with_bare_flags(command: Command) -> Command {
+    command.mut_args(bare_if_flag).mut_subcommands(with_bare_flags)
+}
+
+fn bare_if_flag(argument: Arg) -> Arg {
+    if argument.get_value_parser().type_id() != TypeId::of::<Flag>() {
+        return argument;
+    }
+    argument.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
 }
 
 #[cfg(test)]

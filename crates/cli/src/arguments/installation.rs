@@ -20,6 +20,9 @@ pub struct Init {
     /// -get=false leaves the modules alone
     #[arg(long)]
     pub get: Option<Flag>,
+    /// Begin with a copy of this module; the directory has to be empty
+    #[arg(long, value_name = "ADDRESS")]
+    pub from_module: Option<String>,
     /// Take newer versions where constraints allow it
     #[arg(long)]
     pub upgrade: Option<Flag>,

@@ -129,6 +129,9 @@ pub struct Validate {
 /// Arguments of `console`.
 #[derive(Args, Clone, Debug)]
 pub struct Console {
+    /// See what a plan would make of it, and not only what is in the state
+    #[arg(long)]
+    pub plan: Option<Flag>,
     /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,

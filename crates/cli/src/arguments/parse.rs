@@ -35,7 +35,6 @@ pub enum Parsed {
 /// A mistake that the user must mend.
 pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'_>) -> Result<Parsed, UsageError> {
     let mut parser = command(program);
-    parser.build();
     let nothing_asked = arguments.is_empty();
     let invocation = invocation(arguments, &parser, environment)?;
     match parser.try_get_matches_from_mut(invocation.words.iter()) {
@@ -130,7 +129,7 @@ mod tests {
     fn plan(words: &[&str]) -> crate::arguments::Plan {
         match parsed(words) {
             Ok(Parsed::Run { arguments, .. }) => match arguments.task {
-                Task::Plan(plan) => plan,
+                Task::Plan(plan) => plan.0,
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),

@@ -1,15 +1,15 @@
 //! The commands there are, and the parser of all of them.
 
-use std::any::TypeId;
-
-use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
+use clap::{Command, CommandFactory, Parser, Subcommand};
 
 use super::emulator::Emulator;
-use super::flags::Flag;
 use super::installation::{Init, Providers};
+use super::lazy::Lazy;
+use super::login::Login;
 use super::language::{Console, Fmt, Get, Graph, Metadata, Modules, Validate};
 use super::objects::{ImportArguments, Taint};
 use super::operation::{Apply, Destroy, Plan, Refresh};
+use super::provider::Provider;
 use super::reading::{Output, Show, Version};
 use super::state::State;
 use super::workspace::{ForceUnlock, Workspace};
@@ -31,75 +31,70 @@ pub struct Arguments {
 
 /// The parser, with help texts that speak of `program`.
 pub fn command(program: &str) -> Command {
-    with_bare_flags(Arguments::command()).name(program.to_owned()).bin_name(program.to_owned())
-}
-
-/// Lets each [`Flag`] of `command` and of its commands stand without a value, which means on: `-json` is `-json=true`.
-fn with_bare_flags(command: Command) -> Command {
-    command.mut_args(bare_if_flag).mut_subcommands(with_bare_flags)
-}
-
-fn bare_if_flag(argument: Arg) -> Arg {
-    if argument.get_value_parser().type_id() != TypeId::of::<Flag>() {
-        return argument;
-    }
-    argument.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
+    Arguments::command().name(program.to_owned()).bin_name(program.to_owned())
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Get the directory ready: modules, providers, backend
-    Init(Init),
+    Init(Lazy<Init>),
     /// Check the configuration without looking at any object
-    Validate(Validate),
+    Validate(Lazy<Validate>),
     /// Show what an apply would do
-    Plan(Plan),
+    Plan(Lazy<Plan>),
     /// Make the objects match the configuration, or carry out a saved plan
-    Apply(Apply),
+    Apply(Lazy<Apply>),
     /// Delete every object that the configuration manages
-    Destroy(Destroy),
+    Destroy(Lazy<Destroy>),
     /// Show the state or a saved plan
-    Show(Show),
+    Show(Lazy<Show>),
     /// Show output values
-    Output(Output),
+    Output(Lazy<Output>),
     /// Look into the state, and change what it says
     #[command(subcommand)]
-    State(State),
+    State(Lazy<State>),
     /// Work with several states of one configuration
     #[command(subcommand)]
-    Workspace(Workspace),
+    Workspace(Lazy<Workspace>),
     /// The old name of workspace
     #[command(subcommand, hide = true)]
-    Env(Workspace),
+    Env(Lazy<Workspace>),
     /// Take away a lock that was left behind
-    ForceUnlock(ForceUnlock),
+    ForceUnlock(Lazy<ForceUnlock>),
     /// Take over an object that exists already
-    Import(ImportArguments),
+    Import(Lazy<ImportArguments>),
     /// Take into the state what has changed outside
-    Refresh(Refresh),
+    Refresh(Lazy<Refresh>),
     /// Have an object replaced by the next apply
-    Taint(Taint),
+    Taint(Lazy<Taint>),
     /// Take that back
-    Untaint(Taint),
+    Untaint(Lazy<Taint>),
     /// Show what providers the configuration needs
-    Providers(Providers),
+    Providers(Lazy<Providers>),
+    /// For those who write providers, and those who choose one
+    #[command(subcommand)]
+    Provider(Lazy<Provider>),
     /// Fetch the modules that the configuration calls
-    Get(Get),
+    Get(Lazy<Get>),
     /// List the modules that the configuration calls
-    Modules(Modules),
+    Modules(Lazy<Modules>),
     /// Draw the resources and what they depend on
-    Graph(Graph),
+    Graph(Lazy<Graph>),
     /// Tell about the language
     #[command(subcommand)]
-    Metadata(Metadata),
+    Metadata(Lazy<Metadata>),
     /// Bring files into the canonical layout
-    Fmt(Fmt),
+    Fmt(Lazy<Fmt>),
     /// Evaluate expressions, one a line
-    Console(Console),
+    Console(Lazy<Console>),
+    /// Get a token from a host, and keep it
+    Login(Lazy<Login>),
+    /// Forget the token of a host
+    Logout(Lazy<Login>),
     /// Show the version
-    Version(Version),
+    Version(Lazy<Version>),
     /// Use the emulator of the Cloud Control API
     #[command(subcommand)]
-    Emulator(Emulator),
+    Emulator(Lazy<Emulator>),
 }

@@ -94,6 +94,12 @@ struct Local {
 }
 
 fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
+    // What should be encrypted must not be written in the clear.
+    if let Some(encryption) = module.settings.iter().find(|block| &*block.kind == "encryption") {
+        let detail = "The configuration wants the state and plans to be encrypted, which this version of Groma cannot do. Nothing was read \
+                      or written.";
+        return Err(Diagnostic::error("Encryption not supported", detail).at(encryption.span).into());
+    }
     if let Some(cloud) = &module.cloud {
         let detail = "The configuration keeps its state in HCP Terraform (a cloud block). This version of Groma knows the local backend \
                       only. Nothing was read or written.";
@@ -121,11 +127,12 @@ fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
                 continue;
             }
         };
-        match attribute.expression.as_static_string() {
-            Some(text) => *slot = Some(PathBuf::from(&*text)),
-            None => {
-                let detail =
-                    "The arguments of a backend must be written out: they are needed before anything is evaluated.";
+        match backend.known.get(&attribute.name.name) {
+            Some(value) if value.is_null() => {}
+            Some(value) if value.as_str().is_some() => *slot = value.as_str().map(PathBuf::from),
+            _ => {
+                let detail = "The argument has to be a string that is known before anything is planned: a constant, a variable with a \
+                              value that is neither sensitive nor ephemeral, or a local value made of such.";
                 problems.push(Diagnostic::error("Invalid backend argument", detail).at(attribute.expression.span));
             }
         }

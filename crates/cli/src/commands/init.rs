@@ -3,16 +3,17 @@
 use groma_address::ProviderAddress;
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
-use groma_install::modules::Freshness;
+use groma_install::modules::{Freshness, copy_module};
 use groma_install::providers::Event;
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, has_files, load_directory};
+use super::configuration::{Empty, has_files, load_directory, load_options};
 use super::context::Context;
 use super::init_providers::ProviderSteps;
 use super::installation::{Lines, install};
 use super::operation::peek_state;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, fail};
+use super::servers::{discovery, wait};
 use crate::arguments::{Flag, Init};
 use crate::settings::TERRAFORM_VERSION;
 use crate::terminal::Tone;
@@ -33,6 +34,9 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     } else {
         Teller::Text
     };
+    if let Some(address) = &arguments.from_module {
+        begin_with_copy(context, &teller, address)?;
+    }
     let (configuration, warnings) = if arguments.get.is_none_or(Flag::is_on) && has_files() {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
         modules(context, &teller, freshness)?
@@ -64,6 +68,29 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     context.show(&warnings);
     teller.success(context);
     Ok(0)
+}
+
+/// Copies the module at `address` into the working directory.
+fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<(), Diagnostics> {
+    if has_files() {
+        return Err(fail(
+            "The working directory already contains files",
+            "With -from-module init copies a module into an empty directory. To get the configuration ready that is here, leave the \
+             option out.",
+        ));
+    }
+    let mut entries = std::fs::read_dir(".").into_iter().flatten().flatten();
+    if entries.any(|entry| entry.file_name() != ".terraform") {
+        let detail = "The working directory is not empty, so no module is copied into it by -from-module.";
+        return Err(fail("Can't populate non-empty directory", detail));
+    }
+    teller.line(context, &format!("Copying configuration from {address:?}..."));
+    let discovery = discovery(context)?;
+    let registry = load_options(context).default_registry;
+    let copied = wait(copy_module(address, std::path::Path::new("."), &registry, &discovery))?;
+    copied.map_err(|problem| {
+        fail("Failed to download module", format!("The module cannot be had from {address:?}: {problem}."))
+    })
 }
 
 /// The configuration, with all modules installed.

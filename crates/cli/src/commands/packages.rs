@@ -182,17 +182,21 @@ pub(super) fn store(context: &Context) -> Store {
     Store::new(context.settings.data_directory.join("providers"))
 }
 
+/// The cache that configurations share, if there is to be one.
+pub(super) fn cache(cli: &CliConfiguration) -> Option<Cache> {
+    let trust = if cli.cache_may_break_lock_file { CacheTrust::Any } else { CacheTrust::Locked };
+    cli.plugin_cache.as_ref().map(|folder| Cache { store: Store::new(folder), trust })
+}
+
 /// What installs the packages of these providers.
 ///
 /// # Errors
 /// The network cannot be used.
 pub(super) fn installer(context: &Context, methods: Vec<Method>) -> Result<Installer, Diagnostics> {
-    let cli = &context.cli;
-    let trust = if cli.cache_may_break_lock_file { CacheTrust::Any } else { CacheTrust::Locked };
     Ok(Installer {
         sources: Sources { methods, discovery: discovery(context)? },
         store: store(context),
-        cache: cli.plugin_cache.as_ref().map(|folder| Cache { store: Store::new(folder), trust }),
+        cache: cache(&context.cli),
         platform: Platform::current(),
         command: context.wording.command.clone(),
     })

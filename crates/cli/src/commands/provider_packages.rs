@@ -8,13 +8,14 @@ use groma_config::version::Constraints;
 use groma_diagnostics::Diagnostics;
 use groma_install::http::Url;
 use groma_install::providers::{
-    LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, constraints_text, write_mirror_documents,
+    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, constraints_text, learn_from_cache,
+    write_mirror_documents,
 };
 
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
 use super::outcome::{Outcome, fail, misuse};
-use super::packages::{builtin, locks, methods, needed};
+use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
 
@@ -24,12 +25,16 @@ struct Work {
     locks: Locks,
     platforms: Vec<Platform>,
     sources: Sources,
+    cache: Option<Cache>,
 }
 
 pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome {
     context.view(&arguments.view);
     let given = given_source(arguments)?;
     let mut work = work(context, &arguments.platform, given)?;
+    if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
+        work.cache = cache(&context.cli);
+    }
     let only = addresses(&arguments.rest)?;
     if !only.is_empty() {
         work.wanted.retain(|address, _| only.contains(address));
@@ -87,7 +92,7 @@ fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Resul
         // What a mirror says about other machines is less than what the registry has signed.
         None => vec![Method::for_all(Source::Direct)],
     };
-    Ok(Work { wanted, locks, platforms, sources: Sources { methods, discovery: discovery(context)? } })
+    Ok(Work { wanted, locks, platforms, sources: Sources { methods, discovery: discovery(context)? }, cache: None })
 }
 
 fn parsed_platforms(texts: &[String]) -> Result<Vec<Platform>, Diagnostics> {
@@ -123,7 +128,12 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
             let version = work.sources.resolve(address, constraints, known, platform).await.map_err(failed)?;
             let shown = address.display_short();
             out.print(&format!("- Fetching {shown} {version} for {platform}...\n"));
-            let learnt = work.sources.learn(address, &version, platform).await.map_err(failed)?;
+            let cached = work.cache.as_ref();
+            let cached = cached.and_then(|cache| learn_from_cache(cache, address, &version, platform, known));
+            let learnt = match cached {
+                Some(learnt) => learnt,
+                None => work.sources.learn(address, &version, platform).await.map_err(failed)?,
+            };
             out.print(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
             let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
                 version: version.clone(),

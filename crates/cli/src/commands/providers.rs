@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use groma_config::Module;
+use groma_config::{Module, module_requirements};
+use groma_install::providers::constraints_text;
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
@@ -21,7 +22,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
         Some(ProvidersTask::Mirror(arguments)) => return provider_packages::mirror(context, arguments),
         None => {}
     }
-    let (configuration, _) = load_directory(context, Empty::Nothing)?;
+    let (configuration, warnings) = load_directory(context, Empty::Nothing)?;
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     write_module(&configuration.root, "", &mut out);
     out.push('\n');
@@ -33,22 +34,21 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
         in_state.iter().for_each(|address| out.push_str(&format!("    provider[{address}]\n\n")));
     }
     context.streams.print(&out);
+    context.show(&warnings);
     Ok(0)
 }
 
 /// The providers of a module and, below, those of its children.
 fn write_module(module: &Module, margin: &str, out: &mut String) {
-    let mut addresses: Vec<String> =
-        module.resources.values().map(|resource| module.provider_for(resource).to_string()).collect();
-    addresses.extend(module.required_providers.values().map(|required| required.address.to_string()));
-    addresses.sort();
-    addresses.dedup();
-    let last = addresses.len() + module.children.len();
+    let requirements = module_requirements(module);
+    let last = requirements.len() + module.children.len();
     let branch = |position: usize| if position == last { ("└── ", "    ") } else { ("├── ", "│   ") };
-    for (position, address) in (1..).zip(&addresses) {
-        out.push_str(&format!("{margin}{}provider[{address}]\n", branch(position).0));
+    for (position, (address, requirement)) in (1..).zip(&requirements) {
+        let constraints = constraints_text(&requirement.constraints);
+        let gap = if constraints.is_empty() { "" } else { " " };
+        out.push_str(&format!("{margin}{}provider[{address}]{gap}{constraints}\n", branch(position).0));
     }
-    for (position, (name, child)) in (addresses.len() + 1..).zip(&module.children) {
+    for (position, (name, child)) in (requirements.len() + 1..).zip(&module.children) {
         let (corner, below) = branch(position);
         out.push_str(&format!("{margin}{corner}module.{name}\n"));
         write_module(child, &format!("{margin}{below}"), out);

@@ -1,30 +1,46 @@
 //! `version`.
 
+use std::path::Path;
+
+use groma_diagnostics::Diagnostics;
+use groma_install::providers::{LOCK_FILE, Locks};
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::outcome::Outcome;
+use super::packages::locks;
 use crate::arguments::{Flag, Version};
 use crate::settings::{TERRAFORM_VERSION, VERSION};
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
-    let text = if arguments.json.is_some_and(Flag::is_on) { json_text() } else { text() };
+    // What is wrong with a lock file is told by those who work with it.
+    let locks = match Path::new(LOCK_FILE).exists() {
+        true => locks(&mut Diagnostics::new()),
+        false => Locks::default(),
+    };
+    let text = if arguments.json.is_some_and(Flag::is_on) { json_text(&locks) } else { text(&locks) };
     context.streams.print(&text);
     Ok(0)
 }
 
 /// Wrappers read the first two words: the name and the version of the language that is spoken.
-fn text() -> String {
-    format!("Terraform v{TERRAFORM_VERSION} (Groma {VERSION})\non {}\n", platform())
+fn text(locks: &Locks) -> String {
+    let mut text = format!("Terraform v{TERRAFORM_VERSION} (Groma {VERSION})\non {}\n", platform());
+    for (address, lock) in &locks.providers {
+        text.push_str(&format!("+ provider {address} v{}\n", lock.version));
+    }
+    text
 }
 
-fn json_text() -> String {
+fn json_text(locks: &Locks) -> String {
+    let selections = locks.providers.iter().map(|(address, lock)| (address.to_string(), lock.version.to_string().into()));
+    let selections: Map<String, Value> = selections.collect();
     let versions = json!({
         "terraform_version": TERRAFORM_VERSION,
         "groma_version": VERSION,
         "platform": platform(),
-        "provider_selections": Value::Object(Map::new()),
+        "provider_selections": selections,
         "terraform_outdated": false,
     });
     format!("{}\n", pretty(&versions))
@@ -51,7 +67,7 @@ mod tests {
 
     #[test]
     fn wrappers_find_name_and_version_in_the_first_line() {
-        let text = text();
+        let text = text(&Locks::default());
         let mut words = text.split_whitespace();
         assert_eq!(words.next(), Some("Terraform"));
         assert_eq!(words.next(), Some("v1.15.5"));

@@ -1,11 +1,13 @@
 //! The terminal: colours, width, wrapped text.
 
+mod hidden;
 mod interrupt;
 mod palette;
 mod prompt;
 mod streams;
 mod wrap;
 
+pub use hidden::Hidden;
 pub use interrupt::Interrupts;
 pub use palette::{Palette, Tone};
 pub use prompt::{Answer, Prompter};

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Content};
+use indexmap::IndexMap;
 
 use super::content::FileContent;
 use super::context::{Decoding, Dialect};
@@ -100,7 +101,13 @@ fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
 
 fn backend(block: &Block) -> Option<Backend> {
     let label = block.labels.first()?;
-    Some(Backend { kind: label.value.clone(), body: block.body.clone(), kind_span: label.span, span: block.header })
+    Some(Backend {
+        kind: label.value.clone(),
+        body: block.body.clone(),
+        known: IndexMap::new(),
+        kind_span: label.span,
+        span: block.header,
+    })
 }
 
 fn provider_meta(block: &Block) -> Option<ProviderMeta> {

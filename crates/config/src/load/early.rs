@@ -94,6 +94,16 @@ impl<'a> Early<'a> {
 
     /// The known string that `expression` is; `what` names the argument: `module source`.
     pub(super) fn string(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
+        let value = self.known(expression, what, diagnostics)?;
+        if value.as_str().is_none() {
+            diagnostics.push(unknown(expression, what, "It has to be a string."));
+            return None;
+        }
+        Some(value)
+    }
+
+    /// The same for a value of any type.
+    pub(super) fn known(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
         let value = evaluate(expression, self, &mut problems);
         let broken = problems.has_errors();
@@ -106,15 +116,10 @@ impl<'a> Early<'a> {
         } else if !value.is_wholly_known() {
             "It depends on a value that is not known before planning. Only constants, variables with a value, and local values made \
              of them can be used."
-        } else if value.as_str().is_none() {
-            "It has to be a string."
         } else {
             return Some(value);
         };
-        diagnostics.push(
-            Diagnostic::error(format!("Unknown {what}"), format!("The {what} cannot be determined. {problem}"))
-                .at(expression.span),
-        );
+        diagnostics.push(unknown(expression, what, problem));
         None
     }
 
@@ -168,6 +173,10 @@ impl<'a> Early<'a> {
             _ => Value::DYNAMIC,
         }
     }
+}
+
+fn unknown(expression: &Expression, what: &str, problem: &str) -> Diagnostic {
+    Diagnostic::error(format!("Unknown {what}"), format!("The {what} cannot be determined. {problem}")).at(expression.span)
 }
 
 impl Scope for Early<'_> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use groma_address::{ModulePath, Name};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Expression;
+use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::early::{Early, RootValues};
@@ -47,10 +48,13 @@ impl Builder<'_, '_> {
     pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
         match self.reader.folder(directory, self.diagnostics) {
             Folder::Module(module) => {
-                let below = self.below_root(&module, directory);
+                let (below, known) = self.below_root(&module, directory);
                 // The root module is the largest as a rule, and nobody else needs it now: it is not copied.
                 self.reader.forget(directory);
-                let module = Arc::unwrap_or_clone(module);
+                let mut module = Arc::unwrap_or_clone(module);
+                if let Some(backend) = &mut module.backend {
+                    backend.known = known;
+                }
                 Some(Module { calls: below.calls, children: below.children, ..module })
             }
             Folder::Empty => {
@@ -71,11 +75,19 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn below_root(&mut self, module: &Module, directory: &Path) -> Below {
+    /// What is below the root module, and what is known of the arguments of its backend.
+    fn below_root(&mut self, module: &Module, directory: &Path) -> (Below, IndexMap<Name, Value>) {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
-        self.below(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early)
+        let (arguments, _) = module.backend.as_ref().map(|backend| backend.body.attributes()).unwrap_or_default();
+        let known = arguments.iter().filter_map(|argument| {
+            // Whoever opens the state says what is missing.
+            let value = early.known(&argument.expression, "backend argument", &mut Diagnostics::new())?;
+            Some((argument.name.name.clone(), value))
+        });
+        let known = known.collect();
+        (self.below(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
     }
 
     /// What is below `module`, the one at `path`; `above` are the folders from the root module's to this one's.

@@ -3,6 +3,8 @@
 use groma_address::Name;
 use groma_diagnostics::Span;
 use groma_hcl::Body;
+use groma_value::Value;
+use indexmap::IndexMap;
 
 use crate::version::Constraints;
 
@@ -13,6 +15,9 @@ pub struct Backend {
     pub kind: Name,
     /// Its arguments.
     pub body: Body,
+    /// The values of the arguments, of those that are known before anything is planned: constants, and what is made of variables with a
+    /// value and of local values.
+    pub known: IndexMap<Name, Value>,
     /// Where the label is written.
     pub kind_span: Span,
     /// The block's header.

@@ -4,7 +4,7 @@ mod inherit;
 pub(crate) mod requirements;
 
 pub use inherit::MissingProvider;
-pub use requirements::ProviderRequirement;
+pub use requirements::{ProviderRequirement, module_requirements};
 
 pub(crate) use inherit::resolve;
 pub(crate) use requirements::requirements;

@@ -31,6 +31,14 @@ pub(crate) fn requirements(root: &Module) -> IndexMap<ProviderAddress, ProviderR
     all
 }
 
+/// The same of one module alone, without those that it calls.
+pub fn module_requirements(module: &Module) -> IndexMap<ProviderAddress, ProviderRequirement> {
+    let mut own = IndexMap::new();
+    add_module(module, &mut own);
+    own.sort_unstable_keys();
+    own
+}
+
 fn add_module(module: &Module, all: &mut IndexMap<ProviderAddress, ProviderRequirement>) {
     for required in module.required_providers.values() {
         let entry = all.entry(required.address.clone()).or_default();

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
 
+use super::oci_mirror::RepositoryTemplate;
 use super::package::{PackageMeta, SourceError};
 use super::platform::Platform;
 use super::registry::Registry;
-use super::oci_mirror::RepositoryTemplate;
 use super::{filesystem, network_mirror, oci_mirror};
 use crate::discovery::Discovery;
 use crate::http::Url;

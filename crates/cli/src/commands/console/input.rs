@@ -1,0 +1,142 @@
+//! Where expressions come from: a prompt with history and completion, or a pipe.
+
+use std::io::{self, BufRead};
+
+use groma_hcl::{TokenKind, tokenize};
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Config, Editor};
+
+use super::completion::Words;
+
+/// The source of expressions.
+pub(super) enum Input {
+    Prompt(Box<Editor<Words, MemHistory>>),
+    Pipe,
+}
+
+/// Whether somebody is there to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lines {
+    FromPerson,
+    FromPipe,
+}
+
+/// What comes next.
+pub(super) enum Next {
+    /// A whole expression, of one line or several.
+    Text(String),
+    /// There is no more.
+    End,
+}
+
+impl Input {
+    /// A prompt that completes `words`.
+    ///
+    /// # Errors
+    /// The terminal cannot be used.
+    pub fn prompt(words: Words) -> io::Result<Self> {
+        let editor = Editor::with_history(Config::default(), MemHistory::new());
+        let mut editor = editor.map_err(io::Error::other)?;
+        editor.set_helper(Some(words));
+        Ok(Self::Prompt(Box::new(editor)))
+    }
+
+    /// Standard input as it comes.
+    ///
+    /// # Errors
+    /// None; the signature is that of [`Self::prompt`].
+    pub fn pipe() -> io::Result<Self> {
+        Ok(Self::Pipe)
+    }
+
+    /// Whether somebody is there.
+    pub fn lines(&self) -> Lines {
+        match self {
+            Self::Prompt(_) => Lines::FromPerson,
+            Self::Pipe => Lines::FromPipe,
+        }
+    }
+
+    /// The next expression.
+    pub fn next(&mut self) -> Next {
+        match self {
+            Self::Prompt(editor) => match editor.readline("> ") {
+                Ok(text) => {
+                    // A history that is full forgets the oldest.
+                    let _ = editor.add_history_entry(&text);
+                    Next::Text(text)
+                }
+                Err(ReadlineError::Eof | ReadlineError::Interrupted) => Next::End,
+                Err(_) => Next::End,
+            },
+            Self::Pipe => from_pipe(&mut io::stdin().lock()),
+        }
+    }
+}
+
+/// Lines until no bracket is open any more.
+fn from_pipe(lines: &mut impl BufRead) -> Next {
+    let mut text = String::new();
+    loop {
+        let mut bytes = Vec::new();
+        let is_end = !matches!(lines.read_until(b'\n', &mut bytes), Ok(count) if count > 0);
+        text.push_str(&String::from_utf8_lossy(&bytes));
+        if is_end && text.is_empty() {
+            return Next::End;
+        }
+        if is_end || !goes_on(&text) {
+            return Next::Text(text.trim_end_matches(['\n', '\r']).to_owned());
+        }
+    }
+}
+
+/// Whether an expression is not finished: a bracket, a template, a heredoc or a comment is open.
+pub(super) fn goes_on(text: &str) -> bool {
+    let mut depth = 0_i64;
+    let mut is_heredoc = false;
+    let mut last_comment = "";
+    for (kind, range) in tokenize(text).iter() {
+        match kind {
+            TokenKind::OpenBrace
+            | TokenKind::OpenBracket
+            | TokenKind::OpenParenthesis
+            | TokenKind::OpenInterpolation
+            | TokenKind::OpenDirective => depth += 1,
+            TokenKind::CloseBrace
+            | TokenKind::CloseBracket
+            | TokenKind::CloseParenthesis
+            | TokenKind::CloseSequence => depth -= 1,
+            TokenKind::OpenHeredoc => is_heredoc = true,
+            TokenKind::CloseHeredoc => is_heredoc = false,
+            TokenKind::Comment => last_comment = text.get(range).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    depth > 0 || is_heredoc || (last_comment.starts_with("/*") && !last_comment.ends_with("*/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_goes_on() {
+        for open in ["{", "[1,", "upper(", "\"${", "{ a = [", "<<EOT\nx", "(1 +\n"] {
+            assert!(goes_on(open), "{open}");
+        }
+        for whole in ["1", "{}", "[1,\n2]", "upper(\n\"a\")", "\"${1}\"", "\"{\"", "<<EOT\nx\nEOT\n", "}", "# {", ")"] {
+            assert!(!goes_on(whole), "{whole}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_gives_expressions_and_what_is_left_at_its_end() {
+        let mut pipe = io::Cursor::new("1\n[\n 2,\n]\n(3");
+        let mut texts = Vec::new();
+        while let Next::Text(text) = from_pipe(&mut pipe) {
+            texts.push(text);
+        }
+        assert_eq!(texts, ["1", "[\n 2,\n]", "(3"]);
+    }
+}

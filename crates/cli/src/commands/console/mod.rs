@@ -1,0 +1,92 @@
+//! `console`: expressions, each with its value.
+
+mod completion;
+mod input;
+
+use std::sync::Arc;
+
+use groma_engine::hooks::Silent;
+use groma_engine::{PlanOptions, Run};
+use groma_hcl::parse_expression;
+use groma_lang::{Scope, console};
+use groma_state::Locking;
+
+use super::backend::{Elsewhere, state_paths};
+use super::configuration::{Empty, load_directory};
+use super::context::Context;
+use super::operation::{open_state, run as new_run};
+use super::outcome::{Outcome, fail};
+use super::variables::{Missing, values};
+use crate::arguments::{Console, Flag};
+use input::{Input, Lines, Next};
+
+pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
+    context.view(&arguments.view);
+    let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
+    let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
+    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
+    warnings.append(problems);
+    let (_, state) = open_state(context, paths, &Locking::Off)?;
+    let mut input = match context.streams.input_is_terminal {
+        true => Input::prompt(completion::words(&configuration.root)),
+        false => Input::pipe(),
+    }
+    .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?;
+    let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
+    let inspection = if arguments.plan.is_some_and(Flag::is_on) {
+        let options = PlanOptions { inputs: inputs.clone(), ..PlanOptions::default() };
+        let (plan, problems) = run.plan(state, &options);
+        warnings.append(problems);
+        let Some(plan) = plan.filter(|plan| !plan.errored) else { return Err(warnings) };
+        run.inspect_plan(&plan, inputs)?
+    } else {
+        run.inspect(&state, inputs)?
+    };
+    context.show(&warnings);
+    let outcome = converse(context, &inspection.scope(), &mut input);
+    leave(run);
+    outcome
+}
+
+/// Providers that the plan has started are ended with the process.
+fn leave(run: Run) {
+    run.leave();
+}
+
+/// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
+fn converse(context: &mut Context, scope: &dyn Scope, input: &mut Input) -> Outcome {
+    loop {
+        let text = match input.next() {
+            Next::Text(text) => text,
+            Next::End => return Ok(0),
+        };
+        match text.trim() {
+            "" => continue,
+            "exit" => return Ok(0),
+            "help" => {
+                context.streams.print(
+                    "Type an expression and see its value; one with an open bracket goes on in the next line.\nLeave with exit, or with \
+                     Control-D.\n",
+                );
+                continue;
+            }
+            _ => {}
+        }
+        if !answer(context, scope, text) && input.lines() == Lines::FromPipe {
+            return Ok(1);
+        }
+    }
+}
+
+/// Prints the value of an expression, or what is wrong with it; returns whether there was a value.
+fn answer(context: &Context, scope: &dyn Scope, text: String) -> bool {
+    let Some(file) = context.sources.add("<console-input>", text) else { return false };
+    let (expression, mut diagnostics) = parse_expression(&file);
+    let text = if diagnostics.has_errors() { None } else { console::answer(&expression, scope, &mut diagnostics) };
+    context.show(&diagnostics);
+    if let Some(text) = &text {
+        context.streams.print(&format!("{text}\n"));
+    }
+    text.is_some()
+}

@@ -1,0 +1,160 @@
+//! `provider check`: any provider held to the lifecycle rules.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_address::ProviderAddress;
+use groma_audit::{Extent, Options, Report, audit, given_file};
+use groma_builtin::Terraform;
+use groma_cloudcontrol::AwsCloudControl;
+use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::schema::Catalogue;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_install::providers::{Selection, executable};
+use groma_plugin::client::{Plugin, Start};
+use groma_plugin::transport::{Launch, NoLog};
+use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics};
+
+use super::context::Context;
+use super::outcome::{Outcome, fail};
+use super::packages::Packages;
+use super::provider_source::is_cloud_control;
+use crate::arguments::{Flag, ProviderCheck};
+use crate::views::json::pretty;
+
+pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
+    context.view(&arguments.view);
+    let scratch = Scratch::new()?;
+    let known = Known::find(context, &arguments.provider)?;
+    let start = || known.start(&scratch.0);
+    let mut options = Options {
+        extent: if arguments.apply.is_some_and(Flag::is_on) { Extent::Whole } else { Extent::Plan },
+        configurations: arguments.count,
+        seed: arguments.seed,
+        patience: arguments.timeout.0,
+        types: arguments.types.clone(),
+        ..Options::default()
+    };
+    if let Some(path) = &arguments.config {
+        let text = std::fs::read_to_string(path)
+            .map_err(|problem| fail("Unreadable file", format!("{}: {problem}.", path.display())))?;
+        let provider = start().map_err(|problems| plain(&problems))?;
+        let given = given_file(&*provider, &path.to_string_lossy(), &text, &context.sources)?;
+        options.provider_config = given.provider_config;
+        options.given = given.resources;
+    }
+    let report = audit(&start, &options, &mut |_| ()).map_err(|problems| plain(&problems))?;
+    if report.types.is_empty() {
+        return Err(fail("Nothing to check", "The provider has no such resource types."));
+    }
+    let text = if arguments.json.is_some_and(Flag::is_on) {
+        json(&arguments.provider, &report)?
+    } else {
+        words(&report, &options)
+    };
+    context.streams.print(&text);
+    Ok(u8::from(report.has_errors()))
+}
+
+fn words(report: &Report, options: &Options) -> String {
+    let hint = match options.extent {
+        Extent::Plan => "Nothing was created: -apply lets each object live its whole life.\n",
+        Extent::Whole => "",
+    };
+    format!("{report}{hint}")
+}
+
+fn json(provider: &str, report: &Report) -> Result<String, Diagnostics> {
+    let types =
+        serde_json::to_value(&report.types).map_err(|problem| fail("Unwritable report", problem.to_string()))?;
+    let document = serde_json::json!({ "format_version": "1.0", "provider": provider, "resource_types": types });
+    Ok(format!("{}\n", pretty(&document)))
+}
+
+fn plain(problems: &ProviderDiagnostics) -> Diagnostics {
+    problems.iter().map(|one| Diagnostic::error(one.summary.clone(), one.detail.clone())).collect()
+}
+
+/// Where the provider to be checked is.
+enum Known {
+    Program(ProviderAddress, PathBuf),
+    Builtin,
+    CloudControl,
+}
+
+impl Known {
+    fn find(context: &Context, word: &str) -> Result<Self, Diagnostics> {
+        let path = Path::new(word);
+        if path.is_file() {
+            let program = std::path::absolute(path).map_err(|problem| fail("Unusable path", problem.to_string()))?;
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = name.strip_prefix("terraform-provider-").unwrap_or("checked").to_lowercase();
+            let name = name.split(['_', '.']).next().unwrap_or("checked");
+            let address = ProviderAddress::parse(&format!("checked/{name}"), "registry.terraform.io")
+                .or_else(|_| ProviderAddress::parse("checked/checked", "registry.terraform.io"));
+            return Ok(Self::Program(address.map_err(|problem| fail("Unusable path", problem.to_string()))?, program));
+        }
+        let address = ProviderAddress::parse(word, "registry.terraform.io").map_err(|problem| {
+            fail("Invalid provider", format!("There is no program {word:?}, and it is no source address: {problem}."))
+        })?;
+        if address == ProviderAddress::builtin_terraform() {
+            return Ok(Self::Builtin);
+        }
+        match Packages::of_surroundings(context)?.selection(&address) {
+            Some(Selection::Override(folder) | Selection::Package { folder, .. }) => {
+                let program = executable(&folder, &address)
+                    .map_err(|problem| fail("Failed to start provider", problem.to_string()))?;
+                let program =
+                    std::path::absolute(program).map_err(|problem| fail("Unusable path", problem.to_string()))?;
+                Ok(Self::Program(address, program))
+            }
+            _ if is_cloud_control(&address) => Ok(Self::CloudControl),
+            _ => Err(fail(
+                "Provider not installed",
+                format!(
+                    "Nothing answers for {address} here. Run init in a folder that requires it, or give the path of its \
+                     program."
+                ),
+            )),
+        }
+    }
+
+    /// A new process, or a new provider in this one. Programs start in `folder`: what they write with relative names goes
+    /// there.
+    fn start(&self, folder: &Path) -> Result<Arc<dyn Provider>, ProviderDiagnostics> {
+        match self {
+            Self::Program(address, program) => {
+                let mut launch = Launch::new(address.to_string(), program);
+                launch.folder = Some(folder.to_owned());
+                Ok(Arc::new(Plugin::start(address.clone(), Start::Launch(launch), Arc::new(NoLog))))
+            }
+            Self::Builtin => Ok(Arc::new(Terraform)),
+            Self::CloudControl => {
+                let store = Store::in_memory(Arc::clone(Catalogue::shipped()), Settings::default())
+                    .map_err(|problem| ProviderDiagnostic::error("Emulator Unusable", problem.to_string()))?;
+                let api = Arc::new(Embedded::new(Arc::new(store), "us-east-1"));
+                let provider = AwsCloudControl::default().with_api(api).with_first_delay(std::time::Duration::ZERO);
+                Ok(Arc::new(provider.served()))
+            }
+        }
+    }
+}
+
+/// A folder for what providers write, gone with the check.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Diagnostics> {
+        let path = std::env::temp_dir().join(format!("groma-check-{}", std::process::id()));
+        std::fs::create_dir_all(&path)
+            .map_err(|problem| fail("No scratch folder", format!("{}: {problem}.", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays behind is in the folder for what may be deleted.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
