@@ -13,6 +13,7 @@ use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::evaluation::Evaluation;
 use crate::options::Input;
 use crate::providers::Providers;
+use crate::repetition::{Arguments, expand};
 use crate::session::Session;
 use crate::templates::Templates;
 use crate::walk::{Outcome, Visit, Walk};
@@ -125,13 +126,21 @@ impl Validator<'_> {
         let mut sound = true;
         let mut repetition = Repetition::None;
         if let Some(for_each) = &import.for_each {
-            sound &= self.evaluation.value(for_each, &outer).is_some();
+            sound &= self.evaluation.value(for_each, &outer).is_some()
+                && suitable(None, Some(for_each), &outer, &mut self.evaluation.diagnostics);
             repetition = Repetition::Unknown;
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let (groma_config::ImportIdentity::Id(identity) | groma_config::ImportIdentity::Identity(identity)) =
             &import.identity;
-        sound &= self.evaluation.value(identity, &scope).is_some();
+        let value = self.evaluation.value(identity, &scope);
+        sound &= value.is_some();
+        if let (Some(value), groma_config::ImportIdentity::Id(id)) = (&value, &import.identity)
+            && let Some(problem) = unsuitable_id(value)
+        {
+            self.evaluation.diagnostics.push(problem.at(id.span));
+            sound = false;
+        }
         if sound { Outcome::Done } else { Outcome::Failed }
     }
 
@@ -195,6 +204,7 @@ impl Validator<'_> {
         let (value, problems) = template.body.evaluate(&scope);
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
+        self.evaluation.diagnostics.append(unknown_ignored(&resource.lifecycle.ignore_changes, &template.schema.block));
         for rule in &resource.lifecycle.preconditions {
             self.evaluation.value(&rule.condition, &scope);
         }
@@ -241,7 +251,36 @@ impl Validator<'_> {
     }
 }
 
-/// Whether `count` and `for_each` have types that can ever be right; values that are not known yet can.
+/// What is wrong with the id of an import, as far as it is known.
+fn unsuitable_id(value: &Value) -> Option<Diagnostic> {
+    let (value, _) = value.unmark();
+    if value.is_null() {
+        return Some(Diagnostic::error("Invalid import id argument", "The id is null. Write what the object is called outside."));
+    }
+    let Ok(text) = convert::convert(&value, &Type::String) else {
+        let detail = format!("The id is a text, but this is a value of type {}.", value.ty().friendly_name());
+        return Some(Diagnostic::error("Incorrect value type", detail));
+    };
+    text.as_str().is_some_and(str::is_empty).then(|| {
+        Diagnostic::error("Invalid import id argument", "The id is empty. Write what the object is called outside.")
+    })
+}
+
+/// What `ignore_changes` names though the resource type has no such argument.
+fn unknown_ignored(ignored: &groma_config::IgnoreChanges, schema: &groma_provider::Block) -> Vec<Diagnostic> {
+    let groma_config::IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
+    let unknown = paths.iter().filter(|path| schema.item(&path.root.name).is_none());
+    let problem = |path: &Arc<groma_hcl::Traversal>| {
+        let name = &path.root.name;
+        let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));
+        let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
+        let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
+        Diagnostic::error("Unsupported attribute", detail).at(path.span)
+    };
+    unknown.map(problem).collect()
+}
+
+/// Whether `count` and `for_each` can ever be right: those that are known are, and others have a type that may be.
 fn suitable(
     count: Option<&groma_hcl::Expression>,
     for_each: Option<&groma_hcl::Expression>,
@@ -249,11 +288,20 @@ fn suitable(
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let mut quiet = Diagnostics::new();
+    if let Some(expression) = count.or(for_each)
+        && evaluate(expression, scope, &mut quiet).is_wholly_known()
+    {
+        let mut found = Diagnostics::new();
+        let expansion = expand(Arguments { count, for_each, enabled: None }, scope, &mut found);
+        // What is only a warning has been said by whoever evaluated the argument before.
+        diagnostics.append(found.into_iter().filter(Diagnostic::is_error));
+        return expansion.is_some();
+    }
     if let Some(expression) = count {
         let value = evaluate(expression, scope, &mut quiet).unmark().0;
         if convert::convert(&value, &Type::Number).is_err() {
             let detail = format!("A number is needed for \"count\", but this is {}.", value.ty().friendly_name());
-            diagnostics.push(Diagnostic::error("Invalid count argument", detail).at(expression.span));
+            diagnostics.push(Diagnostic::error("Incorrect value type", detail).at(expression.span));
             return false;
         }
     }

@@ -7,7 +7,7 @@ use groma_lang::{Binding, Reference, Referenced};
 
 use super::describe::describe;
 use super::object::Place;
-use crate::model::{Module, Resource};
+use crate::model::{Module, ModuleCall, Resource};
 
 /// How many names are looked at for a suggestion: enough for people, and a bound on configurations of any size.
 const CANDIDATES: usize = 1000;
@@ -34,7 +34,7 @@ pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
         Reference::Local(name) => local(module, name),
-        Reference::Module(name) => called(module, name),
+        Reference::Module(name) => called(module, name, reference),
         Reference::Resource(address) => resource(module, place, address, reference),
         Reference::Count(attribute) => count(place, attribute),
         Reference::Each(attribute) => each(place, attribute),
@@ -78,9 +78,9 @@ fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
     Some(undeclared("local value", name, module, module.locals.keys(), advice))
 }
 
-fn called(module: &Module, name: &Name) -> Option<Diagnostic> {
-    if module.calls.contains_key(name) {
-        return None;
+fn called(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
+    if let Some(call) = module.calls.get(name) {
+        return call_key(call, reference);
     }
     let advice = format!("Declare it with a block module {name:?} {{ … }}.");
     Some(undeclared("module", name, module, module.calls.keys(), advice))
@@ -110,6 +110,21 @@ fn resource(
         ));
     }
     instance_key(declared, reference)
+}
+
+/// A call with count is several modules. One with for_each is too, but there a name may be a key.
+fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
+    call.count.as_ref()?;
+    let is_whole = reference.key.is_none() && matches!(reference.rest.first(), Some(Step::Attribute { .. }));
+    is_whole.then(|| {
+        Diagnostic::error(
+            "Unsupported attribute",
+            format!(
+                "module.{0} has \"count\", so that there are several of it. Say which one: module.{0}[count.index], for example.",
+                call.name
+            ),
+        )
+    })
 }
 
 fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic {

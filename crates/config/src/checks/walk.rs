@@ -9,7 +9,7 @@ use groma_lang::{Reference, for_each_traversal, parse_reference};
 use super::object::Place;
 use super::reference;
 use crate::model::{
-    ActionBlock, Condition, Connection, Import, ImportIdentity, LocalProviderRef, Module, ModuleCall, Provisioner,
+    ActionBlock, Condition, Connection, Import, ImportIdentity, Local, LocalProviderRef, Module, ModuleCall, Provisioner,
     Resource,
 };
 
@@ -19,6 +19,7 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
     let nowhere = Place::default();
     for local in module.locals.values() {
         walk.expression(&local.expression, &nowhere);
+        walk.itself(local);
     }
     for variable in module.variables.values() {
         walk.conditions(&variable.validations, &nowhere);
@@ -195,6 +196,18 @@ impl Walk<'_> {
     /// only looked at when it is evaluated.
     fn body(&mut self, body: &Body, place: &Place<'_>) {
         body.for_each_unconditional_expression(&mut |expression| self.expression(expression, place));
+    }
+
+    /// A local value that is made of itself never gets one.
+    fn itself(&mut self, local: &Local) {
+        for_each_traversal(&local.expression, &mut |traversal| {
+            let is_itself = &*traversal.root.name == "local"
+                && matches!(traversal.steps.first(), Some(Step::Attribute { name, .. }) if *name == local.name);
+            if is_itself {
+                let detail = format!("local.{} cannot be made of itself. Give one of the two another name.", local.name);
+                self.diagnostics.push(Diagnostic::error("Self-referencing local value", detail).at(traversal.span));
+            }
+        });
     }
 
     fn traversal(&mut self, traversal: &Traversal, place: &Place<'_>) {

@@ -32,6 +32,11 @@ impl Address {
     }
 }
 
+/// Names that begin references to other things than resources, so that no resource type has them.
+pub(super) fn is_reserved(name: &Name) -> bool {
+    matches!(&**name, "count" | "each" | "local" | "path" | "self" | "terraform" | "var")
+}
+
 enum Word<'a> {
     Name(&'a Name),
     Key(Option<InstanceKey>, Span),
@@ -83,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
-        let first = self.name()?;
+        let first = self.name().filter(|name| !is_reserved(name))?;
         let (mode, type_name) = match &**first {
             "data" => (Mode::Data, self.name()?),
             "ephemeral" => (Mode::Ephemeral, self.name()?),

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use groma_address::{ConfigResource, ModulePath, Name, Resource};
 use groma_hcl::{Block, BodySchema, Content, Expression, ExpressionKind, Step};
 
+use super::address::is_reserved;
 use crate::decode::context::Decoding;
 use crate::decode::meta::expression_of;
 use crate::decode::provider;
@@ -74,7 +75,7 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
         rest = more;
     }
     let resource = match rest {
-        [type_name, name] => Resource::managed(type_name.clone(), name.clone()),
+        [type_name, name] if !is_reserved(type_name) => Resource::managed(type_name.clone(), name.clone()),
         [word, type_name, name] if &**word == "resource" => Resource::managed(type_name.clone(), name.clone()),
         [word, _, _] if matches!(&**word, "data" | "ephemeral") => {
             decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
