@@ -1,4 +1,5 @@
-//! Evaluations a second of a few typical expressions: `cargo run --release -p groma-lang --example speed`.
+//! Evaluations a second of a few typical expressions: `cargo run --release -p groma-lang --example speed`. The first, an
+//! attribute of a resource in a template, is to be 1,000,000 and more.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -57,11 +58,20 @@ fn main() {
         let file = sources.add("speed", text).expect("room for a line");
         let (expression, _) = parse_expression(&file);
         let mut diagnostics = Diagnostics::new();
-        let start = Instant::now();
+        let (start, begun) = (Instant::now(), processor_seconds());
         for _ in 0..turns {
             std::hint::black_box(evaluate(&expression, &names, &mut diagnostics));
         }
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = match (begun, processor_seconds()) {
+            (Some(begun), Some(ended)) if ended > begun => ended - begun,
+            _ => start.elapsed().as_secs_f64(),
+        };
         println!("{:>12.0} a second  {text}", f64::from(turns) / seconds);
     }
+}
+
+/// What this thread has had of the processor, where the system tells: a busy machine changes it little.
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(text.split(' ').next()?.parse::<f64>().ok()? / 1e9)
 }

@@ -40,35 +40,16 @@ impl TypeConstraint {
     }
 }
 
-/// Where a type expression stands, and so what it may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// A constraint of a variable: `any`, `optional(type)` and `optional(type, default)`.
-    Constraint,
-    /// The type of `convert`: `any`, but nothing optional.
-    Conversion,
-}
-
-/// Reads a type constraint with `optional` and defaults, as in a variable's `type`.
+/// Reads a type constraint with `optional` and defaults, as in a variable's `type` and in the function `convert`.
 ///
 /// After an error the result is, or holds, `any`.
 pub fn type_constraint(expression: &Expression) -> (TypeConstraint, Diagnostics) {
-    read_type(expression, Place::Constraint)
-}
-
-/// Reads the type of the function `convert`.
-pub(crate) fn exact_or_any_type(expression: &Expression) -> (TypeConstraint, Diagnostics) {
-    read_type(expression, Place::Conversion)
-}
-
-fn read_type(expression: &Expression, place: Place) -> (TypeConstraint, Diagnostics) {
-    let mut reader = Reader { place, diagnostics: Diagnostics::new(), depth: 0 };
+    let mut reader = Reader { diagnostics: Diagnostics::new(), depth: 0 };
     let constraint = reader.read(expression);
     (constraint, reader.diagnostics)
 }
 
 struct Reader {
-    place: Place,
     diagnostics: Diagnostics,
     depth: usize,
 }
@@ -237,19 +218,13 @@ impl Reader {
     /// The type and the default of `optional(type, default)`.
     fn optional<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<(&'e Expression, Option<&'e Expression>)> {
         let parentheses = call.open.to(call.close);
-        let (detail, span) = match (self.place, call.arguments.as_slice()) {
-            (_, []) => ("The modifier \"optional\" takes the type of the attribute as its argument.", parentheses),
-            (Place::Constraint, [ty]) => return Some((ty, None)),
-            (Place::Constraint, [ty, default]) => return Some((ty, Some(default))),
-            (Place::Constraint, _) => {
-                ("The modifier \"optional\" takes at most two arguments: the type and a default value.", parentheses)
-            }
-            (Place::Conversion, _) => (
-                "The modifier \"optional\" has a meaning only in the type of a variable, not in a conversion.",
-                call.name.span,
-            ),
+        let detail = match call.arguments.as_slice() {
+            [] => "The modifier \"optional\" takes the type of the attribute as its argument.",
+            [ty] => return Some((ty, None)),
+            [ty, default] => return Some((ty, Some(default))),
+            _ => "The modifier \"optional\" takes at most two arguments: the type and a default value.",
         };
-        self.diagnostics.push(Diagnostic::error(SUMMARY, detail).at(span).within(whole.span));
+        self.diagnostics.push(Diagnostic::error(SUMMARY, detail).at(parentheses).within(whole.span));
         None
     }
 

@@ -8,7 +8,7 @@ use super::observe::failed_since;
 use super::{Evaluator, Reporting};
 use crate::context::{Availability, ProviderFunctions, ProviderParameter, ProviderSignature};
 use crate::functions::{self, Function, FunctionError};
-use crate::type_constraint::exact_or_any_type;
+use crate::type_constraint::type_constraint;
 
 /// An argument after evaluation, with the text it came from.
 struct Argument<'a> {
@@ -331,7 +331,7 @@ impl Evaluator<'_> {
         };
         let (value, failed) = self.attempt(expression);
         let before = self.diagnostics.len();
-        let (constraint, problems) = exact_or_any_type(type_expression);
+        let (constraint, problems) = type_constraint(type_expression);
         self.diagnostics.append(problems);
         if failed || failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
@@ -340,6 +340,10 @@ impl Evaluator<'_> {
         let marks = value.deep_marks();
         match constraint.convert(&value.unmark_deep().0) {
             Ok(value) => value.with_marks(&marks),
+            // What is not known yet is left alone, as by every function.
+            Err(_) if !value.is_known() => {
+                Value::unknown(constraint.ty.without_optional_attributes()).with_marks(&marks)
+            }
             Err(problem) => {
                 self.invalid_argument("value", &problem.to_string(), expression, whole);
                 Value::DYNAMIC

@@ -35,6 +35,10 @@ impl Evaluator<'_> {
         if let ExpressionKind::String(name) = &key.kind {
             return Some(name.clone());
         }
+        // Without parentheses the word is a name like others.
+        if key.kind == ExpressionKind::Null {
+            return Some(Name::from("null"));
+        }
         if let ExpressionKind::Traversal(_) = &key.kind {
             self.report(
                 Diagnostic::error(

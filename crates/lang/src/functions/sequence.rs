@@ -33,9 +33,7 @@ pub(super) fn functions() -> Vec<Function> {
         Function::fixed("range", Type::list(Type::Number), range).takes_more(Parameter::number("params")),
         Function::inferred("coalescelist", coalescelist_type, coalescelist)
             .takes_more(Parameter::any("vals").accepting(Accepts::ANY_UNMARKED)),
-        Function::fixed("contains", Type::Bool, contains)
-            .takes(Parameter::any("list"))
-            .takes(Parameter::any("value")),
+        Function::fixed("contains", Type::Bool, contains).takes(Parameter::any("list")).takes(Parameter::any("value")),
         Function::fixed("index", Type::Number, index).takes(Parameter::any("list")).takes(Parameter::any("value")),
         Function::inferred("matchkeys", matchkeys_type, matchkeys)
             .takes(Parameter::new("values", list()))
@@ -342,14 +340,14 @@ fn range(arguments: &Arguments<'_>) -> Outcome {
         _ => return Err(FunctionError::new("must have one, two, or three arguments")),
     };
     let down = step.is_negative();
-    if step.is_zero() {
-        return Err(FunctionError::argument(2, "step must not be zero"));
-    }
     if down && end > start {
         return Err(FunctionError::argument(1, "with a negative step, the end must lie below the start"));
     }
     if !down && end < start {
         return Err(FunctionError::argument(1, "with a positive step, the end must lie above the start"));
+    }
+    if step.is_zero() && end > start {
+        return Err(FunctionError::new("a step of zero never reaches the end"));
     }
     let mut values = Vec::new();
     let mut number = start;

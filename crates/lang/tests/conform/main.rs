@@ -1,0 +1,146 @@
+//! Thousands of expressions and what Terraform's console makes of them: `recorded.tsv`.
+//!
+//! A line is an expression and after a tab what the console prints for it, with `\n` for the ends of lines, or `error: ` and the summary of
+//! the first error. The names are those of [`world`]. With `GROMA_UPDATE=1` the record is written anew. With `GROMA_TERRAFORM` it is held
+//! against Terraform, with as many further generated expressions as `GROMA_CONFORM` says (500), from the seed `GROMA_SEED` (1).
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests end where something is missing")]
+
+mod generate;
+mod promises;
+mod random;
+mod systematic;
+mod terraform;
+mod world;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use generate::Generator;
+use groma_value::Value;
+use terraform::Terraform;
+use world::World;
+
+/// An expression and what we say to it.
+type Case = (String, String);
+
+/// How many generated expressions are in the record, from a seed that the search does not use.
+const RECORDED: (u64, usize) = (0, 1_500);
+
+fn number(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn generated(seed: u64, count: usize) -> BTreeSet<String> {
+    let mut generator = Generator::new(seed);
+    let mut texts = BTreeSet::new();
+    while texts.len() < count {
+        texts.insert(generator.expression());
+    }
+    texts
+}
+
+fn answered(texts: impl IntoIterator<Item = String>) -> Vec<Case> {
+    let world = World::new();
+    texts.into_iter().map(|text| (text.clone(), world.answer(&text))).collect()
+}
+
+fn record() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conform/recorded.tsv");
+    if std::env::var_os("GROMA_UPDATE").is_some() {
+        let mut texts: BTreeSet<String> = systematic::expressions().into_iter().collect();
+        texts.extend(generated(RECORDED.0, RECORDED.1));
+        let line = |(text, answer): Case| format!("{text}\t{}\n", answer.replace('\\', "\\\\").replace('\n', "\\n"));
+        let lines: Vec<String> = answered(texts).into_iter().map(line).collect();
+        std::fs::write(&path, lines.concat()).unwrap();
+    }
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn expressions_are_what_is_recorded() {
+    let record = record();
+    let world = World::new();
+    let mut wrong = String::new();
+    for line in record.lines() {
+        let (text, wanted) = line.split_once('\t').unwrap();
+        let got = world.answer(text).replace('\\', "\\\\").replace('\n', "\\n");
+        if got != wanted {
+            writeln!(wrong, "{text}\n  wanted {wanted}\n  got    {got}").unwrap();
+        }
+    }
+    assert!(record.lines().count() > 5_000);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn terraform_says_the_same() {
+    let Some(terraform) = Terraform::find(&world::configuration()) else { return };
+    let recorded = record();
+    let mut texts: BTreeSet<String> =
+        recorded.lines().filter_map(|line| Some(line.split_once('\t')?.0.to_owned())).collect();
+    texts.extend(generated(number("GROMA_SEED", 1) as u64, number("GROMA_CONFORM", 500)));
+    let cases = answered(texts);
+    let mut wrong = String::new();
+    for ((text, ours), theirs) in cases.iter().zip(terraform.differing(&cases)) {
+        if let Some(theirs) = theirs.filter(|_| !on_purpose(text, ours)) {
+            writeln!(wrong, "{text}\n  ours   {ours}\n  theirs {theirs}").unwrap();
+        }
+    }
+    let failing = cases.iter().filter(|(_, ours)| ours.starts_with("error: ")).count();
+    println!("{} expressions, {failing} of them errors", cases.len());
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Evaluates while something is unknown, and again when it is known: what was said before has to be true then.
+#[test]
+fn what_is_said_of_unknown_values_comes_true() {
+    let planned = World::new();
+    let later: Vec<World> = [("b-1", "5"), ("x", "true"), ("", "[1, 2]"), ("a,b", "\"x\"")]
+        .map(|(id, output)| World::with(&Value::string(id), &Value::string(output)))
+        .into();
+    let mut texts = generated(number("GROMA_SEED", 2) as u64, 3_000);
+    texts.extend(systematic::expressions().into_iter().filter(|text| !text.starts_with("type(")));
+    let mut wrong = String::new();
+    let mut compared = 0;
+    for text in texts.iter().filter(|text| text.contains("u_") || text.contains("s_unknown") || text.contains("later"))
+    {
+        let Some(promised) = planned.value(text) else { continue };
+        for world in &later {
+            let Some(real) = world.value(text) else { continue };
+            compared += 1;
+            if !promises::kept(&promised, &real) && !is_said_too_early(text, &promised, &real) {
+                writeln!(wrong, "{text}\n  said {promised:?}\n  then {real:?}").unwrap();
+            }
+        }
+    }
+    assert!(compared > 5_000, "{compared}");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What differs for a reason; see docs/differences.md.
+fn on_purpose(text: &str, ours: &str) -> bool {
+    // Names are checked where a module is loaded, not here.
+    ours == "error: Reference to undeclared resource"
+        // Whether something is null says nothing about secrets inside it.
+        || text.contains("local.s_part == tostring(null)")
+        || text.contains("local.s_part == null")
+        // What can never be right is told while its value is unknown.
+        || (ours.starts_with("error: ") && text.contains("local.u_list"))
+        || text == "flatten(local.u_text)"
+        // No subnet has a negative number.
+        || text.starts_with("cidrsubnet(") && text.contains("-1")
+        // A type that there is not, and a type of types.
+        || ours == "error: Invalid type specification"
+        || ours == "error: Invalid use of type function"
+        || ours == "error: Ambiguous attribute key"
+}
+
+/// What the languages themselves say too early: the order of a set with unknown elements, and types that are not known yet.
+fn is_said_too_early(text: &str, promised: &Value, real: &Value) -> bool {
+    text.contains("u_set")
+        || (text.contains("u_any") && text.contains("coalesce"))
+        || text.contains("tolist([try(local.u_text")
+        || (promised.is_null() && real.is_null())
+}
