@@ -1,13 +1,14 @@
 //! Providers that are processes: starting them, attaching to them, and their log lines in ours.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::executable;
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, SchemaCache, Start};
 use groma_plugin::transport::{Launch, LogLevel, LogSink, Reattach, Tls, parse_reattach};
 use groma_provider::Provider;
 
@@ -21,6 +22,8 @@ pub(super) struct Plugins {
     reattached: BTreeMap<ProviderAddress, Reattach>,
     tls: Tls,
     log: Log,
+    /// Where what providers declare is kept.
+    schemas: PathBuf,
 }
 
 impl Plugins {
@@ -32,8 +35,9 @@ impl Plugins {
         let settings = &context.settings;
         let reattached = settings.reattach.as_deref().map(parse_reattach).transpose();
         let reattached = reattached.map_err(|error| fail("Invalid TF_REATTACH_PROVIDERS", error.to_string()))?;
+        let schemas = settings.data_directory.join("schemas");
         let tls = if settings.plugins_in_the_clear { Tls::Off } else { Tls::Mutual };
-        Ok(Self { reattached: reattached.unwrap_or_default(), tls, log: context.log.clone() })
+        Ok(Self { reattached: reattached.unwrap_or_default(), tls, log: context.log.clone(), schemas })
     }
 
     /// The providers of processes that run already.
@@ -46,23 +50,43 @@ impl Plugins {
         self.reattached.get(address).map(|reattach| self.plugin(address, Start::Attach(reattach.clone())))
     }
 
-    /// The provider whose program is in `folder`.
+    /// The provider whose program is in `folder`. What it declares is kept under the hash of a `verified` package.
     ///
     /// # Errors
     /// The folder has no such program, or several.
     #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
-    pub fn launch(&self, address: &ProviderAddress, folder: &Path) -> Result<Arc<dyn Provider>, Diagnostic> {
+    pub fn launch(
+        &self,
+        address: &ProviderAddress,
+        folder: &Path,
+        verified: Option<&str>,
+    ) -> Result<Arc<dyn Provider>, Diagnostic> {
         let program = executable(folder, address).map_err(|problem| {
             let detail = format!("The provider {address} has no program that could be started: {problem}.");
             Diagnostic::error("Failed to start provider", detail)
         })?;
-        let launch = Launch { tls: self.tls, ..Launch::new(address.to_string(), program) };
-        Ok(self.plugin(address, Start::Launch(launch)))
+        // A script may start anything: the hash of its package says nothing about that.
+        let verified = verified.filter(|_| !is_script(&program));
+        let start = Start::Launch(Launch { tls: self.tls, ..Launch::new(address.to_string(), program) });
+        let Some(hash) = verified else { return Ok(self.plugin(address, start)) };
+        let cache = SchemaCache::new(&self.schemas, hash);
+        Ok(Arc::new(Plugin::start_cached(address.clone(), start, self.log(), cache)))
     }
 
     fn plugin(&self, address: &ProviderAddress, start: Start) -> Arc<dyn Provider> {
-        Arc::new(Plugin::start(address.clone(), start, Arc::new(PluginLog(self.log.clone()))))
+        Arc::new(Plugin::start(address.clone(), start, self.log()))
     }
+
+    fn log(&self) -> Arc<dyn LogSink> {
+        Arc::new(PluginLog(self.log.clone()))
+    }
+}
+
+fn is_script(program: &Path) -> bool {
+    let mut start = [0; 2];
+    let read = std::fs::File::open(program).and_then(|mut file| file.read_exact(&mut start));
+    // What is too short to be a program is none.
+    read.is_err() || start == *b"#!"
 }
 
 /// The log lines of plugins in ours.

@@ -46,8 +46,9 @@ impl ProviderSource for Included {
             Some(Selection::Reattach) => {
                 return self.packages.plugins().attach(address).ok_or_else(|| not_required(address));
             }
-            Some(Selection::Override(folder) | Selection::Package { folder, .. }) => {
-                return self.packages.plugins().launch(address, &folder);
+            Some(Selection::Override(folder)) => return self.packages.plugins().launch(address, &folder, None),
+            Some(Selection::Package { folder, verified, .. }) => {
+                return self.packages.plugins().launch(address, &folder, verified.as_deref());
             }
             None if is_cloud_control(address) && self.packages.missing().is_none() => {}
             None => return Err(self.packages.missing().cloned().unwrap_or_else(|| not_required(address))),
