@@ -5,7 +5,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use groma_engine::Mode;
-use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, Schema};
+use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, Schema, ServerCapabilities};
 use groma_scripted::{DataScript, Fault, Operation, ResourceScript, Scripted};
 use groma_value::{Path, Type, Value};
 use support::{Project, errors};
@@ -420,6 +420,33 @@ fn pl_44_private_data_of_the_plan_travels_to_apply() {
     rewrite(&mut project, "");
     project.apply();
     assert_eq!(notes.take(), ["object+delete"]);
+}
+
+/// What a provider is asked to plan while two of its objects are made, the second of which is named after the first.
+fn plans_while_making(capabilities: ServerCapabilities) -> Vec<String> {
+    let notes = Notes::default();
+    let seen = notes.clone();
+    let script = script().on_plan(move |request, good| {
+        seen.note(show(&request.config, "name"));
+        good()
+    });
+    let main = "resource \"test_object\" \"a\" {\n name = \"a\"\n}\n\
+        resource \"test_object\" \"b\" {\n name = \"${test_object.a.id}!\"\n}\n";
+    let provider = Scripted::new("test").resource("test_object", script).capabilities(capabilities);
+    let mut project = Project::new(&format!("{PROVIDERS}{main}")).scripted(provider);
+    let planned = project.plan();
+    notes.take();
+    assert!(!project.apply_plan(planned).has_errors());
+    notes.take()
+}
+
+#[test]
+fn lc_06_a_pure_provider_is_asked_again_only_about_what_was_not_known() {
+    assert_eq!(plans_while_making(ServerCapabilities::default()).len(), 2);
+    let pure = ServerCapabilities { is_pure: true, ..Default::default() };
+    let asked = plans_while_making(pure);
+    let [second] = &asked[..] else { panic!("{asked:?}") };
+    assert!(second.ends_with('!'), "{asked:?}");
 }
 
 #[test]
