@@ -208,18 +208,21 @@ fn check_status(text: &str) -> CheckStatus {
     }
 }
 
+/// Asked several times for each instance, and once for each of its dependencies; hence the hash.
+type Known<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 /// Takes a file in, and shares what many of its records have in common.
 #[derive(Default)]
 struct Reader<'a> {
     state: State,
     version: Option<u64>,
     refusal: Option<StateError>,
-    modules: HashMap<Cow<'a, str>, ModuleInstance>,
-    names: HashMap<Cow<'a, str>, Name>,
-    providers: HashMap<Cow<'a, str>, ProviderConfig>,
-    dependency: HashMap<String, Arc<ConfigResource>>,
+    modules: Known<Cow<'a, str>, ModuleInstance>,
+    names: Known<Cow<'a, str>, Name>,
+    providers: Known<Cow<'a, str>, ProviderConfig>,
+    dependency: Known<Cow<'a, str>, Arc<ConfigResource>>,
     /// By the list's text in the file: the same list at the same depth is written the same.
-    dependencies: HashMap<&'a str, Dependencies>,
+    dependencies: Known<&'a str, Dependencies>,
     empty_attributes: Option<AttributesJson>,
 }
 
@@ -412,25 +415,42 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.dependencies.get(text) {
             return Ok(known.clone());
         }
-        let addresses: Vec<Cow<'a, str>> =
-            serde_json::from_str(text).map_err(|_| "its dependencies are not a list of addresses".to_owned())?;
-        let list: Vec<_> = addresses.into_iter().map(|address| self.dependency(&address)).collect::<Result<_, _>>()?;
+        let list: Vec<_> = match plain_strings(text) {
+            Some(addresses) => {
+                addresses.map(|address| self.dependency(Cow::Borrowed(address))).collect::<Result<_, _>>()?
+            }
+            None => {
+                let addresses: Vec<Cow<'a, str>> = serde_json::from_str(text)
+                    .map_err(|_| "its dependencies are not a list of addresses".to_owned())?;
+                addresses.into_iter().map(|address| self.dependency(address)).collect::<Result<_, _>>()?
+            }
+        };
         let list = Dependencies::in_order(list);
         self.dependencies.insert(text, list.clone());
         Ok(list)
     }
 
-    fn dependency(&mut self, text: &str) -> Result<Arc<ConfigResource>, String> {
-        if let Some(known) = self.dependency.get(text) {
+    fn dependency(&mut self, text: Cow<'a, str>) -> Result<Arc<ConfigResource>, String> {
+        if let Some(known) = self.dependency.get(&text) {
             return Ok(known.clone());
         }
         // Early versions of the format wrote module instances here.
-        let resource = parse_abs_resource(text)
+        let resource = parse_abs_resource(&text)
             .map_err(|error| format!("its dependencies hold {text:?}, which is no resource address: {error}"))?;
         let resource = Arc::new(resource.config_resource());
-        self.dependency.insert(text.to_owned(), resource.clone());
+        self.dependency.insert(text, resource.clone());
         Ok(resource)
     }
+}
+
+/// The strings of a JSON array of nothing but strings without escapes; none for anything else.
+///
+/// `text` is valid JSON: what is between the strings need only be told from other values and arrays within.
+fn plain_strings(text: &str) -> Option<impl Iterator<Item = &str>> {
+    let inside = text.strip_prefix('[')?.strip_suffix(']')?;
+    let between = |piece: &str| piece.bytes().all(|byte| matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t'));
+    let is_plain = !inside.contains('\\') && inside.split('"').step_by(2).all(between);
+    is_plain.then(|| inside.split('"').skip(1).step_by(2))
 }
 
 /// A provider configuration, without the instance key that OpenTofu may have added at its end.

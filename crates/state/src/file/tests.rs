@@ -65,6 +65,23 @@ fn every_part_of_a_record_is_read() {
 }
 
 #[test]
+fn dependencies_are_strings_however_they_are_written() {
+    let dependencies = |list: &str| {
+        let state = read(with_instances(&format!(r#"{{"dependencies":{list}}}"#)).as_bytes())?;
+        let object = state.get(&"a.b".parse().unwrap()).unwrap().current.clone().unwrap();
+        Ok::<_, StateError>(object.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let expected = ["a.b".to_owned(), "module.m.c.d".to_owned()];
+    assert_eq!(dependencies(r#"["a.b","module.m.c.d"]"#).unwrap(), expected);
+    assert_eq!(dependencies("[\n \"a.b\" ,\t\"module.m.c.d\" ]").unwrap(), expected);
+    assert_eq!(dependencies(r#"["a\u002eb", "module.m.c.d"]"#).unwrap(), expected);
+    assert!(dependencies("[ ]").unwrap().is_empty());
+    for wrong in [r#"[["a.b"]]"#, r#"["a.b", 1]"#, r#"[{"a.b":"c.d"}]"#, r#""a.b""#, "[null]"] {
+        assert!(dependencies(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn instances_with_the_same_dependencies_share_one_list() {
     let state = read(MODULES.as_bytes()).unwrap();
     let list = |text: &str| {
