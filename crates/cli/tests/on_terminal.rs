@@ -272,3 +272,21 @@ fn a_person_answers_questions() {
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("name = \"world\""), "{text}");
 }
+
+#[test]
+fn the_console_completes_remembers_and_goes_on_while_a_bracket_is_open() {
+    let folder = Folder::new();
+    folder.write("main.tf", "locals {\n  greeting = \"hello\"\n}\n");
+    let mut terminal = Terminal::run(&folder, &["console"]);
+    terminal.until(|text| text.contains("> "));
+    terminal.types(b"upper(\r");
+    terminal.types(b"local.gr\t)\r");
+    terminal.until(|text| text.contains("\"HELLO\""));
+    terminal.types(b"\x1b[A\r");
+    terminal.until(|text| text.matches("\"HELLO\"").count() == 2);
+    terminal.types(b"local.greetin\r");
+    terminal.until(|text| text.contains("Error:"));
+    terminal.types(CONTROL_D);
+    let (code, text) = terminal.end();
+    assert_eq!(code, 0, "a mistake does not end it: {text}");
+}

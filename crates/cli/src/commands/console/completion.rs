@@ -55,7 +55,7 @@ impl Completer for Words {
 
 impl Validator for Words {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let is_open = goes_on(context.input());
+        let is_open = goes_on(&format!("{}\n", context.input()));
         Ok(if is_open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }

@@ -80,7 +80,11 @@ fn converse(context: &mut Context, scope: &dyn Scope, input: &mut Input) -> Outc
 }
 
 /// Prints the value of an expression, or what is wrong with it; returns whether there was a value.
-fn answer(context: &Context, scope: &dyn Scope, text: String) -> bool {
+fn answer(context: &Context, scope: &dyn Scope, mut text: String) -> bool {
+    // The last line of a heredoc needs its end.
+    if text.contains("<<") {
+        text.push('\n');
+    }
     let Some(file) = context.sources.add("<console-input>", text) else { return false };
     let (expression, mut diagnostics) = parse_expression(&file);
     let text = if diagnostics.has_errors() { None } else { console::answer(&expression, scope, &mut diagnostics) };
