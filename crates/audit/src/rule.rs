@@ -101,6 +101,7 @@ impl Rule {
     /// The rule that a violation found after planning breaks.
     pub(crate) fn of_plan(violation: &Violation) -> Self {
         match violation.problem {
+            Problem::Missing | Problem::Unwanted if violation.path.is_empty() => Self::Existence,
             Problem::NotComputed { .. } => Self::NotComputed,
             Problem::NotAsConfigured { .. } | Problem::UnknownForConfigured => Self::AsConfigured,
             Problem::Shape(_) => Self::Shape,

@@ -97,7 +97,10 @@ impl Project {
     /// There is no plan.
     pub fn plan_with(&self, options: &PlanOptions) -> Result<Planned, Problems> {
         let (mut run, mut diagnostics) = self.run()?;
-        let (plan, further) = run.plan(self.state.clone(), options);
+        // The state is written and read as between two runs of a program.
+        let state = groma_state::file::read(&groma_state::file::write(&self.state))
+            .map_err(|problem| Problems(vec![problem.to_string()]))?;
+        let (plan, further) = run.plan(state, options);
         diagnostics.append(further);
         let warnings = good(diagnostics)?;
         let plan = plan.ok_or_else(|| Problems(vec!["There is no plan, and nobody says why.".to_owned()]))?;
@@ -147,7 +150,7 @@ impl Project {
     pub fn import(&mut self, address: &str, id: &str) -> Result<(), Problems> {
         let import = Some((instance(address)?, id.to_owned()));
         let planned = self.plan_with(&PlanOptions { import, ..PlanOptions::default() })?;
-        self.state = planned.plan.prior_state.clone();
+        self.state = planned.plan.prior_state;
         Ok(())
     }
 
@@ -174,7 +177,7 @@ impl Project {
 
     fn run(&self) -> Result<(Run, Diagnostics), Problems> {
         let sources = Arc::new(Sources::new());
-        let files = MemoryFiles::new().with("main.tf", &self.text);
+        let files = MemoryFiles::new().with("main.tf", &*self.text);
         let (configuration, diagnostics) = groma_config::load(&LoadOptions::default(), &sources, &files);
         match configuration {
             Some(configuration) if !diagnostics.has_errors() => {

@@ -258,3 +258,37 @@ fn fw_17_values_that_mean_the_same_keep_their_prior_form() {
     let read = groma_provider::Provider::read_resource(&served.server, request).now().unwrap();
     assert_eq!(read.new_state, state);
 }
+
+#[test]
+fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
+    use groma_framework::NestedBlock;
+    use groma_provider::Nesting;
+    let attributes =
+        [("name", Attribute::string().required()), ("number", Attribute::string().computed().use_state_for_unknown())];
+    let schema = SchemaBuilder::new()
+        .attribute("size", Attribute::string().optional())
+        .block("member", NestedBlock::new(Nesting::Set, attributes));
+    let served = Thing::new(schema).serve();
+    let members = |numbers: std::ops::Range<u32>, made: bool| {
+        let each = numbers.map(|number| {
+            let chosen =
+                if made { s(&format!("n{number}")) } else { groma_value::Value::null(groma_value::Type::String) };
+            groma_value::Value::object([("name", s(&format!("m{number}"))), ("number", chosen)])
+        });
+        let each: Vec<_> = each.collect();
+        groma_value::Value::set(each[0].ty(), each)
+    };
+    // The time that a few take tells what many may take: this machine may be slow, and busy.
+    let took = |count: u32| {
+        let state = served.object([("member", members(0..count, true))]);
+        let config = served.object([("member", members(1..count + 1, false)), ("size", s("b"))]);
+        let start = std::time::Instant::now();
+        let (plan, _) = served.planned(state, config);
+        assert_eq!(get(&plan, "member").held_length(), Some(count as usize));
+        start.elapsed()
+    };
+    took(100);
+    let few = (0..3).map(|_| took(1_000)).min().unwrap();
+    let many = (0..3).map(|_| took(10_000)).min().unwrap();
+    assert!(many < few * 40, "1,000 elements took {few:?}, 10,000 {many:?}");
+}
