@@ -358,3 +358,116 @@ fn messages_are_the_same() {
         });
     }
 }
+
+const STREAMED: &str = r#"
+variable "n" {
+  default = 1
+}
+
+resource "terraform_data" "a" {
+  input = var.n
+}
+
+resource "terraform_data" "b" {
+  count = COUNT
+  input = terraform_data.a.output
+}
+
+RENAMED
+
+module "m" {
+  source = "./m"
+  x      = terraform_data.a.id
+}
+
+output "o" {
+  value = terraform_data.a.output
+}
+
+output "s" {
+  value     = "hush"
+  sensitive = true
+}
+
+check "c" {
+  assert {
+    condition     = var.n < 5
+    error_message = "n is big"
+  }
+}
+"#;
+
+const STREAMED_MODULE: &str = r#"
+variable "x" {}
+
+resource "terraform_data" "in" {
+  input = var.x
+  provisioner "local-exec" {
+    command = "echo made"
+  }
+}
+"#;
+
+/// The messages of a stream, without what must differ. What runs at the same time comes in any order, so it is sorted.
+fn stream(ran: &Ran) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for line in ran.out.lines() {
+        let mut json: Json = serde_json::from_str(&even_ids(line)).unwrap();
+        let object = json.as_object_mut().unwrap();
+        object.remove("@timestamp");
+        if let Some(hook) = object.get_mut("hook").and_then(Json::as_object_mut) {
+            hook.remove("elapsed_seconds");
+            let text = object["@message"].as_str().unwrap().split(" after ").next().unwrap().to_owned();
+            object["@message"] = text.into();
+        }
+        // The words of an explanation are our own; the summary is what people search for.
+        if let Some(diagnostic) = object.get_mut("diagnostic").and_then(Json::as_object_mut) {
+            diagnostic.remove("detail");
+        }
+        let group = match object["type"].as_str().unwrap() {
+            "refresh_start" | "refresh_complete" => "refresh",
+            "planned_change" => "plan",
+            "apply_start" | "apply_complete" | "provision_start" | "provision_progress" | "provision_complete" => {
+                "apply"
+            }
+            _ => "",
+        };
+        lines.push((group, json.to_string()));
+    }
+    let runs = lines.chunk_by_mut(|(one, _), (other, _)| !one.is_empty() && one == other);
+    runs.for_each(|run| run.sort());
+    lines.into_iter().map(|(_, line)| line + "\n").collect()
+}
+
+#[test]
+fn streams_are_the_same_line_by_line() {
+    let pair = Pair::new("streams");
+    let with = |count: &str, renamed: &str| STREAMED.replace("COUNT", count).replace("RENAMED", renamed);
+    let old = "resource \"terraform_data\" \"r\" {\n  triggers_replace = var.n\n}";
+    let new = "moved {\n  from = terraform_data.r\n  to   = terraform_data.rr\n}\n\nresource \"terraform_data\" \"rr\" {\n  \
+               triggers_replace = var.n\n}";
+    pair.write("main.tf", &with("2", old)).write("m/main.tf", STREAMED_MODULE).init();
+    let same = |arguments: &[&str]| {
+        pair.compare(&arguments.join(" "), |folder| {
+            let ran = folder.run(arguments);
+            format!("{}\nexit {}\n", stream(&ran), ran.code)
+        });
+    };
+    same(&["plan", "-json", "-out=p"]);
+    same(&["apply", "-json", "p"]);
+    same(&["plan", "-json", "-detailed-exitcode"]);
+    same(&["refresh", "-json"]);
+    same(&["plan", "-json", "-refresh-only"]);
+    same(&["plan", "-json", "-var=n=7"]);
+    same(&["apply", "-json", "-auto-approve", "-var=n=7"]);
+    // An update that turns out to be none when everything is known is not begun.
+    same(&["apply", "-json", "-auto-approve", "-var=n=7", "-replace=terraform_data.a"]);
+    same(&["plan", "-json", "-target=module.m", "-var=n=7"]);
+    pair.write("main.tf", &with("1", new));
+    same(&["plan", "-json", "-var=n=7"]);
+    same(&["apply", "-json", "-auto-approve", "-var=n=7"]);
+    same(&["plan", "-json", "-nosuch"]);
+    same(&["destroy", "-json"]);
+    same(&["destroy", "-json", "-auto-approve"]);
+    same(&["plan", "-json", "-destroy"]);
+}
