@@ -1,0 +1,123 @@
+//! Everything that reads what others wrote bears anything: the fuzz targets, with damaged examples of what they read.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../../fuzz/src/lib.rs"]
+mod targets;
+
+use std::path::{Path, PathBuf};
+
+/// Texts that are worth damaging, wherever they are wrong.
+const EXAMPLES: &[&str] = &[
+    "resource \"a\" \"b\" {\n  for_each = toset([\"x\"])\n  c = <<-E\n    ${each.key} %{ if true ~} y %{ endif }\n  E\n  lifecycle {\n    ignore_changes = [c]\n  }\n}\n",
+    "variable \"a\" {\n  type = object({ x = optional(number, 1) })\n  validation {\n    condition = var.a.x > 0\n    error_message = \"no\"\n  }\n}\n",
+    "a = { x = 1, y = [\"p\"] }\nb = \"text\"\n",
+    "{\"resource\": {\"a\": {\"b\": [{\"c\": \"${1 + 1}\", \"count\": 2}]}}, \"//\": \"comment\"}",
+    "{for k, v in {a = [1, u], b = s} : upper(k) => try(v[0], null)... if k != \"z\"}",
+    "format(\"%05.2f|%q|%v\", 1.5, v, [for x in l : x * 2]) == \"${join(\",\", m[*].a)}\" ? o.a : e",
+    "provider \"registry.example.com/a/b\" {\n  version = \"1.2.3\"\n  constraints = \"~> 1.2, != 1.2.1\"\n  hashes = [\n    \"h1:AAAA\",\n  ]\n}\n",
+    "{\"Modules\":[{\"Key\":\"\",\"Source\":\"\",\"Dir\":\".\"},{\"Key\":\"a.b\",\"Source\":\"../z\",\"Dir\":\"z\"}]}",
+    "plugin_cache_dir = \"$HOME/x\"\nprovider_installation {\n  network_mirror {\n    url = \"https://example.com/\"\n    include = [\"example.com/*/*\"]\n  }\n  direct {}\n}\ncredentials \"example.com\" {\n  token = \"t\"\n}\nhost \"example.com\" {\n  services = { \"modules.v1\" = \"/m/\" }\n}\n",
+    "git::ssh://git@example.com/a/b.git//sub/dir?ref=v1.2.3&depth=1",
+    "hashicorp/consul/aws//modules/x",
+    ">= 1.2.0-beta.1+x, ~> 1.2, != 1.4",
+    "{\"version\":4,\"terraform_version\":\"1.15.5\",\"serial\":3,\"lineage\":\"x\",\"outputs\":{\"o\":{\"value\":[1],\"type\":[\"list\",\"number\"]}},\"resources\":[{\"mode\":\"managed\",\"type\":\"t\",\"name\":\"n\",\"provider\":\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"index_key\":0,\"schema_version\":0,\"attributes\":{\"id\":\"1\"},\"sensitive_attributes\":[],\"dependencies\":[\"t.m\"]}]}],\"check_results\":null}",
+];
+
+/// A small generator of choices, the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % limit.max(1)
+    }
+
+    /// The bytes with a few changes: some flipped, left out, doubled, or taken from another example.
+    fn damaged(&mut self, bytes: &[u8], other: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        for _ in 0..1 + self.below(4) {
+            let start = self.below(bytes.len() + 1);
+            let end = (start + self.below(9)).min(bytes.len());
+            let from = self.below(other.len() + 1);
+            let taken = &other[from..(from + self.below(12)).min(other.len())];
+            match self.below(5) {
+                0 if start < bytes.len() => bytes[start] ^= 1 << self.below(8),
+                1 => drop(bytes.drain(start..end)),
+                2 => {
+                    let doubled = bytes[start..end].to_vec();
+                    bytes.splice(start..start, doubled);
+                }
+                3 => bytes.truncate(start),
+                _ => drop(bytes.splice(start..end, taken.iter().copied())),
+            }
+        }
+        bytes
+    }
+}
+
+/// The examples, and the files that crates keep as fixtures of the formats in bytes.
+fn corpus() -> Vec<Vec<u8>> {
+    let mut corpus: Vec<Vec<u8>> = EXAMPLES.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for folder in ["state/src/file/fixtures", "lang/tests/templates"] {
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(crates.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        corpus.extend(paths.iter().map(|path| std::fs::read(path).unwrap()));
+    }
+    corpus.push(plan_file());
+    corpus.extend(journals());
+    corpus.push(
+        b"\x82\xa1a\x93\x01\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xa31.5\xa1b\x92\xa1x\x92\xc4\x08\"string\"\xa1y"
+            .to_vec(),
+    );
+    corpus.push(b"\xc7\x09\x0c\x82\x01\xc2\x02\xa4pre-".to_vec());
+    corpus.push(b"\xd4\x00\x00".to_vec());
+    corpus
+}
+
+/// What a real run leaves: a plan file, and the journal of a run that was ended in the middle.
+fn plan_file() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan");
+    std::fs::write(folder.path().join("main.tf"), "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n").unwrap();
+    let mut groma = std::process::Command::new(env!("CARGO_BIN_EXE_groma"));
+    groma.args(["plan", "-out=plan"]).current_dir(folder.path()).env_remove("TF_CLI_CONFIG_FILE");
+    assert!(groma.output().unwrap().status.success());
+    std::fs::read(path).unwrap()
+}
+
+fn journals() -> Vec<Vec<u8>> {
+    use groma_state::{LocalStore, Locking, StatePaths};
+    let folder = tempfile::tempdir().unwrap();
+    let paths = StatePaths::of_file(folder.path().join("terraform.tfstate"));
+    let mut state = groma_state::file::read(EXAMPLES[EXAMPLES.len() - 1].as_bytes()).unwrap();
+    let (mut store, _) = LocalStore::open(paths.clone(), "1.15.5", &Locking::Off, &|| false).unwrap();
+    let journal = store.begin_run(&mut state).unwrap();
+    journal.outputs(&state).unwrap();
+    journal.sync().unwrap();
+    let bytes = std::fs::read(paths.journal()).unwrap();
+    assert!(!bytes.is_empty());
+    vec![bytes]
+}
+
+#[test]
+fn nothing_that_others_wrote_breaks_a_reader() {
+    let turns = std::env::var("GROMA_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let corpus = corpus();
+    for (index, (name, target)) in targets::TARGETS.iter().enumerate() {
+        let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ index as u64);
+        for example in &corpus {
+            target(example);
+        }
+        for turn in 0..turns * corpus.len() {
+            let other = &corpus[random.below(corpus.len())];
+            let bytes = random.damaged(&corpus[turn % corpus.len()], other);
+            let outcome = std::panic::catch_unwind(|| target(&bytes));
+            assert!(outcome.is_ok(), "{name} panics on {:?}", String::from_utf8_lossy(&bytes));
+        }
+    }
+}
