@@ -31,10 +31,7 @@ const PARTS: &[(&str, &[Tests])] = &[
             tests("groma-cli", "validate_like_terraform", "terraform"),
         ],
     ),
-    (
-        "providers",
-        &[tests("groma-plugin", "processes", "terraform::"), tests("groma-plugin", "processes", "peer::")],
-    ),
+    ("providers", &[tests("groma-plugin", "processes", "terraform::"), tests("groma-plugin", "processes", "peer::")]),
 ];
 
 /// Runs the parts of that name, or all.

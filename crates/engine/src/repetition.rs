@@ -101,11 +101,10 @@ fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic>
     if value.is_null() {
         return Err(argument.error("The value of \"count\" is null. Give it a whole number; 0 means no instance."));
     }
-    let number = convert::convert(&value, &Type::Number)
-        .map_err(|problem| {
-            let detail = format!("The value of \"count\" cannot be used: {}.", problem.message);
-            Argument { summary: "Incorrect value type", ..*argument }.error(detail)
-        })?;
+    let number = convert::convert(&value, &Type::Number).map_err(|problem| {
+        let detail = format!("The value of \"count\" cannot be used: {}.", problem.message);
+        Argument { summary: "Incorrect value type", ..*argument }.error(detail)
+    })?;
     if !number.is_known() {
         return Err(argument.error(
             "How many instances there are depends on a value that is known only after apply, so no plan can be made \

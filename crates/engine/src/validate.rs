@@ -255,7 +255,10 @@ impl Validator<'_> {
 fn unsuitable_id(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
     if value.is_null() {
-        return Some(Diagnostic::error("Invalid import id argument", "The id is null. Write what the object is called outside."));
+        return Some(Diagnostic::error(
+            "Invalid import id argument",
+            "The id is null. Write what the object is called outside.",
+        ));
     }
     let Ok(text) = convert::convert(&value, &Type::String) else {
         let detail = format!("The id is a text, but this is a value of type {}.", value.ty().friendly_name());

@@ -9,8 +9,8 @@ use groma_lang::{Reference, for_each_traversal, parse_reference};
 use super::object::Place;
 use super::reference;
 use crate::model::{
-    ActionBlock, Condition, Connection, Import, ImportIdentity, Local, LocalProviderRef, Module, ModuleCall, Provisioner,
-    Resource,
+    ActionBlock, Condition, Connection, Import, ImportIdentity, Local, LocalProviderRef, Module, ModuleCall,
+    Provisioner, Resource,
 };
 
 /// Checks all references in `module`.
@@ -204,7 +204,8 @@ impl Walk<'_> {
             let is_itself = &*traversal.root.name == "local"
                 && matches!(traversal.steps.first(), Some(Step::Attribute { name, .. }) if *name == local.name);
             if is_itself {
-                let detail = format!("local.{} cannot be made of itself. Give one of the two another name.", local.name);
+                let detail =
+                    format!("local.{} cannot be made of itself. Give one of the two another name.", local.name);
                 self.diagnostics.push(Diagnostic::error("Self-referencing local value", detail).at(traversal.span));
             }
         });
