@@ -18,24 +18,30 @@ pub struct Request {
     pub body: String,
 }
 
-/// What it is answered with: a status, further header lines, a body.
+/// What it is answered with: a status, further header lines, a body of which the last bytes may be missing.
 pub struct Answer {
     pub status: &'static str,
     pub headers: Vec<String>,
     pub body: Vec<u8>,
+    pub missing: usize,
 }
 
 impl Answer {
     pub fn json(body: &str) -> Self {
-        Self { status: "200 OK", headers: vec!["Content-Type: application/json".to_owned()], body: body.into() }
+        Self {
+            status: "200 OK",
+            headers: vec!["Content-Type: application/json".to_owned()],
+            body: body.into(),
+            missing: 0,
+        }
     }
 
     pub fn bytes(body: Vec<u8>) -> Self {
-        Self { status: "200 OK", headers: Vec::new(), body }
+        Self { status: "200 OK", headers: Vec::new(), body, missing: 0 }
     }
 
     pub fn status(status: &'static str) -> Self {
-        Self { status, headers: Vec::new(), body: Vec::new() }
+        Self { status, headers: Vec::new(), body: Vec::new(), missing: 0 }
     }
 }
 
@@ -105,7 +111,7 @@ fn serve(stream: TcpStream, config: Arc<ServerConfig>, noted: &Mutex<Vec<Request
     let head = format!(
         "HTTP/1.1 {}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n",
         answer.status,
-        answer.body.len()
+        answer.body.len() + answer.missing
     );
     let _ = tls.write_all(head.as_bytes()).and_then(|()| tls.write_all(&answer.body)).and_then(|()| tls.flush());
     tls.conn.send_close_notify();

@@ -95,9 +95,12 @@ fn a_slow_server_is_not_waited_for_for_ever() {
 #[test]
 fn redirects_are_followed() {
     let server = Server::start(|request| match &*request.path {
-        ARCHIVE => {
-            Answer { status: "302 Found", headers: vec!["Location: /elsewhere.zip".to_owned()], body: Vec::new() }
-        }
+        ARCHIVE => Answer {
+            status: "302 Found",
+            headers: vec!["Location: /elsewhere.zip".to_owned()],
+            body: Vec::new(),
+            missing: 0,
+        },
         "/elsewhere.zip" => Answer::bytes(archive()),
         _ => good(request),
     });
@@ -105,10 +108,28 @@ fn redirects_are_followed() {
     assert_eq!(server.requests("/elsewhere.zip").len(), 1);
 }
 
+/// The archive, announced whole and not sent to its end.
+fn cut() -> Answer {
+    let whole = archive();
+    let missing = whole.len() - 50;
+    Answer { missing, ..Answer::bytes(whole[..50].to_vec()) }
+}
+
+#[test]
+fn a_download_that_breaks_off_once_is_made_again() {
+    let count = AtomicUsize::new(0);
+    let server = Server::start(move |request| match &*request.path {
+        ARCHIVE if count.fetch_add(1, Ordering::SeqCst) == 0 => cut(),
+        _ => good(request),
+    });
+    folder(&server).ok(&["init"]);
+    assert_eq!(server.requests(ARCHIVE).len(), 2);
+}
+
 #[test]
 fn a_download_that_breaks_off_leaves_nothing_behind() {
     let server = Server::start(|request| match &*request.path {
-        ARCHIVE => Answer { status: "200 OK", headers: Vec::new(), body: archive()[..50].to_vec() },
+        ARCHIVE => cut(),
         _ => good(request),
     });
     let folder = folder(&server);

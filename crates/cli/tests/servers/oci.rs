@@ -41,7 +41,7 @@ fn registry(damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
             let host = request.host.clone();
             let challenge =
                 format!("WWW-Authenticate: Bearer realm=\"https://{host}/token\",service=\"{host}\",scope=\"pull\"");
-            return Answer { status: "401 Unauthorized", headers: vec![challenge], body: Vec::new() };
+            return Answer { status: "401 Unauthorized", headers: vec![challenge], body: Vec::new(), missing: 0 };
         }
         let (os, machine) = {
             let platform = Platform::current().to_string();

@@ -77,6 +77,11 @@ impl Http {
         Ok(Self { client, options })
     }
 
+    /// How often something that failed is tried again.
+    pub fn retries(&self) -> u32 {
+        self.options.retries
+    }
+
     /// Gets what is at `url`, up to `limit` bytes. Every status that asking again would not change is an answer.
     ///
     /// # Errors

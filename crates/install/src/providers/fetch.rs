@@ -13,7 +13,7 @@ use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
 use super::store::Store;
-use crate::http::Url;
+use crate::http::{HttpError, Url};
 use crate::oci::Registry;
 
 /// More than any provider's archive has.
@@ -132,21 +132,23 @@ fn temporary() -> Result<tempfile::NamedTempFile, String> {
 }
 
 async fn download(sources: &Sources, url: &Url) -> Result<tempfile::NamedTempFile, String> {
-    let mut file = temporary()?;
     // Only over https: a token must not be read by others on the way.
     let token = match url.scheme() {
         "https" => sources.discovery.token(&host_of(url)).await.map_err(|error| error.to_string())?,
         _ => None,
     };
     let http = sources.discovery.http();
-    let answer = http
-        .download(url, token.as_ref(), &[], file.as_file_mut(), LARGEST_ARCHIVE)
-        .await
-        .map_err(|error| error.to_string())?;
-    if !answer.status.is_success() {
-        return Err(format!("unsuccessful request to {url}: {}", answer.status));
+    let mut attempt = 0;
+    loop {
+        let mut file = temporary()?;
+        match http.download(url, token.as_ref(), &[], file.as_file_mut(), LARGEST_ARCHIVE).await {
+            Ok(answer) if answer.status.is_success() => return Ok(file),
+            Ok(answer) => return Err(format!("unsuccessful request to {url}: {}", answer.status)),
+            // What is there of it is of no use.
+            Err(HttpError::Truncated { .. }) if attempt < http.retries() => attempt += 1,
+            Err(error) => return Err(error.to_string()),
+        }
     }
-    Ok(file)
 }
 
 /// The `h1:` hash of an archive that is what its source and the lock file say.
