@@ -11,7 +11,7 @@ use groma_state::{
 use groma_value::Value;
 
 use super::applier::{Applier, ChangeEvent, Event};
-use super::talk::{ApplyDone, ApplyTalk};
+use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::{Operation, Subject};
 use crate::plan::{Action, ResourceChange};
@@ -56,7 +56,6 @@ impl Applier<'_> {
             Operation::Create => Subject { address: address.clone(), deposed: None, identifier: None },
             _ => Subject::of(&address, None, &planned.before),
         };
-        self.session.hooks.apply_start(&subject, operation);
         let talk = Box::new(ApplyTalk {
             address,
             deposed: None,
@@ -74,6 +73,7 @@ impl Applier<'_> {
             dependencies: evaluated.dependencies,
             create_before_destroy: planned.create_before_destroy,
             recorder: Arc::clone(&self.recorder),
+            announcement: Some(Announcement { hooks: Arc::clone(&self.session.hooks), subject, operation }),
         });
         self.carry_out(step, change, operation, before, (Vec::new(), talk)).await;
     }
@@ -115,6 +115,7 @@ impl Applier<'_> {
             dependencies: before.dependencies.clone(),
             create_before_destroy: before.create_before_destroy,
             recorder: Arc::clone(&self.recorder),
+            announcement: None,
         });
         self.carry_out(step, change, Operation::Delete, Some(before), (first, talk)).await;
     }
@@ -136,7 +137,7 @@ impl Applier<'_> {
                 false => provisioning::carry_out(first, talk.address.clone(), hooks).await,
             };
             let done = if problems.has_errors() {
-                ApplyDone { applied: None, diagnostics: problems }
+                ApplyDone { applied: None, beginning: Beginning::Told, diagnostics: problems }
             } else {
                 talk.hold().await
             };
@@ -248,7 +249,9 @@ impl Applier<'_> {
             // The provider was never asked: what was deposed for it is current again.
             None => self.restore(change),
         }
-        if failed {
+        if done.beginning == Beginning::Untold {
+            // Nothing was left to change, or the provider refused before it was asked to.
+        } else if failed {
             let known = self.change(change).before.clone();
             hooks.apply_errored(&Subject::of(&address, deposed, &known), operation, &done.diagnostics, elapsed);
         } else if let Some(value) = &value {

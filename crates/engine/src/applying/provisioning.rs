@@ -45,7 +45,7 @@ impl Applier<'_> {
         done: ApplyDone,
         started: Instant,
     ) -> Option<Outcome> {
-        let ApplyDone { applied, mut diagnostics } = done;
+        let ApplyDone { applied, mut diagnostics, .. } = done;
         let applied = applied?;
         let value = applied.state.clone();
         if !self.record(change, deposed, Operation::Create, None, applied, true) {

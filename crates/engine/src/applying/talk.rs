@@ -9,6 +9,7 @@ use groma_state::{Begin, Dependencies, DeposedKey, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
 use crate::client::{capabilities, no_meta};
+use crate::hooks::{self, Hooks};
 use crate::plan::Action;
 use crate::planning::{Ignore, ignore_changes};
 use crate::record::{Object, recall};
@@ -36,12 +37,30 @@ pub(super) struct ApplyTalk {
     pub(super) dependencies: Dependencies,
     pub(super) create_before_destroy: bool,
     pub(super) recorder: Arc<dyn Recorder>,
+    /// Who is told that the change begins, unless that has been told already.
+    pub(super) announcement: Option<Announcement>,
+}
+
+/// That a change begins.
+pub(super) struct Announcement {
+    pub(super) hooks: Arc<dyn Hooks>,
+    pub(super) subject: hooks::Subject,
+    pub(super) operation: hooks::Operation,
+}
+
+/// Whether people were told that a change began: with everything known nothing may be left to change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    Told,
+    Untold,
 }
 
 /// What came of it.
 pub(super) struct ApplyDone {
     /// The object now; none when the provider was never asked.
     pub(super) applied: Option<Applied>,
+    /// Whether people were told that it began.
+    pub(super) beginning: Beginning,
     pub(super) diagnostics: Diagnostics,
 }
 
@@ -52,11 +71,12 @@ impl ApplyTalk {
 
     pub(super) async fn hold(self: Box<Self>) -> ApplyDone {
         let mut diagnostics = Diagnostics::new();
-        let applied = self.carry_out(&mut diagnostics).await;
-        ApplyDone { applied, diagnostics }
+        let mut beginning = if self.announcement.is_none() { Beginning::Told } else { Beginning::Untold };
+        let applied = self.carry_out(&mut beginning, &mut diagnostics).await;
+        ApplyDone { applied, beginning, diagnostics }
     }
 
-    async fn carry_out(&self, diagnostics: &mut Diagnostics) -> Option<Applied> {
+    async fn carry_out(&self, beginning: &mut Beginning, diagnostics: &mut Diagnostics) -> Option<Applied> {
         let null = self.schema.block.null_value();
         let prior = match &self.record {
             Some(record) => recall(&self.provider, &self.subject(), record, diagnostics).await?,
@@ -91,6 +111,10 @@ impl ApplyTalk {
                 identity: prior.identity,
                 failed: false,
             });
+        }
+        if let Some(Announcement { hooks, subject, operation }) = &self.announcement {
+            hooks.apply_start(subject, *operation);
+            *beginning = Beginning::Told;
         }
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
         if !self.provider.is_pure()

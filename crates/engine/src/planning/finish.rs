@@ -23,7 +23,7 @@ impl Planner<'_> {
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
-        let relevant = relevant::attributes(&self.world, &self.changes, &outputs);
+        let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs);
         let errored = self.evaluation.diagnostics.has_errors();
         let undecided: HashSet<_> = self.undecided.into_iter().collect();
         let undecided: Vec<u32> = self
@@ -128,6 +128,8 @@ impl Planner<'_> {
         for (at, (name, output)) in config.outputs.iter().enumerate() {
             let before = self.recorded_output(name);
             let after = match self.options.mode {
+                // What was never there does not go.
+                Mode::Destroy if before.is_none() => continue,
                 Mode::Destroy => None,
                 Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
                     Some(value) => Some(value),

@@ -7,17 +7,19 @@ use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name};
 use groma_config::Resource;
 use groma_hcl::{BodySchema, Label, Step, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
-use groma_value::{Path, PathStep};
+use groma_value::{Path, PathStep, Type};
 
 use super::ignore::steps_path;
 use super::order::sort_by_address;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
 use crate::plan::{Action, OutputChange, RelevantAttribute, ResourceChange};
+use crate::templates::Templates;
 use crate::world::World;
 
 /// Works them out; each is there once, sorted.
 pub(super) fn attributes(
     world: &World,
+    templates: &Templates,
     changes: &[ResourceChange],
     outputs: &[OutputChange],
 ) -> Vec<RelevantAttribute> {
@@ -43,6 +45,7 @@ pub(super) fn attributes(
         }
     }
     search.run();
+    search.end_at_dynamic_values(templates);
     search.finish()
 }
 
@@ -139,6 +142,19 @@ impl<'a> Search<'a> {
             match self.graph.module(index).kind(node) {
                 NodeKind::Variable(at) => self.argument(place, at),
                 kind => mentioned(self.graph, index, kind, part.as_ref(), &mut |found| self.reference(place, found)),
+            }
+        }
+    }
+
+    /// What is in a value of any type is not told apart.
+    fn end_at_dynamic_values(&mut self, templates: &Templates) {
+        for (place, position, path) in &mut self.found {
+            let index = self.places[*place as usize].index;
+            let Some(PathStep::Attribute(name)) = path.steps().first() else { continue };
+            let Some(template) = templates.resource(index, *position) else { continue };
+            let attribute = template.schema.block.attribute(name);
+            if path.steps().len() > 1 && attribute.is_some_and(|attribute| matches!(attribute.ty(), Type::Dynamic)) {
+                *path = Path::root().attribute(name.clone());
             }
         }
     }
@@ -257,7 +273,6 @@ fn resource_mentions(resource: &Resource, visit: &mut dyn FnMut(&Traversal)) {
     for expression in [&resource.count, &resource.for_each].into_iter().flatten() {
         for_each_traversal(expression, visit);
     }
-    resource.depends_on.iter().for_each(|traversal| visit(traversal));
 }
 
 /// What one argument of a resource mentions, or the blocks of one kind.
