@@ -146,9 +146,13 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// There is no such object, or the provider refuses.
+    /// There is no such object, the provider refuses, or the address has an object already.
     pub fn import(&mut self, address: &str, id: &str) -> Result<(), Problems> {
-        let import = Some((instance(address)?, id.to_owned()));
+        let to = instance(address)?;
+        if self.state.object(&to, None).is_some() {
+            return Err(Problems(vec![format!("{address} has an object already: forget it first.")]));
+        }
+        let import = Some((to, id.to_owned()));
         let planned = self.plan_with(&PlanOptions { import, ..PlanOptions::default() })?;
         self.state = planned.plan.prior_state;
         Ok(())

@@ -46,7 +46,10 @@ fn fw_23_a_provider_is_driven_through_steps_in_process_and_over_both_protocols()
         assert!(project.object("files_file.a").is_none());
         project.import("files_file.a", "b").unwrap();
         assert!(project.plan().unwrap().actions().is_empty());
+        assert!(project.import("files_file.a", "b").err().unwrap().say("already"));
+        project.forget("files_file.a").unwrap();
         assert!(project.import("files_file.a", "nowhere").is_err());
+        project.import("files_file.a", "b").unwrap();
 
         project.configure(&file(path, "name = \"a/b\"\ncontent = \"x\""));
         assert!(project.plan().err().unwrap().say("is no name of a file"));
