@@ -2,14 +2,15 @@
 //!
 //! The edges are those of the configuration graph; only a counter for each node of each instance is kept here.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::config_graph::{ConfigGraph, Dependent, NodeIndex, NodeKind, Place, narrow};
 use crate::world::{ModuleId, World};
 
 /// A node of a module instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Visit {
     /// The module instance.
     pub module: ModuleId,
@@ -46,7 +47,9 @@ struct Instance {
 pub struct Walk {
     graph: Arc<ConfigGraph>,
     instances: Vec<Instance>,
-    ready: VecDeque<Visit>,
+    /// The lowest number comes first: blocks are visited in the order of the text where nothing speaks against it, which is
+    /// the order in which they lie in memory.
+    ready: BinaryHeap<Reverse<Visit>>,
     order: Vec<Visit>,
 }
 
@@ -54,14 +57,14 @@ impl Walk {
     /// A walk that begins in the root module of `world`.
     pub fn new(world: &World) -> Self {
         let mut walk =
-            Self { graph: Arc::clone(world.graph()), instances: Vec::new(), ready: VecDeque::new(), order: Vec::new() };
+            Self { graph: Arc::clone(world.graph()), instances: Vec::new(), ready: BinaryHeap::new(), order: Vec::new() };
         walk.enter(world, ModuleId::ROOT);
         walk
     }
 
     /// The next node whose requirements are done, and whether one of them failed.
     pub fn next(&mut self) -> Option<(Visit, Outcome)> {
-        let visit = self.ready.pop_front()?;
+        let Reverse(visit) = self.ready.pop()?;
         let failed = self.instances[visit.module.at()].nodes[visit.node.at()].failed;
         Some((visit, if failed { Outcome::Failed } else { Outcome::Done }))
     }
@@ -110,7 +113,7 @@ impl Walk {
                 }
             }
             if progress.waiting == 0 {
-                self.ready.push_back(Visit { module: id, node: here });
+                self.ready.push(Reverse(Visit { module: id, node: here }));
             }
         }
         let left = narrow(nodes.len());
@@ -164,7 +167,7 @@ impl Walk {
         progress.failed |= failed;
         progress.waiting -= 1;
         if progress.waiting == 0 {
-            self.ready.push_back(visit);
+            self.ready.push(Reverse(visit));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The walk over the execution graph.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -97,7 +98,8 @@ pub(super) struct Applier<'a> {
     ancestors: Option<Ancestors>,
     waiting: Vec<u32>,
     failed: Vec<bool>,
-    ready: VecDeque<u32>,
+    /// The lowest number comes first: steps are numbered as planning went, which is the order in which things lie in memory.
+    ready: BinaryHeap<Reverse<u32>>,
     ended: usize,
     talks: FuturesUnordered<Conversation>,
 }
@@ -118,7 +120,7 @@ impl<'a> Applier<'a> {
             }));
         };
         let waiting = plan.execution.waiting();
-        let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();
+        let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
         let mut evaluation = session.applying_evaluation(inputs, &plan.timestamp);
         evaluation.checks = Checks::of(&plan.checks);
         let mut applier = Self {
@@ -188,7 +190,7 @@ impl<'a> Applier<'a> {
         let cancellation = self.session.cancellation.clone();
         loop {
             while self.talks.len() < self.session.parallelism && !self.stopped() {
-                let Some(step) = self.ready.pop_front() else { break };
+                let Some(Reverse(step)) = self.ready.pop() else { break };
                 self.start(step).await;
             }
             if self.talks.is_empty() {
@@ -268,7 +270,7 @@ impl<'a> Applier<'a> {
             self.failed[at] |= failed;
             self.waiting[at] -= 1;
             if self.waiting[at] == 0 {
-                self.ready.push_back(*dependent);
+                self.ready.push(Reverse(*dependent));
             }
         }
     }

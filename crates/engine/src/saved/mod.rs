@@ -65,7 +65,10 @@ fn not_a_plan(why: &str) -> Diagnostics {
 
 fn to_form(plan: &Plan) -> Result<Form<'_>, groma_value::CodecError> {
     let mut numbered = Numbered::default();
-    let changes = plan.changes.iter().map(|change| change_to_form(change, &mut numbered)).collect::<Result<_, _>>()?;
+    let mut changes = Vec::with_capacity(plan.changes.len());
+    for change in &plan.changes {
+        changes.push(change_to_form(change, &mut numbered)?);
+    }
     let drift = plan.drift.iter().map(|change| change_to_form(change, &mut numbered)).collect::<Result<_, _>>()?;
     let outputs = plan.outputs.iter().map(|output| {
         Ok::<_, groma_value::CodecError>(Output {
