@@ -208,6 +208,7 @@ impl Provider for Scripted {
             data_sources: self.data_sources.keys().cloned().collect(),
             ephemeral_resources: self.ephemeral.keys().cloned().collect(),
             functions: self.functions.keys().cloned().collect(),
+            actions: self.actions.keys().cloned().collect(),
             ..TypeNames::default()
         }
     }

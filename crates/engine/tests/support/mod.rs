@@ -1,6 +1,8 @@
 //! A project in memory: configuration text, a state, and steps of plan and apply as a user takes them.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part of it; a test that fails may panic")]
 
+mod served;
+
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
@@ -11,9 +13,22 @@ use groma_engine::hooks::Silent;
 use groma_engine::{
     AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, Session, Unrecorded,
 };
+use groma_plugin::Protocol;
 use groma_provider::Provider;
 use groma_scripted::Scripted;
 use groma_state::State;
+
+/// How the scripted provider is reached: the tests of `over_protocol_5` and `over_protocol_6` are those of the other files once more.
+const SPOKEN: Option<Protocol> = match env!("CARGO_CRATE_NAME").as_bytes() {
+    b"over_protocol_5" => Some(Protocol::V5),
+    b"over_protocol_6" => Some(Protocol::V6),
+    _ => None,
+};
+
+/// Whether the scripted provider is reached through the plugin protocol.
+pub const fn is_over_the_protocol() -> bool {
+    SPOKEN.is_some()
+}
 
 /// The providers of a test: the built-in one, and a scripted one at `test/test`.
 #[derive(Default)]
@@ -25,7 +40,13 @@ impl ProviderSource for TestProviders {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         match (&*address.type_name, &self.scripted) {
             ("terraform", _) => Ok(Arc::new(Terraform)),
-            ("test", Some(scripted)) => Ok(Arc::clone(scripted) as Arc<dyn Provider>),
+            ("test", Some(scripted)) => {
+                let scripted = Arc::clone(scripted) as Arc<dyn Provider>;
+                Ok(match SPOKEN {
+                    None => scripted,
+                    Some(protocol) => served::over(protocol, address, scripted),
+                })
+            }
             _ => Err(Diagnostic::error("Provider not available", format!("There is no {address} in this test."))),
         }
     }
