@@ -56,8 +56,12 @@ pub struct Walk {
 impl Walk {
     /// A walk that begins in the root module of `world`.
     pub fn new(world: &World) -> Self {
-        let mut walk =
-            Self { graph: Arc::clone(world.graph()), instances: Vec::new(), ready: BinaryHeap::new(), order: Vec::new() };
+        let mut walk = Self {
+            graph: Arc::clone(world.graph()),
+            instances: Vec::new(),
+            ready: BinaryHeap::new(),
+            order: Vec::new(),
+        };
         walk.enter(world, ModuleId::ROOT);
         walk
     }
