@@ -122,3 +122,33 @@ fn pl_26_an_import_needs_an_instance_in_the_configuration() {
     let mut project = project(&main, world("x1", "web"));
     assert_eq!(project.plan().errors(), ["Configuration for import target does not exist"]);
 }
+
+#[test]
+fn a_block_is_written_for_an_import_that_has_none() {
+    let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
+    let mut project = project(import, world("x1", "{\"a\":{},\"b\":[1,\"${c}\"]}"));
+    project.options.missing = groma_engine::MissingResources::Generated;
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert!(
+        planned.actions().is_empty(),
+        "the object is as the block says, and is not deleted: {:?}",
+        planned.actions()
+    );
+    let plan = planned.plan.as_ref().unwrap();
+    let text = "resource \"test_object\" \"a\" {\n  name = jsonencode({\n    a = {}\n    b = [1, \"$${c}\"]\n  })\n  size = null\n}";
+    assert_eq!(plan.generated, [groma_engine::plan::Generated { id: Some("x1".to_owned()), text: text.to_owned() }]);
+    assert_eq!(plan.changes[0].importing.as_ref().unwrap().generated.as_deref(), Some(text));
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(project.recorded(), ["test_object.a"]);
+    project.rewrite(&format!("{HEAD}{text}\n"));
+    assert!(project.plan().actions().is_empty(), "the block that was written describes the object");
+}
+
+#[test]
+fn no_block_is_written_for_many_instances() {
+    let import = "import {\n  for_each = toset([\"x1\"])\n  to = test_object.a[each.key]\n  id = each.key\n}\n";
+    let mut project = project(import, world("x1", "web"));
+    project.options.missing = groma_engine::MissingResources::Generated;
+    assert_eq!(project.plan().errors(), ["Configuration for import target does not exist"]);
+}

@@ -22,7 +22,8 @@ impl Applier<'_> {
             return self.end(step, Outcome::Failed);
         };
         let Some(provider) = self.providers.configured(&invocation.provider).cloned() else {
-            let detail = format!("{} is needed for {}, but it was not configured.", invocation.provider, invocation.action);
+            let detail =
+                format!("{} is needed for {}, but it was not configured.", invocation.provider, invocation.action);
             self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(span));
             return self.end(step, Outcome::Failed);
         };
@@ -51,7 +52,9 @@ impl Applier<'_> {
                 "The configuration of {action} still holds values that are not known when it is to be invoked. Use only what is known \
                  once the objects that it stands on are there."
             );
-            self.evaluation.diagnostics.push(Diagnostic::error("Configuration contains unknown value", detail).at(written.span));
+            self.evaluation
+                .diagnostics
+                .push(Diagnostic::error("Configuration contains unknown value", detail).at(written.span));
             return None;
         }
         Some((template, value, written.span))

@@ -163,7 +163,8 @@ impl Planner<'_> {
             name: target.name.clone(),
             key: target.key.clone().unwrap_or(groma_address::InstanceKey::None),
         };
-        let detail = "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
+        let detail =
+            "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
         let summary = format!("action {action} does not exist in the configuration");
         self.evaluation.diagnostics.push(Diagnostic::error(summary, detail));
     }

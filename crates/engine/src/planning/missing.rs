@@ -88,6 +88,7 @@ impl Planner<'_> {
             return;
         };
         let Some(provider) = self.providers.configured(&config).cloned() else { return };
+        self.written.insert(address.clone());
         let written = import.provider.as_ref().map(|reference| reference.provider.to_string());
         let subject = ManagedSubject {
             instance: None,

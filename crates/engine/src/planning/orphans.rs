@@ -59,6 +59,9 @@ impl Planner<'_> {
     }
 
     fn standing(&self, address: &ResourceInstance) -> Standing {
+        if self.written.contains(address) {
+            return Standing::Configured;
+        }
         let mut module = crate::world::ModuleId::ROOT;
         for step in address.module.steps() {
             let config = &self.world.static_module(module).config;

@@ -108,6 +108,8 @@ pub(super) struct Planner<'a> {
     pub(super) ephemerals: OpenEphemerals,
     /// What import blocks name.
     pub(super) imports: HashMap<ResourceInstance, Wanted>,
+    /// Resources that have no block of their own, because one is written.
+    pub(super) written: HashSet<ResourceInstance>,
     /// Blocks written for imports.
     pub(super) generated: Vec<Generated>,
     /// Actions to be invoked.
@@ -162,6 +164,7 @@ impl<'a> Planner<'a> {
             drift: Vec::new(),
             ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),
+            written: HashSet::new(),
             generated: Vec::new(),
             invocations: Vec::new(),
             actions: ActionBlocks::default(),

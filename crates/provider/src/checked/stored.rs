@@ -74,6 +74,12 @@ impl Checked {
             return Answer::ready((None, self.newer(&subject, &stored).into()));
         }
         let ty = schema.implied_type();
+        // Providers take it for a mistake to be asked about an identity that has the current shape.
+        if stored.version == schema.version
+            && let Ok(identity) = groma_value::json::from_json(stored.json.as_bytes(), &ty)
+        {
+            return Answer::ready((Some(identity), Diagnostics::new()));
+        }
         let request = UpgradeIdentityRequest {
             type_name: subject.type_name(),
             version: stored.version,

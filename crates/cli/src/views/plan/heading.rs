@@ -90,7 +90,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
 
 /// Where an object comes from that is taken over.
 fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette): (&str, Palette), out: &mut String) {
-    if importing.generated.is_some() {
+    if importing.generated.is_some() && change.action == Action::NoOp {
         let _ = writeln!(out, "{margin}(config will be generated)");
     }
     if change.action != Action::NoOp {

@@ -45,8 +45,7 @@ fn write_action(invocation: &Invocation, palette: Palette, out: &mut String) {
     let action = &invocation.action;
     out.push_str(&format!("    action \"{}\" \"{}\" {{\n        config ", action.type_name, action.name));
     let block = &invocation.schema.block;
-    let difference =
-        compare_objects(block, &invocation.config, &invocation.config, Paths::default(), Relevance::All);
+    let difference = compare_objects(block, &invocation.config, &invocation.config, Paths::default(), Relevance::All);
     Writer::new(palette, out).difference(&difference, 2, QUIET);
     out.push_str("\n    }\n");
 }

@@ -29,5 +29,7 @@ pub(super) fn write(
     // What is forgotten stays as it is.
     let after = if change.action == Action::Forget { &change.before } else { &change.after };
     let difference = compare_objects(&change.schema.block, &change.before, after, replace, relevance);
-    Writer::new(look.palette, out).difference(&difference, 0, Manner::default());
+    // Of what is taken over everything is shown: nobody has seen it here before.
+    let manner = Manner { shows_unchanged: change.importing.is_some(), ..Manner::default() };
+    Writer::new(look.palette, out).difference(&difference, 0, manner);
 }

@@ -7,6 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::Importing;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
 use groma_engine::invocation::Invocation;
+use groma_provider::ImportTarget;
 use groma_value::{Kind, Value};
 
 /// Characters of an identifier that are shown.
@@ -36,7 +37,25 @@ pub(super) fn identifier(subject: &Subject) -> String {
 
 /// ` [id=abc]` of an object that is taken over.
 pub(super) fn import_id(importing: &Importing) -> String {
-    importing.id().map_or_else(|| " [identity]".to_owned(), |id| format!(" [id={}]", shortened(id)))
+    match &importing.target {
+        ImportTarget::Id(id) => format!(" [id={}]", shortened(id)),
+        ImportTarget::Identity(identity) => format!(" [identity={}]", identity_of(identity)),
+    }
+}
+
+/// The attributes of an identity in one line.
+pub fn identity_of(identity: &Value) -> String {
+    let entry = |(name, value): (&groma_value::Name, &Value)| {
+        let text = match value.kind() {
+            Kind::String(text) => text.to_string(),
+            Kind::Number(number) => number.to_string(),
+            Kind::Bool(truth) => truth.to_string(),
+            _ => "<null>".to_owned(),
+        };
+        format!("{name}={text}")
+    };
+    let entries: Vec<String> = identity.as_object().map(|object| object.iter().map(entry).collect()).unwrap_or_default();
+    entries.join(",")
 }
 
 /// The attribute that people know the new object by.
@@ -104,6 +123,9 @@ pub(super) fn action(operation: Operation) -> &'static str {
 /// `0s`, `1m5s`, `2h0m1s`.
 pub(super) fn rounded(elapsed: Duration) -> String {
     let seconds = (elapsed.as_millis() + 500) / 1000;
+    if seconds == 0 {
+        return "0s".to_owned();
+    }
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),
         (0, minutes, seconds) => format!("{minutes}m{seconds}s"),
