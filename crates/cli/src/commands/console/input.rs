@@ -3,7 +3,6 @@
 use std::io::{self, BufRead};
 
 use groma_hcl::{TokenKind, tokenize};
-use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{Config, Editor};
 
@@ -11,7 +10,9 @@ use super::completion::Words;
 
 /// The source of expressions.
 pub(super) enum Input {
+    /// Somebody types.
     Prompt(Box<Editor<Words, MemHistory>>),
+    /// Standard input as it comes.
     Pipe,
 }
 
@@ -42,14 +43,6 @@ impl Input {
         Ok(Self::Prompt(Box::new(editor)))
     }
 
-    /// Standard input as it comes.
-    ///
-    /// # Errors
-    /// None; the signature is that of [`Self::prompt`].
-    pub fn pipe() -> io::Result<Self> {
-        Ok(Self::Pipe)
-    }
-
     /// Whether somebody is there.
     pub fn lines(&self) -> Lines {
         match self {
@@ -67,7 +60,7 @@ impl Input {
                     let _ = editor.add_history_entry(&text);
                     Next::Text(text)
                 }
-                Err(ReadlineError::Eof | ReadlineError::Interrupted) => Next::End,
+                // Control-D, Control-C, or a terminal that is gone.
                 Err(_) => Next::End,
             },
             Self::Pipe => from_pipe(&mut io::stdin().lock()),

@@ -5,8 +5,8 @@ mod input;
 
 use std::sync::Arc;
 
+use groma_engine::PlanOptions;
 use groma_engine::hooks::Silent;
-use groma_engine::{PlanOptions, Run};
 use groma_hcl::parse_expression;
 use groma_lang::{Scope, console};
 use groma_state::Locking;
@@ -29,10 +29,10 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     warnings.append(problems);
     let (_, state) = open_state(context, paths, &Locking::Off)?;
     let mut input = match context.streams.input_is_terminal {
-        true => Input::prompt(completion::words(&configuration.root)),
-        false => Input::pipe(),
-    }
-    .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?;
+        true => Input::prompt(completion::words(&configuration.root))
+            .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
+        false => Input::Pipe,
+    };
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
     let inspection = if arguments.plan.is_some_and(Flag::is_on) {
         let options = PlanOptions { inputs: inputs.clone(), ..PlanOptions::default() };
@@ -45,13 +45,8 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     };
     context.show(&warnings);
     let outcome = converse(context, &inspection.scope(), &mut input);
-    leave(run);
-    outcome
-}
-
-/// Providers that the plan has started are ended with the process.
-fn leave(run: Run) {
     run.leave();
+    outcome
 }
 
 /// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
