@@ -272,22 +272,58 @@ fn lc_33_an_instance_is_validated_and_planned_then_validated_planned_and_applied
 #[test]
 fn lc_10_a_final_plan_that_contradicts_the_first_one_is_refused() {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    let count = AtomicUsize::new(0);
-    let script = ResourceScript::new(object()).on_plan(move |_, good| {
-        let mut response = good();
-        if count.fetch_add(1, Ordering::SeqCst) > 0 {
-            response.planned_state = response.planned_state.transform(|path, value| {
-                if path.to_string() == ".id" { Value::string("known too soon").clone() } else { value }
+    for (first, last, summaries) in [
+        (Some("one"), Some("two"), &["Provider produced inconsistent final plan"][..]),
+        // LC-11: what was not known may become known, and must not become unknown again.
+        (None, Some("two"), &[]),
+        (Some("one"), None, &["Provider produced inconsistent final plan"]),
+    ] {
+        let count = AtomicUsize::new(0);
+        let script = ResourceScript::new(object()).on_plan(move |_, good| {
+            let mut response = good();
+            let id = if count.fetch_add(1, Ordering::SeqCst) == 0 { first } else { last };
+            response.planned_state = response.planned_state.transform(|path, value| match id {
+                Some(id) if path.to_string() == ".id" => Value::string(id),
+                _ => value,
             });
+            response
+        });
+        let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, script);
+        let planned = project.plan();
+        assert!(!planned.diagnostics.has_errors());
+        assert_eq!(errors(&project.apply_plan(planned)), summaries, "{first:?} {last:?}");
+        assert_eq!(project.provider().world().len(), usize::from(summaries.is_empty()), "nothing is made then");
+    }
+}
+
+#[test]
+fn pl_10_a_replacement_that_is_refused_before_it_begins_leaves_the_old_object_current() {
+    let script = ResourceScript::new(object()).on_validate(|request, good| {
+        let name = request.config.attribute("name").and_then(|name| name.as_str().map(str::to_owned));
+        if name.as_deref() == Some("bad") {
+            return groma_provider::ProviderDiagnostic::error("bad is no name", "Take another.").into();
         }
-        response
+        good()
     });
-    // An unknown value may become known, so this one is fine.
-    let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, script);
+    let text = |name: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "cause" {{ input = "{name}" }}
+            resource "test_object" "a" {{
+              name = terraform_data.cause.output
+              lifecycle {{ create_before_destroy = true }}
+            }}
+            "#
+        )
+    };
+    let mut project = project(&text("good"), script);
+    project.apply();
+    rewrite(&mut project, &text("bad"));
     let planned = project.plan();
-    let problems = project.apply_plan(planned);
     assert!(
-        errors(&problems).iter().all(|summary| summary == "Provider produced inconsistent result after apply"),
-        "{problems:#?}"
+        planned.actions().contains(&"test_object.a: create then delete (replace_because_cannot_update)".to_owned())
     );
+    assert_eq!(errors(&project.apply_plan(planned)), ["bad is no name"]);
+    assert_eq!(project.recorded(), ["terraform_data.cause", "test_object.a"], "nothing is deposed");
+    assert_eq!(project.provider().world().len(), 1);
 }
