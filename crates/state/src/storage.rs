@@ -124,6 +124,47 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
     storage.sync()
 }
 
+/// Fills an empty file with the pieces that `write` passes on, in the way of [`replace_content`]; gives their length and
+/// checksum.
+///
+/// # Errors
+/// When the disk is full or fails; then the file is empty again, if that is possible.
+pub(crate) fn fill_content(
+    storage: &dyn Storage,
+    write: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+) -> io::Result<(u64, u32)> {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut length = 0;
+    let mut first = None;
+    let filled = write(&mut |piece| {
+        hasher.update(piece);
+        let rest = match first {
+            None => {
+                let Some((begin, rest)) = piece.split_first() else { return Ok(()) };
+                first = Some(*begin);
+                storage.write_at(&[UNFINISHED], 0)?;
+                length = 1;
+                rest
+            }
+            Some(_) => piece,
+        };
+        storage.write_at(rest, length)?;
+        length += rest.len() as u64;
+        Ok(())
+    });
+    let ended = filled.and_then(|()| {
+        storage.sync()?;
+        first.map_or(Ok(()), |first| storage.write_at(&[first], 0))?;
+        storage.sync()
+    });
+    if let Err(error) = ended {
+        // Best effort: what was written is known to be unfinished.
+        let _ = storage.set_length(0);
+        return Err(error);
+    }
+    Ok((length, hasher.finalize()))
+}
+
 /// What a file begins with while its content is replaced: no JSON begins so.
 const UNFINISHED: u8 = b'#';
 
@@ -304,6 +345,23 @@ mod tests {
         let error = replace_content(&file, &[b"{a longer content}"]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!(file.bytes(), b"{old}");
+    }
+
+    #[test]
+    fn a_file_is_filled_piece_by_piece_or_stays_empty() {
+        let pieces: [&[u8]; 4] = [b"", b"{\"a\"", b":1", b"}"];
+        for room in 0..=10 {
+            let file = Faulty::with(b"", Some(room));
+            let filled = fill_content(&file, |take| pieces.iter().try_for_each(|piece| take(piece)));
+            // The first byte is written twice.
+            if room < 8 {
+                assert!(filled.is_err(), "{room}");
+                assert!(file.bytes().is_empty() || file.bytes()[0] == UNFINISHED, "{room}");
+            } else {
+                assert_eq!(filled.unwrap(), (7, crc32fast::hash(b"{\"a\":1}")));
+                assert_eq!(file.bytes(), b"{\"a\":1}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From a [`State`] to the file's bytes.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -42,17 +43,46 @@ impl Written {
 
 /// The file in two parts, so that contents can be compared without their serials.
 pub(crate) fn write_parts(state: &State) -> Written {
-    let mut out = Vec::with_capacity(256 + state.len() * 512);
+    let mut rest = Vec::with_capacity(256 + state.len() * 512);
+    write_rest(state, &mut rest, &mut |_| {});
+    Written { terraform_version: state.terraform_version.clone(), rest }
+}
+
+/// Passes the file's bytes piece by piece to `take`, so that a large file need not be in memory; ends at the first error.
+pub(crate) fn write_pieces(state: &State, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let written = Written { terraform_version: state.terraform_version.clone(), rest: Vec::new() };
+    let mut out = Vec::with_capacity(PIECE + PIECE / 2);
+    out.extend_from_slice(&written.head(state.serial));
+    let mut result = Ok(());
+    write_rest(state, &mut out, &mut |out| {
+        if out.len() >= PIECE {
+            if result.is_ok() {
+                result = take(out);
+            }
+            out.clear();
+        }
+    });
+    result?;
+    take(&out)
+}
+
+/// How much is passed on at once.
+const PIECE: usize = 1 << 18;
+
+/// Told after each object: may take away what was written so far.
+type Spill<'a> = dyn FnMut(&mut Vec<u8>) + 'a;
+
+/// Appends all from the comma after the serial on.
+fn write_rest(state: &State, out: &mut Vec<u8>, spill: &mut Spill<'_>) {
     out.extend_from_slice(b",\n  \"lineage\": ");
-    write_string(&state.lineage, &mut out);
+    write_string(&state.lineage, out);
     out.extend_from_slice(b",\n  \"outputs\": ");
-    write_outputs(&state.outputs, &mut out);
+    write_outputs(&state.outputs, out);
     out.extend_from_slice(b",\n  \"resources\": ");
-    write_resources(state, &mut out);
+    write_resources(state, out, spill);
     out.extend_from_slice(b",\n  \"check_results\": ");
-    write_check_results(state.check_results.as_deref(), &mut out);
+    write_check_results(state.check_results.as_deref(), out);
     out.extend_from_slice(b"\n}\n");
-    Written { terraform_version: state.terraform_version.clone(), rest: out }
 }
 
 /// Writes the members of one JSON object, or the elements of one array, each on its own line.
@@ -200,7 +230,7 @@ type Resource<'a> = (&'a AbsResource, &'a ResourceEntry);
 
 /// Resources are sorted by the *text* of their module, which is not the order of addresses: `module.a[10]` comes
 /// before `module.a[2]`, and `module.a.module.b` before `module.c`.
-fn write_resources(state: &State, out: &mut Vec<u8>) {
+fn write_resources(state: &State, out: &mut Vec<u8>, spill: &mut Spill<'_>) {
     let mut modules: Vec<(&ModuleInstance, String, Vec<Resource<'_>>)> = Vec::new();
     for (address, entry) in state.resources().filter(|(address, _)| address.resource.mode != Mode::Ephemeral) {
         match modules.last_mut() {
@@ -217,7 +247,7 @@ fn write_resources(state: &State, out: &mut Vec<u8>) {
             if provider.0.is_none_or(|last| !Arc::ptr_eq(last, &entry.provider)) {
                 provider = (Some(&entry.provider), entry.provider.to_string());
             }
-            write_resource(module, (address, &provider.1), entry, &mut lines, list.next());
+            write_resource(module, (address, &provider.1), entry, (&mut lines, spill), list.next());
         }
     }
     list.finish();
@@ -269,7 +299,7 @@ fn write_resource(
     module: &str,
     (address, provider): (&AbsResource, &str),
     entry: &ResourceEntry,
-    lines: &mut DependencyLines,
+    (lines, spill): (&mut DependencyLines, &mut Spill<'_>),
     out: &mut Vec<u8>,
 ) {
     let resource = &address.resource;
@@ -293,6 +323,7 @@ fn write_resource(
         for (deposed, object) in &record.deposed {
             write_object((key, Some(deposed.as_str())), object, lines, instances.next());
         }
+        spill(instances.out);
     }
     instances.finish();
     members.finish();

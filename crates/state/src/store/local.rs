@@ -13,11 +13,11 @@ use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, 
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use crate::error::{StateError, StateErrorKind};
-use crate::file::{self, Written, write_parts};
+use crate::file::{self, Written, write_parts, write_pieces};
 use crate::journal::{Begin, Journal, Place, Recovered, RunHeader, recover};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
-use crate::storage::{Storage, replace_content};
+use crate::storage::{Storage, fill_content, replace_content};
 
 /// The local state file with its lock, journal and backup.
 ///
@@ -190,8 +190,14 @@ impl LocalStore {
     /// When the file was changed by another process meanwhile, or the disk is full or fails.
     pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
         self.prepare(state);
-        let new = write_parts(state);
         let file = self.file_to_write()?;
+        if self.is_first(&file) && self.is_told_by_journal(state)? {
+            state.serial = self.disk.serial + 1;
+            self.write_first(&file, state)?;
+            self.retire_journal(&state.lineage)?;
+            return Ok(Saved::Written(state.serial));
+        }
+        let new = write_parts(state);
         if self.holds_already(&*file, &new)? {
             state.serial = self.disk.serial;
             self.retire_journal(&state.lineage)?;
@@ -199,11 +205,7 @@ impl LocalStore {
         }
         state.serial = self.disk.serial + 1;
         self.back_up(&*file)?;
-        let content = [&*new.head(state.serial), &new.rest];
-        match self.is_told_by_journal(state)? {
-            true => self.fill(&file, state.serial, &content)?,
-            false => self.write_content(&file, &state.lineage, state.serial, &content)?,
-        }
+        self.write_content(&file, &state.lineage, state.serial, &[&new.head(state.serial), &new.rest])?;
         self.retire_journal(&state.lineage)?;
         Ok(Saved::Written(state.serial))
     }
@@ -261,7 +263,7 @@ impl LocalStore {
         self.back_up(&*file)?;
         make_private(&file);
         replace_content(&*file, &[bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
-        self.disk = Disk { serial: state.serial, ..Disk::written(&[bytes]) };
+        self.disk = Disk { serial: state.serial, ..Disk::written(content_of(bytes)) };
         self.paths.read.clone_from(&self.paths.write);
         self.retire_journal(&state.lineage)
     }
@@ -324,29 +326,38 @@ impl LocalStore {
         }
         journal.snapshot(lineage, serial, parts)?;
         self.journal = Some(journal);
-        self.fill(file, serial, parts)
-    }
-
-    /// Whether the journal says all that is in the first state of a line, and has it on the disk: then the new content
-    /// need not be noted as a whole.
-    fn is_told_by_journal(&self, state: &State) -> Result<bool, StateError> {
-        let is_first = self.disk.from_nothing && self.disk.content.0 == 0 && !self.disk.is_elsewhere;
-        match self.journal.as_ref().filter(|_| is_first) {
-            Some(journal) => journal.complete(state),
-            None => Ok(false),
-        }
-    }
-
-    /// Puts a new content into the file, once it is safe in the journal.
-    fn fill(&mut self, file: &File, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
         make_private(file);
-        replace_content(file, parts).map_err(|error| {
-            StateError::io("write", &self.paths.write, &error)
-                .with_advice("The new state is complete in the journal beside the file; the next run puts it in place.")
-        })?;
-        self.disk = Disk { serial, ..Disk::written(parts) };
+        replace_content(file, parts).map_err(|error| self.unwritten(&error))?;
+        self.disk = Disk { serial, ..Disk::written(content_of_parts(parts)) };
         self.paths.read.clone_from(&self.paths.write);
         Ok(())
+    }
+
+    /// Whether a first state is to be written where nothing was, and nothing is.
+    fn is_first(&self, file: &File) -> bool {
+        let was_nothing = self.disk.from_nothing && self.disk.content.0 == 0 && !self.disk.is_elsewhere;
+        was_nothing && file.length().is_ok_and(|length| length == 0)
+    }
+
+    /// Whether the journal says all that is in a first state, and has it on the disk: then the new content need not be
+    /// noted as a whole.
+    fn is_told_by_journal(&self, state: &State) -> Result<bool, StateError> {
+        self.journal.as_ref().map_or(Ok(false), |journal| journal.complete(state))
+    }
+
+    /// Writes a first state, which is safe in the journal.
+    fn write_first(&mut self, file: &File, state: &State) -> Result<(), StateError> {
+        make_private(file);
+        let content =
+            fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
+        self.disk = Disk { serial: state.serial, ..Disk::written(content) };
+        self.paths.read.clone_from(&self.paths.write);
+        Ok(())
+    }
+
+    fn unwritten(&self, error: &io::Error) -> StateError {
+        StateError::io("write", &self.paths.write, error)
+            .with_advice("The new state is complete in the journal beside the file; the next run puts it in place.")
     }
 
     fn header(&self, lineage: &str) -> RunHeader {
@@ -421,12 +432,10 @@ impl Disk {
         }
     }
 
-    fn written(parts: &[&[u8]]) -> Self {
-        let mut hasher = crc32fast::Hasher::new();
-        parts.iter().for_each(|part| hasher.update(part));
-        let length = parts.iter().map(|part| part.len() as u64).sum();
+    /// A state that was written here.
+    fn written(content: (u64, u32)) -> Self {
         Self {
-            content: (length, hasher.finalize()),
+            content,
             is_state: true,
             serial: 0,
             from_nothing: false,
@@ -438,6 +447,12 @@ impl Disk {
 
 fn content_of(bytes: &[u8]) -> (u64, u32) {
     (bytes.len() as u64, crc32fast::hash(bytes))
+}
+
+fn content_of_parts(parts: &[&[u8]]) -> (u64, u32) {
+    let mut hasher = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    (parts.iter().map(|part| part.len() as u64).sum(), hasher.finalize())
 }
 
 /// What the file holds, and whether that is the same as `parts` together.
