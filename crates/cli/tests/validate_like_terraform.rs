@@ -87,7 +87,15 @@ fn line(diagnostic: &serde_json::Value) -> String {
         None => String::from("-"),
     };
     let text = |name: &str| diagnostic[name].as_str().unwrap_or_default().to_owned();
-    format!("{} {place} {}", text("severity"), text("summary"))
+    format!("{} {place} {}", text("severity"), in_order(&text("summary")))
+}
+
+/// Terraform lists the members of a cycle in any order.
+fn in_order(summary: &str) -> String {
+    let Some(members) = summary.strip_prefix("Cycle: ") else { return summary.to_owned() };
+    let mut members: Vec<&str> = members.split(", ").collect();
+    members.sort_unstable();
+    format!("Cycle: {}", members.join(", "))
 }
 
 /// What the program says about all cases, two at a time.
