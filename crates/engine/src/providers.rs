@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
 use groma_address::{Mode, ProviderAddress, ProviderConfig, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 use groma_provider::{Checked, Schema, TypeNames};
@@ -16,7 +17,7 @@ pub struct Providers {
     started: Arc<Started>,
     /// Whether the started one has been taken over.
     taken: HashMap<ProviderAddress, ProviderConfig>,
-    configured: HashMap<ProviderConfig, Configured>,
+    configured: HashMap<ProviderConfig, Configured, RandomState>,
 }
 
 /// Providers that were started, for whatever first needed them.
@@ -50,7 +51,7 @@ impl Providers {
     /// None started yet.
     pub fn new(source: Arc<dyn ProviderSource>) -> Self {
         let started = Arc::new(Started { source, known: Mutex::default() });
-        Self { started, taken: HashMap::new(), configured: HashMap::new() }
+        Self { started, taken: HashMap::new(), configured: HashMap::default() }
     }
 
     /// The provider at `address`, for its schemas.
