@@ -106,7 +106,8 @@ pub async fn launch(launch: &Launch, log: Arc<dyn LogSink>) -> Result<Connection
     let unheard = |problem| launch.error(problem, LastWords::default());
     let identity = Identity::new().map_err(|error| unheard(LaunchProblem::Unreachable(error.to_string())))?;
     guard::ready();
-    let mut child = launch.command(&identity, &*log).spawn().map_err(|error| unheard(not_started(&launch.program, &error)))?;
+    let mut child =
+        launch.command(&identity, &*log).spawn().map_err(|error| unheard(not_started(&launch.program, &error)))?;
     let stdout = child.stdout.take();
     let process = Process::new(child, &launch.name, &log);
 
