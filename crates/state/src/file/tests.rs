@@ -195,3 +195,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_pieces_of_a_large_file_are_the_file() {
+    let mut state = State::new("1.15.5");
+    let provider = groma_address::ProviderConfig::default_in_root(groma_address::ProviderAddress::default_for("aws"));
+    for number in 0..3000 {
+        let object = crate::ObjectRecord::new(0, crate::AttributesJson::new(format!("{{\"id\":\"{number}\"}}")));
+        let address = format!("module.m[{}].x.y[{number}]", number % 3).parse().unwrap();
+        state.insert(&address, None, &provider, Arc::new(object));
+    }
+    let (mut joined, mut count) = (Vec::new(), 0);
+    super::write_pieces(&state, &mut |piece| {
+        joined.extend_from_slice(piece);
+        count += 1;
+        Ok(())
+    })
+    .unwrap();
+    assert!(count > 1);
+    assert_eq!(joined, write(&state));
+    let full = super::write_pieces(&state, &mut |_| Err(std::io::ErrorKind::StorageFull.into()));
+    assert_eq!(full.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+}
