@@ -206,7 +206,7 @@ fn the_pieces_of_a_large_file_are_the_file() {
         state.insert(&address, None, &provider, Arc::new(object));
     }
     let (mut joined, mut count) = (Vec::new(), 0);
-    super::write_pieces(&state, &mut |piece| {
+    write_pieces(&state, &mut |piece| {
         joined.extend_from_slice(piece);
         count += 1;
         Ok(())
@@ -214,6 +214,6 @@ fn the_pieces_of_a_large_file_are_the_file() {
     .unwrap();
     assert!(count > 1);
     assert_eq!(joined, write(&state));
-    let full = super::write_pieces(&state, &mut |_| Err(std::io::ErrorKind::StorageFull.into()));
+    let full = write_pieces(&state, &mut |_| Err(std::io::ErrorKind::StorageFull.into()));
     assert_eq!(full.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
 }
