@@ -67,7 +67,7 @@ fn plainer(value: &Value) -> Vec<Value> {
             let half: String = text.chars().take(text.chars().count() / 2).collect();
             vec![Value::string("a"), Value::string(half)]
         }
-        Kind::Number(number) if number.to_i64().is_none_or(|number| number > 1 || number < 0) => {
+        Kind::Number(number) if number.to_i64().is_none_or(|number| !(0..=1).contains(&number)) => {
             vec![Value::number(1), Value::number(0)]
         }
         Kind::Bool(true) => vec![Value::FALSE],

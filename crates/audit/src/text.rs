@@ -95,7 +95,6 @@ fn quoted(string: &str) -> String {
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
-            '$' => text.push_str("$"),
             control if control.is_control() => {
                 let _ = write!(text, "\\u{:04x}", u32::from(control));
             }

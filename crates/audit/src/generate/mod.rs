@@ -56,9 +56,8 @@ impl Generator {
     /// A configuration that the schema allows: at first as small as can be, then with one optional argument after the other,
     /// then anything.
     pub fn valid(&mut self, block: &Block) -> Value {
-        let optional: Vec<usize> = (0..block.slots().len())
-            .filter(|position| block.slots().get(*position).is_some_and(|slot| is_choice(slot)))
-            .collect();
+        let optional: Vec<usize> =
+            (0..block.slots().len()).filter(|position| block.slots().get(*position).is_some_and(is_choice)).collect();
         let turn = self.made;
         self.made += 1;
         match turn.checked_sub(1) {

@@ -60,16 +60,11 @@ fn dynamic(purpose: Purpose<'_>, random: &mut Random, depth: usize) -> Value {
 fn number(purpose: Purpose<'_>, random: &mut Random) -> Number {
     let parsed: Vec<Number> =
         purpose.clues.about(purpose.name).iter().filter_map(|word| Number::parse(word).ok()).collect();
-    if let Some(number) = random.one_of(&parsed).filter(|_| random_half(&parsed)) {
+    if let Some(number) = random.one_of(&parsed) {
         return number.clone();
     }
     let usual = [1, 2, 3, 4, 5, 8, 10, 12, 16, 24, 32, 64, 443, 1024, 2048, 0];
     Number::from(random.one_of(&usual).copied().unwrap_or(1))
-}
-
-/// Clues about numbers are often examples, so they are taken when there are some.
-fn random_half(found: &[Number]) -> bool {
-    !found.is_empty()
 }
 
 /// Texts that attributes of such names usually take.
@@ -99,10 +94,10 @@ fn text(purpose: Purpose<'_>, random: &mut Random) -> String {
         return if random.chance(80) { "1ms" } else { "1s" }.to_owned();
     }
     let clues = purpose.clues.about(purpose.name);
-    if let Some(word) = random.one_of(clues).filter(|_| !clues.is_empty()) {
-        if random.chance(70) {
-            return word.clone();
-        }
+    if let Some(word) = random.one_of(clues)
+        && random.chance(70)
+    {
+        return word.clone();
     }
     let usual = BY_NAME.iter().find(|(part, _)| purpose.name.contains(part));
     if let Some(word) = usual.and_then(|(_, words)| random.one_of(words)) {

@@ -272,11 +272,11 @@ fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
     let members = |numbers: std::ops::Range<u32>, made: bool| {
         let each = numbers.map(|number| {
             let chosen =
-                if made { s(&format!("n{number}")) } else { groma_value::Value::null(groma_value::Type::String) };
-            groma_value::Value::object([("name", s(&format!("m{number}"))), ("number", chosen)])
+                if made { s(&format!("n{number}")) } else { Value::null(Type::String) };
+            Value::object([("name", s(&format!("m{number}"))), ("number", chosen)])
         });
         let each: Vec<_> = each.collect();
-        groma_value::Value::set(each[0].ty(), each)
+        Value::set(each[0].ty(), each)
     };
     // The time that a few take tells what many may take: this machine may be slow, and busy.
     let took = |count: u32| {
