@@ -4,11 +4,9 @@
 //! written and read while it evaluates.
 
 use std::future::Future;
-use std::pin::pin;
-use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::sync::OnceLock;
 
+use groma_provider::Answer;
 use tokio::runtime::{Builder, Handle};
 
 /// The runtime, started when it is first needed.
@@ -30,20 +28,6 @@ fn start() -> Result<Handle, String> {
 }
 
 /// Waits on this thread for what happens on the other.
-pub(super) fn wait<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
-        }
-    }
+pub(super) fn wait<T: Unpin>(future: impl Future<Output = T> + Send) -> T {
+    Answer::later(future).wait()
 }

@@ -1,16 +1,12 @@
 //! A provider with one type, held to its contract, and short ways to call it.
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
 
 use groma_address::{ProviderAddress, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Sources, Span};
 use groma_provider::{
-    Applied, ApplyInput, Attribute, Block, BodyDecoder, Checked, ClientCapabilities, Name, NestedBlock, Nesting,
-    PlanInput, PlanPurpose, Planned, Private, Schema, Subject, Use,
+    Answer, Applied, ApplyInput, Attribute, Block, BodyDecoder, Checked, ClientCapabilities, Name, NestedBlock,
+    Nesting, PlanInput, PlanPurpose, Planned, Private, Schema, Subject, Use,
 };
 use groma_scripted::{ResourceScript, Scripted, World};
 use groma_value::{Type, Value};
@@ -163,21 +159,7 @@ pub fn attribute(usage: Use) -> Attribute {
     Attribute::new(groma_provider::AttributeType::Type(Type::String), usage)
 }
 
-/// Waits for a future on this thread.
-pub fn wait<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
-        }
-    }
+/// Waits for an answer on this thread.
+pub fn wait<T: Unpin>(answer: Answer<'_, T>) -> T {
+    answer.wait()
 }
