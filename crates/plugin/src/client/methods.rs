@@ -36,7 +36,7 @@ impl<Q, R> Method<Q, R> {
     }
 }
 
-/// `CONSTANT: module, "name in version 5", "name in version 6", response`.
+/// `CONSTANT: request => response, "name in version 5", "name in version 6"`.
 macro_rules! methods {
     ($($constant:ident: $request:ty => $response:ty, $v5:literal, $v6:literal;)*) => {
         $(pub(super) const $constant: Method<$request, $response> = Method {

@@ -8,6 +8,7 @@ use groma_value::{Type, Value};
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
@@ -150,12 +151,8 @@ where
     Q: Message + 'static,
     R: Message + Default + 'static,
 {
-    let mut client = Grpc::new(connection.channel())
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-    let path = PathAndQuery::from_static(method.path(connection.protocol()));
     let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let (mut client, path) = ready(connection, method).await?;
     Ok(client.unary(Request::new(request), path, codec).await?.into_inner())
 }
 
@@ -169,12 +166,8 @@ where
     Q: Message + 'static,
     R: Message + Default + 'static,
 {
-    let mut client = Grpc::new(connection.channel())
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-    let path = PathAndQuery::from_static(method.path(connection.protocol()));
     let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let (mut client, path) = ready(connection, method).await?;
     let mut messages = client.server_streaming(Request::new(request), path, codec).await?.into_inner();
     while let Some(message) = messages.message().await? {
         if take(message) == More::NotWanted {
@@ -182,6 +175,15 @@ where
         }
     }
     Ok(())
+}
+
+/// A client that can take a call, and the path of the call.
+async fn ready<Q, R>(connection: &Connection, method: Method<Q, R>) -> Result<(Grpc<Channel>, PathAndQuery), Status> {
+    let mut client = Grpc::new(connection.channel())
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    Ok((client, PathAndQuery::from_static(method.path(connection.protocol()))))
 }
 
 /// What to say when a call did not come back: what happened to the process, and its last words.
