@@ -161,7 +161,7 @@ pub(crate) fn upgrade(request: &UpgradeRequest) -> UpgradeResponse {
 }
 
 pub(crate) fn upgrade_identity(request: &UpgradeIdentityRequest) -> UpgradeIdentityResponse {
-    let ty = schema().identity.as_ref().map_or(Type::Dynamic, |identity| identity.implied_type());
+    let ty = schema().identity_type().unwrap_or(Type::Dynamic);
     match json::from_json(request.raw_identity.as_bytes(), &ty) {
         Ok(upgraded_identity) => UpgradeIdentityResponse { upgraded_identity, diagnostics: ProviderDiagnostics::new() },
         Err(problem) => UpgradeIdentityResponse {

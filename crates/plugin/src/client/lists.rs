@@ -9,7 +9,7 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::methods;
-use super::objects::{identity_type, identity_value};
+use super::objects::identity_value;
 use super::schemas::Kind;
 use super::session::{More, Session};
 use crate::proto::v6;
@@ -58,7 +58,7 @@ pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome
 
 fn listed(session: &Session, resource: &Schema, event: v6::list_resource::Event) -> Outcome<Listed> {
     let ty = resource.block.implied_type();
-    let identity = identity_type(resource);
+    let identity = resource.identity_type();
     let object = event.resource_object.as_ref().map(|object| session.decode(Some(object), ty)).transpose()?;
     Ok(Listed {
         identity: identity_value(session, event.identity.as_ref(), identity.as_ref())?,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use groma_provider::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
     MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Schema, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
-    ValidateRequest,
+    ReadResponse, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use groma_value::{Type, Value};
 
@@ -66,7 +65,7 @@ pub(super) async fn upgrade_identity(
     let response = session.call(methods::UPGRADE_IDENTITY, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let data = response.upgraded_identity.and_then(|identity| identity.identity_data);
-    let upgraded_identity = match identity_type(&schema) {
+    let upgraded_identity = match schema.identity_type() {
         Some(ty) if !diagnostics.has_errors() => session.decode(data.as_ref(), &ty)?,
         _ => Value::DYNAMIC,
     };
@@ -76,7 +75,7 @@ pub(super) async fn upgrade_identity(
 pub(super) async fn read(session: Arc<Session>, request: ReadRequest) -> Outcome<ReadResponse> {
     let schema = session.schema(Kind::Resource, &request.type_name)?;
     let ty = schema.block.implied_type();
-    let identity = identity_type(&schema);
+    let identity = schema.identity_type();
     let message = v6::read_resource::Request {
         type_name: request.type_name.to_string(),
         current_state: session.encode(&request.current_state, ty)?,
@@ -107,7 +106,7 @@ pub(super) async fn plan(session: Arc<Session>, request: PlanRequest) -> Outcome
     }
     let schema = session.schema(Kind::Resource, &request.type_name)?;
     let ty = schema.block.implied_type();
-    let identity = identity_type(&schema);
+    let identity = schema.identity_type();
     let message = v6::plan_resource_change::Request {
         type_name: request.type_name.to_string(),
         prior_state: session.encode(&request.prior_state, ty)?,
@@ -139,7 +138,7 @@ pub(super) async fn plan(session: Arc<Session>, request: PlanRequest) -> Outcome
 pub(super) async fn apply(session: Arc<Session>, request: ApplyRequest) -> Outcome<ApplyResponse> {
     let schema = session.schema(Kind::Resource, &request.type_name)?;
     let ty = schema.block.implied_type();
-    let identity = identity_type(&schema);
+    let identity = schema.identity_type();
     let message = v6::apply_resource_change::Request {
         type_name: request.type_name.to_string(),
         prior_state: session.encode(&request.prior_state, ty)?,
@@ -176,7 +175,7 @@ pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Out
     let (id, identity) = match request.target {
         ImportTarget::Id(id) => (id, None),
         ImportTarget::Identity(value) => {
-            (String::new(), identity_message(&session, Some(&value), identity_type(&schema).as_ref())?)
+            (String::new(), identity_message(&session, Some(&value), schema.identity_type().as_ref())?)
         }
     };
     let message = v6::import_resource_state::Request {
@@ -201,7 +200,7 @@ fn imported(session: &Session, one: &v6::import_resource_state::ImportedResource
         type_name: one.type_name.as_str().into(),
         state: session.decode(one.state.as_ref(), schema.block.implied_type())?,
         private: wire::private(&one.private),
-        identity: identity_value(session, one.identity.as_ref(), identity_type(&schema).as_ref())?,
+        identity: identity_value(session, one.identity.as_ref(), schema.identity_type().as_ref())?,
     })
 }
 
@@ -226,7 +225,7 @@ pub(super) async fn move_state(session: Arc<Session>, request: MoveRequest) -> O
     Ok(MoveResponse {
         target_state,
         target_private: wire::private(&response.target_private),
-        target_identity: identity_value(&session, response.target_identity.as_ref(), identity_type(&schema).as_ref())?,
+        target_identity: identity_value(&session, response.target_identity.as_ref(), schema.identity_type().as_ref())?,
         diagnostics,
     })
 }
@@ -247,10 +246,6 @@ pub(super) async fn read_data(session: Arc<Session>, request: ReadDataRequest) -
         decoded => decoded?,
     };
     Ok(ReadDataResponse { state, deferred: wire::deferred(response.deferred), diagnostics })
-}
-
-pub(super) fn identity_type(schema: &Schema) -> Option<Type> {
-    schema.identity.as_ref().map(|identity| identity.implied_type())
 }
 
 fn identity_message(

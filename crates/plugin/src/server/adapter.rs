@@ -5,7 +5,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, Schema, SchemaLookup};
+use groma_provider::{
+    ClientCapabilities, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, Schema, SchemaLookup,
+    ValidateRequest,
+};
 use groma_value::{Type, Value};
 
 use crate::proto::v6;
@@ -72,9 +75,22 @@ pub(super) fn given(message: Option<&v6::DynamicValue>, ty: &Type, what: &str) -
     wire::decode(message, ty).map_err(|error| misunderstood(&error, what))
 }
 
+/// A configuration that is to be validated.
+pub(super) fn validation(
+    type_name: String,
+    config: Option<&v6::DynamicValue>,
+    schema: &Schema,
+) -> Step<ValidateRequest> {
+    Ok(ValidateRequest {
+        type_name: type_name.into(),
+        config: given(config, schema.block.implied_type(), "the configuration")?,
+        client_capabilities: ClientCapabilities::default(),
+    })
+}
+
 /// An identity of a request.
 pub(super) fn given_identity(message: Option<&v6::ResourceIdentityData>, schema: &Schema) -> Step<Option<Value>> {
-    let ty = identity_type(schema);
+    let ty = schema.identity_type();
     wire::decode_identity(message, ty.as_ref()).map_err(|error| misunderstood(&error, "the identity"))
 }
 
@@ -89,12 +105,8 @@ pub(super) fn taken_identity(
     schema: &Schema,
     problems: &mut ProviderDiagnostics,
 ) -> Option<v6::ResourceIdentityData> {
-    let ty = identity_type(schema)?;
+    let ty = schema.identity_type()?;
     noted(wire::encode_identity(value, &ty), problems).flatten()
-}
-
-fn identity_type(schema: &Schema) -> Option<Type> {
-    schema.identity.as_ref().map(|identity| identity.implied_type())
 }
 
 fn noted<T>(result: Result<T, WireError>, problems: &mut ProviderDiagnostics) -> Option<T> {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use groma_provider::{
     CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, FunctionError, OpenEphemeralRequest,
-    ProviderDiagnostics, ReadDataRequest, RenewEphemeralRequest, Schema, ValidateProviderRequest, ValidateRequest,
+    ProviderDiagnostics, ReadDataRequest, RenewEphemeralRequest, ValidateProviderRequest,
 };
 use groma_value::Value;
 use prost::bytes::Bytes;
 
-use super::adapter::{Adapter, Step, given, taken};
+use super::adapter::{Adapter, Step, given, taken, validation};
 use crate::proto::v6;
 use crate::wire;
 
@@ -35,20 +35,20 @@ impl Adapter {
 
     pub async fn validate_resource(&self, message: v6::validate_resource_config::Request) -> Problems {
         let schema = self.resource(&message.type_name)?;
-        let mut request = checked(message.type_name, message.config.as_ref(), &schema)?;
+        let mut request = validation(message.type_name, message.config.as_ref(), &schema)?;
         request.client_capabilities = wire::client_capabilities(message.client_capabilities.as_ref());
         Ok(self.provider().validate_resource(request).await)
     }
 
     pub async fn validate_data(&self, message: v6::validate_data_resource_config::Request) -> Problems {
         let schema = self.data_source(&message.type_name)?;
-        let request = checked(message.type_name, message.config.as_ref(), &schema)?;
+        let request = validation(message.type_name, message.config.as_ref(), &schema)?;
         Ok(self.provider().validate_data(request).await)
     }
 
     pub async fn validate_ephemeral(&self, message: v6::validate_ephemeral_resource_config::Request) -> Problems {
         let schema = self.ephemeral(&message.type_name)?;
-        let request = checked(message.type_name, message.config.as_ref(), &schema)?;
+        let request = validation(message.type_name, message.config.as_ref(), &schema)?;
         Ok(self.provider().validate_ephemeral(request).await)
     }
 
@@ -138,14 +138,6 @@ impl Adapter {
         wire::encode(&result, &signature.return_type)
             .map_err(|error| unfit(format!("The result does not fit the function's return type: {error}."), None))
     }
-}
-
-fn checked(type_name: String, config: Option<&v6::DynamicValue>, schema: &Schema) -> Step<ValidateRequest> {
-    Ok(ValidateRequest {
-        type_name: type_name.into(),
-        config: given(config, schema.block.implied_type(), "the configuration")?,
-        client_capabilities: wire::client_capabilities(None),
-    })
 }
 
 fn private(bytes: Option<&Bytes>) -> Arc<[u8]> {

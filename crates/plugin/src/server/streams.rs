@@ -6,14 +6,14 @@ use std::sync::Arc;
 use futures_util::{FutureExt, stream};
 use groma_provider::{
     GenerateConfigRequest, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, PlanActionRequest,
-    ProviderDiagnostics, Schema, ValidateRequest,
+    ProviderDiagnostics, Schema,
 };
 use groma_value::Value;
 use tokio::sync::mpsc;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 
-use super::adapter::{Adapter, Step, given, taken, taken_identity};
+use super::adapter::{Adapter, Step, given, taken, taken_identity, validation};
 use super::services::panicked;
 use crate::proto::v6::{self, invoke_action, list_resource};
 use crate::wire;
@@ -125,14 +125,6 @@ impl Adapter {
         };
         Ok(self.provider().list_resource(request).await)
     }
-}
-
-fn validation(type_name: String, config: Option<&v6::DynamicValue>, schema: &Schema) -> Step<ValidateRequest> {
-    Ok(ValidateRequest {
-        type_name: type_name.into(),
-        config: given(config, schema.block.implied_type(), "the configuration")?,
-        client_capabilities: wire::client_capabilities(None),
-    })
 }
 
 fn found(mut listed: Listed, resource: &Schema) -> list_resource::Event {

@@ -45,6 +45,11 @@ impl Schema {
         self.identity = Some(Arc::new(identity));
         self
     }
+
+    /// The type of the identity's values, where there is an identity.
+    pub fn identity_type(&self) -> Option<Type> {
+        self.identity.as_ref().map(|identity| identity.implied_type())
+    }
 }
 
 /// The schema of what names a remote object (LC-31).
