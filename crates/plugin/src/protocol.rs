@@ -38,3 +38,8 @@ impl fmt::Display for Protocol {
 
 /// The largest message that either side accepts, in bytes: schemas and states of large providers are that big.
 pub const MESSAGE_LIMIT: usize = 256 << 20;
+
+/// How much of one message may be under way before its reader has taken it: schemas have many megabytes.
+pub(crate) const STREAM_WINDOW: u32 = 8 << 20;
+/// The same for all messages of a connection together.
+pub(crate) const CONNECTION_WINDOW: u32 = 32 << 20;

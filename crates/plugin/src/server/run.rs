@@ -19,6 +19,7 @@ use crate::proto::plugin::grpc_broker_server::GrpcBrokerServer;
 use crate::proto::plugin::grpc_controller_server::GrpcControllerServer;
 use crate::proto::plugin::grpc_stdio_server::GrpcStdioServer;
 use crate::proto::{v5, v6};
+use crate::protocol::{CONNECTION_WINDOW, STREAM_WINDOW};
 use crate::transport::Endpoint;
 use crate::transport::handshake::{self, Handshake, Multiplex};
 use crate::transport::tls::{Identity, TlsError, certificate_of_pem};
@@ -30,8 +31,6 @@ const GRACE: Duration = Duration::from_secs(1);
 const HOST_CHECK: Duration = Duration::from_secs(1);
 /// Threads for calls: a provider may block one for as long as a remote service takes, and hosts ask for ten at once.
 const LEAST_THREADS: usize = 16;
-const STREAM_WINDOW: u32 = 8 << 20;
-const CONNECTION_WINDOW: u32 = 32 << 20;
 
 /// Why a plugin could not be served.
 #[derive(Debug, thiserror::Error)]

@@ -18,12 +18,10 @@ use crate::proto::plugin::Empty;
 use crate::proto::plugin::grpc_controller_client::GrpcControllerClient;
 use crate::proto::plugin::grpc_stdio_client::GrpcStdioClient;
 use crate::proto::plugin::stdio_data;
+use crate::protocol::{CONNECTION_WINDOW, STREAM_WINDOW};
 
 /// How long a plugin is given to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
-/// How much of a message may be under way before the reader has taken it: schemas have many megabytes.
-const STREAM_WINDOW: u32 = 8 << 20;
-const CONNECTION_WINDOW: u32 = 32 << 20;
 
 /// A connection to a plugin. Dropping it kills a process that was launched for it and is still there.
 #[derive(Debug)]
