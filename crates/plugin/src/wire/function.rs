@@ -1,11 +1,10 @@
 //! Functions.
 
 use groma_provider::{FunctionError, FunctionSignature, Parameter};
-use groma_value::Type;
 
 use super::WireError;
 use super::schema::{description, type_of};
-use super::schema_message::kind;
+use super::schema_message::{json, kind};
 use crate::proto::v6;
 
 /// The signature of a function.
@@ -58,10 +57,6 @@ fn parameter_message(parameter: &Parameter) -> v6::function::Parameter {
         description: parameter.description.text.clone(),
         description_kind: kind(&parameter.description),
     }
-}
-
-fn json(ty: &Type) -> prost::bytes::Bytes {
-    ty.to_json().into_bytes().into()
 }
 
 /// Why a function has no result.

@@ -44,7 +44,7 @@ fn version(version: u64) -> i64 {
     i64::try_from(version).unwrap_or(i64::MAX)
 }
 
-fn json(ty: &Type) -> prost::bytes::Bytes {
+pub(super) fn json(ty: &Type) -> prost::bytes::Bytes {
     ty.to_json().into_bytes().into()
 }
 
