@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -104,6 +106,14 @@ pub(crate) fn server_name() -> ServerName<'static> {
     ServerName::IpAddress(std::net::Ipv4Addr::LOCALHOST.into())
 }
 
+/// Checks a signature of a handshake.
+type Check = fn(
+    &[u8],
+    &CertificateDer<'_>,
+    &DigitallySignedStruct,
+    &WebPkiSupportedAlgorithms,
+) -> Result<HandshakeSignatureValid, Error>;
+
 /// Accepts one certificate.
 #[derive(Debug)]
 struct Pinned {
@@ -119,25 +129,15 @@ impl Pinned {
         Err(CertificateError::ApplicationVerificationFailure.into())
     }
 
-    fn signature_12(
+    /// Whether the holder of the certificate's key signed the message, which `check` does for one version of TLS.
+    fn signature(
         &self,
+        check: Check,
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let known = &self.crypto.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, known)
-            .or_else(|refused| short_rsa::verify(message, certificate, signature).ok_or(refused))
-    }
-
-    fn signature_13(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let known = &self.crypto.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, known)
+        check(message, certificate, signature, &self.crypto.signature_verification_algorithms)
             .or_else(|refused| short_rsa::verify(message, certificate, signature).ok_or(refused))
     }
 
@@ -164,7 +164,7 @@ impl ServerCertVerifier for Pinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signature_12(message, certificate, signature)
+        self.signature(verify_tls12_signature, message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -173,7 +173,7 @@ impl ServerCertVerifier for Pinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signature_13(message, certificate, signature)
+        self.signature(verify_tls13_signature, message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -201,7 +201,7 @@ impl ClientCertVerifier for Pinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signature_12(message, certificate, signature)
+        self.signature(verify_tls12_signature, message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -210,7 +210,7 @@ impl ClientCertVerifier for Pinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signature_13(message, certificate, signature)
+        self.signature(verify_tls13_signature, message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
