@@ -1,5 +1,7 @@
 //! Actions.
 
+use std::sync::Arc;
+
 use groma_diagnostics::{Diagnostics, Span};
 use groma_value::Value;
 
@@ -8,7 +10,6 @@ use crate::protocol::{
     ActionProgress, ClientCapabilities, Deferred, InvokeActionRequest, PlanActionRequest, ValidateRequest,
 };
 use crate::{Answer, BodyDecoder, Name, ProviderDiagnostics, Schema};
-use std::sync::Arc;
 
 /// The action that a call is about.
 #[derive(Clone, Copy)]

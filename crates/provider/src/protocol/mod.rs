@@ -16,9 +16,7 @@ pub use ephemeral::{
     CloseEphemeralRequest, EphemeralResponse, OpenEphemeralRequest, OpenEphemeralResponse, RenewEphemeralRequest,
 };
 pub use function::{CallFunctionRequest, FunctionError, FunctionSignature, Parameter};
-pub use list::{
-    GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListSink, ListWanted, Listed,
-};
+pub use list::{GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListSink, ListWanted, Listed};
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
     MoveResponse, PlanRequest, PlanResponse, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
