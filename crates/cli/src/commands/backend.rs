@@ -102,14 +102,15 @@ fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
     }
     if let Some(cloud) = &module.cloud {
         let detail = "The configuration keeps its state in HCP Terraform (a cloud block). This version of Groma knows the local backend \
-                      only. Nothing was read or written.";
+                      only. Nothing was read or written. To keep the state in a local file, take the block out; for this one use the \
+                      program that made the state.";
         return Err(Diagnostic::error("Unsupported backend type \"cloud\"", detail).at(cloud.span).into());
     }
     let Some(backend) = &module.backend else { return Ok(Local::default()) };
     if &*backend.kind != "local" {
         let detail = format!(
             "The configuration keeps its state in the backend \"{}\". This version of Groma knows the local backend only. Nothing was \
-             read or written.",
+             read or written. To keep the state in a local file, take the block out; for this one use the program that made the state.",
             backend.kind
         );
         let summary = format!("Unsupported backend type \"{}\"", backend.kind);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_cloudcontrol::EMULATOR_FILE;
-use groma_cloudcontrol::api::ApiError;
+use groma_cloudcontrol::api::{ApiError, Fault};
 use groma_cloudcontrol::emulator::http::Server;
 use groma_cloudcontrol::emulator::{Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
@@ -68,7 +68,15 @@ fn open_existing(data: &EmulatorData) -> Result<Store, Diagnostics> {
 }
 
 fn refused(problem: ApiError) -> Diagnostics {
-    fail("The emulator refused", format!("{:?}: {}", problem.fault, problem.message))
+    let next = match problem.fault {
+        Fault::TypeNotFound => {
+            " Give the type as AWS names it (AWS::S3::Bucket) or as resources do (awscc_s3_bucket); \"emulator list\" shows all objects \
+             with their types."
+        }
+        Fault::ResourceNotFound => " \"emulator list\" shows all objects with their identifiers.",
+        _ => "",
+    };
+    fail("The emulator refused", format!("{:?}: {}{next}", problem.fault, problem.message))
 }
 
 fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {

@@ -77,7 +77,10 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     if let Some(directory) = &directory
         && let Err(problem) = std::env::set_current_dir(directory)
     {
-        let text = format!("Error handling -chdir option: chdir {}: {problem}", directory.display());
+        let text = format!(
+            "Error handling -chdir option: chdir {}: {problem}\n\nGive a folder that exists; the path is relative to where you are.",
+            directory.display()
+        );
         return tell(std::io::stderr(), &text, 1);
     }
     let settings = Settings::of(&environment, chosen_workspace);

@@ -95,7 +95,11 @@ impl Known {
             return Ok(Self::Program(address.map_err(|problem| fail("Unusable path", problem.to_string()))?, program));
         }
         let address = ProviderAddress::parse(word, "registry.terraform.io").map_err(|problem| {
-            fail("Invalid provider", format!("There is no program {word:?}, and it is no source address: {problem}."))
+            let detail = format!(
+                "There is no program {word:?}, and it is no source address such as hashicorp/random either: {problem}. Check the \
+                 path; a provider must be built before it can be checked."
+            );
+            fail("Invalid provider", detail)
         })?;
         if address == ProviderAddress::builtin_terraform() {
             return Ok(Self::Builtin);

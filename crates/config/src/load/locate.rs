@@ -63,9 +63,7 @@ impl ModuleLocator for InstalledModules {
             return Err(error(
                 request.call,
                 "Module not installed",
-                format!(
-                    "The module {source} has to be installed before it can be used. Run \"terraform init\" or \"tofu init\"."
-                ),
+                format!("The module {source} has to be installed before it can be used. Run init, which does that."),
             ));
         };
         if !request.source.is(&installed.source, &self.default_registry) {
@@ -80,7 +78,7 @@ impl ModuleLocator for InstalledModules {
                 request.call,
                 "Module version requirements have changed",
                 format!(
-                    "Version {version} is installed, and the call allows {}. Install the modules again.",
+                    "Version {version} is installed, and the call allows {}. Install the modules again with init.",
                     request.version
                 ),
             )),

@@ -120,8 +120,14 @@ fn under(to: &ModuleInstance, from: &ModuleInstance, address: ResourceInstance) 
 
 /// What the two addresses mean, given what is in the states.
 fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Move, Diagnostics> {
-    let absent =
-        || fail("Invalid source address", format!("Cannot move {from}: does not match anything in the current state."));
+    let absent = || {
+        fail(
+            "Invalid source address",
+            format!(
+                "Cannot move {from}: does not match anything in the current state. \"state list\" prints what there is."
+            ),
+        )
+    };
     let target = |why: &str| Err(fail("Invalid target address", format!("Cannot move {from} to {to}: {why}.")));
     match (from, to) {
         (Target::Module(module), _) => {
