@@ -7,7 +7,7 @@ use reqwest::{StatusCode, Url};
 use serde_json::{Map, Value};
 
 use crate::credentials::{Credentials, HelperError, Token, normal_host};
-use crate::http::{Http, HttpError};
+use crate::http::{Http, HttpError, without_secrets};
 
 /// No host has so much to say.
 const LARGEST_DOCUMENT: u64 = 1 << 20;
@@ -42,7 +42,7 @@ pub enum DiscoveryError {
     #[error("failed to request discovery document: {url} answered {status}")]
     Status {
         /// What was asked for.
-        url: Url,
+        url: String,
         /// The answer.
         status: StatusCode,
     },
@@ -128,7 +128,7 @@ impl Discovery {
             return Ok(Services { host: host.to_owned(), base: url, entries: Map::new() });
         }
         if !answer.status.is_success() {
-            return Err(DiscoveryError::Status { url, status: answer.status });
+            return Err(DiscoveryError::Status { url: without_secrets(&url), status: answer.status });
         }
         let invalid = |reason: &str| DiscoveryError::Document { host: host.to_owned(), reason: reason.to_owned() };
         let kind = answer.header("content-type").unwrap_or_default();

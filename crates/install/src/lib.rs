@@ -7,6 +7,7 @@
 mod archive;
 pub mod credentials;
 pub mod discovery;
+mod hex;
 pub mod http;
 pub mod login;
 pub mod modules;

@@ -60,7 +60,10 @@ impl TokenFile {
 
     fn read(&self) -> io::Result<Map<String, Value>> {
         match fs::read(&self.path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| self.not_valid(&error.to_string())),
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                // The parser's own words may repeat what is in the file.
+                self.not_valid(&format!("line {} is not what a JSON object has there", error.line()))
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Map::new()),
             Err(error) => Err(error),
         }
@@ -120,8 +123,11 @@ mod tests {
     fn a_file_that_is_no_json_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let file = TokenFile::in_folder(folder.path());
-        fs::write(file.path(), "nonsense").unwrap();
-        assert!(file.store("a.example.com", &Token::new("x")).unwrap_err().to_string().contains("is not valid"));
-        assert_eq!(fs::read_to_string(file.path()).unwrap(), "nonsense");
+        for nonsense in ["nonsense", "\"s3cret\""] {
+            fs::write(file.path(), nonsense).unwrap();
+            let problem = file.store("a.example.com", &Token::new("x")).unwrap_err().to_string();
+            assert!(problem.contains("is not valid") && !problem.contains("s3cret"), "{problem}");
+            assert_eq!(fs::read_to_string(file.path()).unwrap(), nonsense);
+        }
     }
 }

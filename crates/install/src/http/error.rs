@@ -78,10 +78,12 @@ impl HttpError {
     }
 }
 
-/// The address for texts: passwords and the query, which may hold a signature, are left out.
-pub(super) fn without_secrets(url: &Url) -> String {
+/// The address for texts: who asks with which password, and the query, which may hold a signature, are left out.
+pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_password(None);
+    // Tokens stand in the place of the name as well.
+    let _ = url.set_username("");
     if url.query().is_some() {
         url.set_query(Some("..."));
     }
@@ -95,4 +97,16 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
         last = source;
     }
     last.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_in_texts_have_neither_passwords_nor_signatures() {
+        let shown = |text: &str| without_secrets(&Url::parse(text).unwrap());
+        assert_eq!(shown("https://me:s3cret@a.example.com/x?signature=s3cret"), "https://a.example.com/x?...");
+        assert_eq!(shown("https://s3cret@a.example.com/x"), "https://a.example.com/x");
+    }
 }

@@ -6,4 +6,5 @@ mod retry;
 
 pub use client::{Http, HttpOptions, Response};
 pub use error::HttpError;
+pub(crate) use error::without_secrets;
 pub use reqwest::{StatusCode, Url};

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use sha2::Digest;
 
 use super::error::FetchError;
+use crate::hex::hex;
 
 /// Checks that `content` has the checksum `wanted`: `md5:`, `sha1:`, `sha256:` or `sha512:` and hexadecimal digits, of which the
 /// number says enough.
@@ -49,7 +50,7 @@ fn digest<D: Digest>(content: &mut dyn Read) -> io::Result<String> {
             length => digest.update(buffer.get(..length).unwrap_or_default()),
         }
     }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&digest.finalize()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 
 use super::document::{Descriptor, Manifest};
 use crate::credentials::Token;
-use crate::http::{Http, HttpError, Response, StatusCode, Url};
+use crate::hex::hex;
+use crate::http::{Http, HttpError, Response, StatusCode, Url, without_secrets};
 
 /// Manifests are small.
 const LARGEST_DOCUMENT: u64 = 4 << 20;
@@ -28,13 +29,13 @@ pub struct Repository {
 pub(crate) enum OciError {
     /// There is no such repository, tag or part of it.
     #[error("{0} is not there")]
-    NotFound(Url),
+    NotFound(String),
     /// No answer.
     #[error(transparent)]
     Http(#[from] HttpError),
     /// An answer that says no.
     #[error("{0} answered {1}")]
-    Status(Url, StatusCode),
+    Status(String, StatusCode),
     /// An answer that makes no sense.
     #[error("{0} {1}")]
     Document(String, String),
@@ -174,18 +175,14 @@ fn token_url(challenge: &str) -> Option<Url> {
 fn checked(url: &Url, answer: &Response) -> Result<(), OciError> {
     match answer.status {
         status if status.is_success() => Ok(()),
-        StatusCode::NOT_FOUND => Err(OciError::NotFound(url.clone())),
-        status => Err(OciError::Status(url.clone(), status)),
+        StatusCode::NOT_FOUND => Err(OciError::NotFound(without_secrets(url))),
+        status => Err(OciError::Status(without_secrets(url), status)),
     }
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(url: &Url, body: &[u8]) -> Result<T, OciError> {
-    let problem = |error: serde_json::Error| OciError::Document(url.to_string(), format!("is not valid: {error}"));
+    let problem = |error: serde_json::Error| OciError::Document(without_secrets(url), format!("is not valid: {error}"));
     serde_json::from_slice(body).map_err(problem)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
 use super::store::Store;
-use crate::http::{HttpError, Url};
+use crate::http::{HttpError, Url, without_secrets};
 use crate::oci::Registry;
 
 /// More than any provider's archive has.
@@ -143,7 +143,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<tempfile::NamedTempFil
         let mut file = temporary()?;
         match http.download(url, token.as_ref(), &[], file.as_file_mut(), LARGEST_ARCHIVE).await {
             Ok(answer) if answer.status.is_success() => return Ok(file),
-            Ok(answer) => return Err(format!("unsuccessful request to {url}: {}", answer.status)),
+            Ok(answer) => return Err(format!("unsuccessful request to {}: {}", without_secrets(url), answer.status)),
             // What is there of it is of no use.
             Err(HttpError::Truncated { .. }) if attempt < http.retries() => attempt += 1,
             Err(error) => return Err(error.to_string()),

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
+use crate::hex::hex;
+
 /// `zh:` and the checksum of the archive as a file.
 ///
 /// # Errors
@@ -74,11 +76,6 @@ fn digest(from: &mut dyn Read) -> io::Result<Vec<u8>> {
             length => hasher.update(buffer.get(..length).unwrap_or_default()),
         }
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::platform::Platform;
 use crate::discovery::Discovery;
-use crate::http::{StatusCode, Url};
+use crate::http::{StatusCode, Url, without_secrets};
 
 const LARGEST_DOCUMENT: u64 = 16 << 20;
 
@@ -56,7 +56,11 @@ pub(super) async fn package(
         SourceError::NotFound(format!("the mirror has no package of {address} {version} for {platform}"))
     })?;
     let location = url.join(&archive.url).map_err(|error| {
-        SourceError::Failed(format!("{url} has an invalid archive address {:?}: {error}", archive.url))
+        SourceError::Failed(format!(
+            "{} has an invalid archive address {:?}: {error}",
+            without_secrets(&url),
+            archive.url
+        ))
     })?;
     let filename = location.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
     Ok(PackageMeta {
@@ -79,6 +83,7 @@ async fn document<T: DeserializeOwned>(
     let host = super::registry::host_of(&url);
     let token = discovery.token(&host).await.map_err(SourceError::failed)?;
     let answer = discovery.http().get(&url, token.as_ref(), LARGEST_DOCUMENT).await.map_err(SourceError::failed)?;
+    let (shown, base) = (without_secrets(&url), without_secrets(base));
     match answer.status {
         status if status.is_success() => {}
         StatusCode::NOT_FOUND => {
@@ -87,9 +92,9 @@ async fn document<T: DeserializeOwned>(
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             return Err(SourceError::Failed(format!("provider mirror {base} refused the credentials for {host}")));
         }
-        status => return Err(SourceError::Failed(format!("{url} answered {status}"))),
+        status => return Err(SourceError::Failed(format!("{shown} answered {status}"))),
     }
     let value = serde_json::from_slice(&answer.body)
-        .map_err(|error| SourceError::Failed(format!("{url} is no valid mirror document: {error}")))?;
+        .map_err(|error| SourceError::Failed(format!("{shown} is no valid mirror document: {error}")))?;
     Ok((answer.url, value))
 }

@@ -13,7 +13,7 @@ use super::platform::Platform;
 use super::signature::PublicKey;
 use crate::credentials::Token;
 use crate::discovery::Discovery;
-use crate::http::{Response, StatusCode, Url};
+use crate::http::{Response, StatusCode, Url, without_secrets};
 
 const SERVICE: &str = "providers.v1";
 const LARGEST_DOCUMENT: u64 = 32 << 20;
@@ -178,6 +178,7 @@ impl<'a> Registry<'a> {
             .map_err(SourceError::failed)?;
         self.check(&answer, &url, address)?;
         let value = serde_json::from_slice(&answer.body).map_err(|error| {
+            let url = without_secrets(&url);
             SourceError::Failed(format!("{url} answered with something else than the protocol asks: {error}"))
         })?;
         Ok((answer.url, value))
@@ -198,7 +199,7 @@ impl<'a> Registry<'a> {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Err(SourceError::Failed(format!("host {host} rejected the given authentication credentials")))
             }
-            status => Err(SourceError::Failed(format!("{url} answered {status}"))),
+            status => Err(SourceError::Failed(format!("{} answered {status}", without_secrets(url)))),
         }
     }
 
@@ -208,7 +209,8 @@ impl<'a> Registry<'a> {
         let answer = self.discovery.http().get(url, token, LARGEST_DOCUMENT).await.map_err(SourceError::failed)?;
         if !answer.status.is_success() {
             return Err(SourceError::Failed(format!(
-                "failed to retrieve the {what}: {url} answered {}",
+                "failed to retrieve the {what}: {} answered {}",
+                without_secrets(url),
                 answer.status
             )));
         }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 use super::armor::dearmor;
 use super::error::SignatureError;
 use super::packet::{Packet, Signature, integer, packets, take};
-use crate::providers::hash::hex;
+use crate::hex::hex;
 
 const SIGNATURE: u8 = 2;
 const PRIMARY_KEY: u8 = 6;
