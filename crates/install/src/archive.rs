@@ -52,6 +52,7 @@ const ENDINGS: [(&str, Archive); 14] = [
 
 /// The largest archive that is unpacked, so that a small download cannot fill the disk.
 const LARGEST: u64 = 8 << 30;
+const TOO_LARGE: &str = "makes the package larger than 8 GiB";
 
 impl Archive {
     /// What `?archive=` means.
@@ -77,7 +78,10 @@ impl Archive {
             Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links),
             Self::Single(packing) => {
                 let mut out = File::create(target.join(name))?;
-                io::copy(&mut packing.open(file)?, &mut out).map(drop)
+                match io::copy(&mut packing.open(file)?, &mut out)? {
+                    LARGEST => Err(refused(name, TOO_LARGE)),
+                    _ => Ok(()),
+                }
             }
         }
     }
@@ -99,7 +103,6 @@ impl Packing {
 
 fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links) -> io::Result<()> {
     let mut archive = tar::Archive::new(content);
-    archive.set_preserve_permissions(true);
     archive.set_overwrite(true);
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -141,7 +144,7 @@ fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
         }
         let mut out = File::create(&place)?;
         let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
-        left = left.checked_sub(written).ok_or_else(|| refused(&name, "makes the package larger than 8 GiB"))?;
+        left = left.checked_sub(written).ok_or_else(|| refused(&name, TOO_LARGE))?;
         allow(&out, entry.unix_mode())?;
     }
     links_to_make.iter().try_for_each(|(leads, place)| link(Path::new(leads), place))
@@ -223,7 +226,7 @@ mod tests {
             let bytes = &mut header.as_old_mut().name;
             bytes[..name.len()].copy_from_slice(name.as_bytes());
             header.set_size(content.len() as u64);
-            header.set_mode(0o644);
+            header.set_mode(0o4644);
             header.set_cksum();
             builder.append(&header, content.as_bytes()).unwrap();
         }
@@ -251,6 +254,11 @@ mod tests {
         let tar = Archive::Tar(Packing::None);
         tar.unpack(tarred(&[("a/main.tf", "x")]), &target, "", Links::Inside).unwrap();
         assert_eq!(fs::read_to_string(target.join("a/main.tf")).unwrap(), "x");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(target.join("a/main.tf")).unwrap().permissions().mode() & 0o7777, 0o644);
+        }
         assert!(tar.unpack(tarred(&[("../evil", "x")]), &target, "", Links::Inside).is_err());
         assert!(!folder.path().join("evil").exists());
     }
