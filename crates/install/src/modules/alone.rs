@@ -41,8 +41,8 @@ pub async fn copy_module(
             continue;
         }
         let to = target.join(entry.file_name());
-        let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
-        match is_folder {
+        // A link is followed: what it leads to may lie beside the module, and stays behind.
+        match entry.path().is_dir() {
             true => copy_folder(&entry.path(), &to),
             false => fs::copy(entry.path(), &to).map(drop),
         }

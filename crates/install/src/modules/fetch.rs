@@ -65,7 +65,9 @@ impl Fetcher {
     async fn fetch_anew(&self, address: &str, target: &Path) -> Result<(), FetchError> {
         let mut address = address.to_owned();
         let mut subfolder = String::new();
-        let staging = target.with_extension("fetching");
+        // No key of a module begins with a dot.
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let staging = target.with_file_name(format!(".{name}.fetching"));
         for _ in 0..MOST_REDIRECTIONS {
             remove(&staging).map_err(FetchError::file(format!("{} cannot be removed", staging.display())))?;
             match self.step(&address, &staging).await {
