@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-const SECONDS_A_DAY: i64 = 86_400;
+use time::{Date, Month, Time, UtcDateTime};
+
 const NANOSECONDS: i64 = 1_000_000_000;
 
 /// A moment together with the offset from UTC in which it was written.
@@ -43,35 +44,14 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    // Years start in March, so that the leap day is the last one.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+/// A day of the calendar, when it has that day.
+fn date(year: i64, month: i64, day: i64) -> Option<Date> {
+    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
+    Date::from_calendar_date(year.try_into().ok()?, month, day.try_into().ok()?).ok()
 }
 
-fn date_of(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
+fn out_of_range(what: &str) -> String {
+    format!("this is no timestamp of RFC 3339: the {what} is out of range")
 }
 
 struct Reader<'a> {
@@ -109,11 +89,7 @@ impl<'a> Reader<'a> {
 
     fn within(&mut self, count: usize, range: std::ops::RangeInclusive<i64>, what: &str) -> Result<i64, String> {
         let number = self.digits(count, what)?;
-        if range.contains(&number) {
-            Ok(number)
-        } else {
-            Err(format!("this is no timestamp of RFC 3339: the {what} is out of range"))
-        }
+        if range.contains(&number) { Ok(number) } else { Err(out_of_range(what)) }
     }
 
     fn fraction(&mut self) -> Result<i64, String> {
@@ -165,7 +141,8 @@ impl Timestamp {
         reader.literal('-')?;
         let month = reader.within(2, 1..=12, "month")?;
         reader.literal('-')?;
-        let day = reader.within(2, 1..=days_in_month(year, month), "day of month")?;
+        let day = reader.digits(2, "day of month")?;
+        let date = date(year, month, day).ok_or_else(|| out_of_range("day of month"))?;
         reader.literal('T')?;
         let hour = reader.within(2, 0..=23, "hour")?;
         reader.literal(':')?;
@@ -177,7 +154,8 @@ impl Timestamp {
         if !reader.rest.is_empty() {
             return Err(format!("this is no timestamp of RFC 3339: {:?} follows its end", reader.rest));
         }
-        let local = days_of(year, month, day) * SECONDS_A_DAY + hour * 3_600 + minute * 60 + second;
+        let midnight = UtcDateTime::new(date, Time::MIDNIGHT).unix_timestamp();
+        let local = midnight + hour * 3_600 + minute * 60 + second;
         Ok(Self { seconds: local - offset, nanoseconds, offset })
     }
 
@@ -199,18 +177,18 @@ impl Timestamp {
     }
 
     fn civil(self) -> Civil {
-        let local = self.seconds + self.offset;
-        let days = local.div_euclid(SECONDS_A_DAY);
-        let second = local.rem_euclid(SECONDS_A_DAY);
-        let (year, month, day) = date_of(days);
+        // A year before 10000 and a duration of nanoseconds never leave the calendar.
+        let moment = UtcDateTime::from_unix_timestamp(self.seconds + self.offset).unwrap_or(UtcDateTime::MAX);
+        let (year, month, day) = moment.to_calendar_date();
+        let (hour, minute, second) = moment.as_hms();
         Civil {
-            year,
-            month,
-            day,
-            hour: second / 3_600,
-            minute: second / 60 % 60,
-            second: second % 60,
-            weekday: (days + 4).rem_euclid(7),
+            year: year.into(),
+            month: u8::from(month).into(),
+            day: day.into(),
+            hour: hour.into(),
+            minute: minute.into(),
+            second: second.into(),
+            weekday: moment.weekday().number_days_from_sunday().into(),
         }
     }
 
@@ -401,10 +379,13 @@ mod tests {
     #[test]
     fn dates_survive_the_way_to_days_and_back() {
         for days in (-800_000..3_000_000).step_by(37) {
-            let (year, month, day) = date_of(days);
-            assert_eq!(days_of(year, month, day), days);
-            assert!((1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day));
+            let seconds = days * 86_400;
+            let Civil { year, month, day, .. } = Timestamp::utc(seconds).civil();
+            let found = date(year, month, day).map(|date| UtcDateTime::new(date, Time::MIDNIGHT).unix_timestamp());
+            assert_eq!(found, Some(seconds), "{year}-{month}-{day}");
         }
+        assert_eq!(date(2023, 2, 29), None);
+        assert_eq!(date(2024, 13, 1), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Values that look random and are the same each time: drawn from a seed, a counter and the name of the property.
 
 use sha2::{Digest, Sha256};
+use time::UtcDateTime;
 
 /// A source of drawn values for one object.
 #[derive(Debug, Clone)]
@@ -66,19 +67,13 @@ impl Source {
     }
 }
 
-/// RFC 3339 text of a number of seconds since 1970.
+/// RFC 3339 text of a number of seconds since 1970; what no calendar has is the last moment that it has.
 pub fn timestamp(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a date of the Gregorian calendar, counted in eras of 400 years from the first of March of the year 0.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3_600, rest / 60 % 60, rest % 60)
+    let moment = i64::try_from(seconds).ok().and_then(|seconds| UtcDateTime::from_unix_timestamp(seconds).ok());
+    let moment = moment.unwrap_or(UtcDateTime::MAX);
+    let (year, month, day) = moment.to_calendar_date();
+    let (hour, minute, second) = moment.as_hms();
+    format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z", u8::from(month))
 }
 
 #[cfg(test)]
