@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use groma_hcl::write_quoted;
 use groma_provider::{Block, Item, Nesting};
 use groma_value::{Kind, Value};
 
@@ -87,21 +88,13 @@ fn pairs<'a>(pairs: impl Iterator<Item = (&'a groma_provider::Name, &'a Value)>,
 const LONGEST: usize = 200;
 
 fn quoted(string: &str) -> String {
-    let mut text = String::from("\"");
-    for character in string.chars().take(LONGEST) {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            control if control.is_control() => {
-                let _ = write!(text, "\\u{:04x}", u32::from(control));
-            }
-            other => text.push(other),
-        }
-    }
-    let text = text.replace("${", "$${").replace("%{", "%%{");
-    let cut = if string.chars().nth(LONGEST).is_some() { "..." } else { "" };
-    format!("{text}{cut}\"")
+    let (shown, cut) = match string.char_indices().nth(LONGEST) {
+        Some((end, _)) => (string.get(..end).unwrap_or_default(), "..."),
+        None => (string, ""),
+    };
+    let mut text = String::with_capacity(shown.len() + 2);
+    write_quoted(shown, &mut text);
+    // What was cut is told between the quotes, so that the text stays one literal.
+    text.insert_str(text.len() - 1, cut);
+    text
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use groma_hcl::is_identifier;
+use groma_hcl::{is_identifier, write_quoted};
 use groma_provider::{Attribute, AttributeType, Block, Item, Name, Nesting, ObjectNesting, ObjectSchema, Use};
 use groma_value::{Kind, Value, json};
 
@@ -119,7 +119,7 @@ fn inner(name: &str, label: Option<&Name>, block: &Block, object: &Value, out: &
     out.push_str(name);
     if let Some(label) = label {
         out.push(' ');
-        text(label, out);
+        write_quoted(label, out);
     }
     out.push_str(" {\n");
     body(block, object, Level::Inner, out);
@@ -188,7 +188,7 @@ fn keyed<'v>(
         if is_identifier(key) {
             out.push_str(key);
         } else {
-            text(key, out);
+            write_quoted(key, out);
         }
         out.push_str(" = ");
         write(one, out);
@@ -212,7 +212,7 @@ pub(crate) fn value(found: &Value, out: &mut String) {
                 plain(&decoded, out);
                 out.push(')');
             }
-            None => text(string, out),
+            None => write_quoted(string, out),
         },
         _ => plain(&found, out),
     }
@@ -222,7 +222,7 @@ pub(crate) fn value(found: &Value, out: &mut String) {
 fn plain(found: &Value, out: &mut String) {
     let (found, _) = found.unmark();
     match found.kind() {
-        Kind::String(string) => text(string, out),
+        Kind::String(string) => write_quoted(string, out),
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {
             out.push('[');
             for (at, one) in values.iter().enumerate() {
@@ -246,28 +246,4 @@ fn structured(string: &str) -> Option<Value> {
     }
     let ty = json::implied_type(string.as_bytes()).ok()?;
     json::from_json(string.as_bytes(), &ty).ok()
-}
-
-/// A text between quotes.
-fn text(string: &str, out: &mut String) {
-    out.push('"');
-    let mut rest = string.chars().peekable();
-    while let Some(character) = rest.next() {
-        match character {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '$' | '%' if rest.peek() == Some(&'{') => {
-                out.push(character);
-                out.push(character);
-            }
-            _ if character.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
-            _ => out.push(character),
-        }
-    }
-    out.push('"');
 }

@@ -14,6 +14,7 @@ mod merged;
 mod native;
 mod parse;
 mod parser;
+mod quote;
 mod scanner;
 mod statically;
 mod token;
@@ -28,5 +29,6 @@ pub use ast::{
 pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
 pub use format::{format, try_format};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
+pub use quote::write_quoted;
 pub use scanner::{is_identifier, tokenize};
 pub use token::{TokenKind, Tokens};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use groma_hcl::is_identifier;
+use groma_hcl::{is_identifier, write_quoted};
 use groma_provider::Name;
 use groma_value::{Kind, Value};
 
@@ -87,38 +87,4 @@ fn write_pairs<'a>(pairs: impl ExactSizeIterator<Item = (&'a Name, &'a Value)>, 
         text.push('\n');
     }
     text.push('}');
-}
-
-/// A string in quotes: escapes, and doubled template introducers.
-fn write_quoted(string: &str, text: &mut String) {
-    text.push('"');
-    for (at, character) in string.char_indices() {
-        match character {
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '$' | '%' if string.as_bytes().get(at + 1) == Some(&b'{') => text.extend([character, character]),
-            _ if is_printable(character) => text.push(character),
-            _ if u32::from(character) < 0x1_0000 => {
-                let _ = write!(text, "\\u{:04x}", u32::from(character));
-            }
-            _ => {
-                let _ = write!(text, "\\U{:08x}", u32::from(character));
-            }
-        }
-    }
-    text.push('"');
-}
-
-/// Letters, marks, numbers, punctuation, symbols and the plain space.
-fn is_printable(character: char) -> bool {
-    // After another character the standard library escapes just what is not printable, and leaves marks alone.
-    let mut pair = [b'a', 0, 0, 0, 0];
-    let length = pair.get_mut(1..).map_or(0, |rest| character.encode_utf8(rest).len());
-    match pair.get(..=length).and_then(|pair| std::str::from_utf8(pair).ok()) {
-        Some(pair) => character.is_ascii_graphic() || character == ' ' || pair.escape_debug().eq(pair.chars()),
-        None => false,
-    }
 }

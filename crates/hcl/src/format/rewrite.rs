@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::ast::ExpressionKind;
 use crate::body::{Attribute, Block, Source};
 use crate::native::NativeBody;
+use crate::quote::write_escaped;
 use crate::token::{TokenKind, Tokens};
 
 use super::Piece;
@@ -202,36 +203,12 @@ impl Finder<'_> {
         for label in &block.labels {
             replacement.push(made(TokenKind::OpenQuote, "\""));
             if !label.value.is_empty() {
-                replacement.push(made(TokenKind::QuotedText, &quoted(&label.value)));
+                let mut text = String::with_capacity(label.value.len());
+                write_escaped(&label.value, &mut text);
+                replacement.push(made(TokenKind::QuotedText, &text));
             }
             replacement.push(made(TokenKind::CloseQuote, "\""));
         }
         self.edits.push(Edit { tokens, replacement: Replacement::Tokens(replacement) });
     }
-}
-
-/// `text` as it is written between quotes.
-fn quoted(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\n' => result.push_str("\\n"),
-            '\r' => result.push_str("\\r"),
-            '\t' => result.push_str("\\t"),
-            '"' => result.push_str("\\\""),
-            '\\' => result.push_str("\\\\"),
-            '$' | '%' => {
-                result.push(character);
-                if characters.peek() == Some(&'{') {
-                    result.push(character);
-                }
-            }
-            _ if character.is_control() && u32::from(character) < 0x10000 => {
-                result.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            _ => result.push(character),
-        }
-    }
-    result
 }
