@@ -1,10 +1,11 @@
 //! `cargo xtask conform`: what real programs say and do, beside what ours do. The tests do the work and print a line for each ability;
 //! here is only which of them belong together, and that a comparison that cannot be made is no success.
 //!
-//! `language`: expressions, layouts and diagnostics beside the Terraform that `GROMA_TERRAFORM` names. `providers`: our plugins under that
-//! one and the one of `GROMA_TERRAFORM_1_11`, and our client against a provider on the official libraries.
+//! `language`: expressions, layouts and diagnostics beside the Terraform that `GROMA_TERRAFORM` names; `GROMA_CONFORM` is how many
+//! expressions are made up, from `GROMA_SEED`. `providers`: our plugins under that one and, if it is named, the one of
+//! `GROMA_TERRAFORM_1_11`, and our client against a provider on the official libraries, which takes Go.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A test binary, and which of its tests.
@@ -38,14 +39,15 @@ const PARTS: &[(&str, &[Tests])] = &[
 ///
 /// # Errors
 ///
-/// There is no such part, or something in it failed.
+/// There is no such part, nothing to compare with, or something in it failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let wanted = arguments.first();
     let parts: Vec<_> = PARTS.iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name)).collect();
     if parts.is_empty() {
         let known: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
-        return Err(format!("no part is called {:?}; there are: {}", arguments, known.join(", ")));
+        return Err(format!("no part is called {arguments:?}; there are: {}", known.join(", ")));
     }
+    there_is_terraform()?;
     for (name, tests) in parts {
         for test in *tests {
             println!("conform {name}: {} {} {}", test.package, test.binary, test.filter);
@@ -53,6 +55,16 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Without one the tests skip what they compare, and pass.
+fn there_is_terraform() -> Result<(), String> {
+    const NAMED: &str = "GROMA_TERRAFORM";
+    match std::env::var_os(NAMED).map(PathBuf::from) {
+        Some(path) if path.is_file() => Ok(()),
+        Some(path) if path != Path::new("") => Err(format!("{NAMED} names {}, which is no file", path.display())),
+        _ => Err(format!("there is nothing to compare with: set {NAMED} to the path of Terraform")),
+    }
 }
 
 fn run_tests(root: &Path, test: &Tests) -> Result<(), String> {
