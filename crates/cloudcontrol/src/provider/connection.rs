@@ -204,7 +204,7 @@ impl Connection {
             if event.operation_status.is_final() {
                 return ended(operation, event);
             }
-            if begun.elapsed() > Duration::from_secs(minutes * 60) {
+            if begun.elapsed() > Duration::from_secs(minutes.saturating_mul(60)) {
                 let detail = format!("timed out after {minutes} minutes; request {}", event.request_token);
                 return Err(Failure::ended(operation, detail, &event));
             }

@@ -54,8 +54,10 @@ impl Resource for CloudResource {
     }
 
     fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
-        let tags = self.access.connection().map(|connection| connection.tags.clone()).unwrap_or_default();
-        Answer::ready(plan_change(&self.interpreted, &tags, request))
+        Answer::ready(match self.access.connection() {
+            Ok(connection) => plan_change(&self.interpreted, &connection.tags, request),
+            Err(_) => plan_change(&self.interpreted, &TagSettings::default(), request),
+        })
     }
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
