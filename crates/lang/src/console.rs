@@ -2,12 +2,7 @@
 
 use std::fmt::Write as _;
 
-use groma_diagnostics::Diagnostics;
-use groma_hcl::{Expression, ExpressionKind};
 use groma_value::{Kind, Marks, Type, Value};
-
-use crate::evaluate::evaluate;
-use crate::scope::Scope;
 
 /// The rendering of a value as the console and `output` print it: an expression of the language, as far as there is
 /// one; sensitive, ephemeral and unknown values are words in parentheses.
@@ -173,24 +168,6 @@ fn is_invisible(character: char) -> bool {
             || character.is_whitespace()
             || matches!(code, 0xAD | 0x600..=0x605 | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB)
             || matches!(code, 0xE000..=0xF8FF | 0xE0000..=0xE0FFF | 0xF0000..))
-}
-
-/// What the console prints for an expression: its value, or for a call of the function `type`, which only the console
-/// has, the type of the argument.
-///
-/// Nothing if there is an error among the diagnostics.
-pub fn answer(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
-    let mut found = Diagnostics::new();
-    let text = match &expression.without_parentheses().kind {
-        ExpressionKind::Call(call) if &*call.name.name == "type" && call.arguments.len() == 1 => {
-            let argument = call.arguments.first()?;
-            type_text(&evaluate(argument, scope, &mut found).ty())
-        }
-        _ => format(&evaluate(expression, scope, &mut found)),
-    };
-    let failed = found.has_errors();
-    diagnostics.append(found);
-    (!failed).then_some(text)
 }
 
 /// A type as the console shows it: a type expression over several lines.

@@ -8,8 +8,9 @@
 //! - [`evaluate()`]: the value of an expression;
 //! - [`type_constraint()`]: types of variables, with their defaults;
 //! - [`functions`]: the built-in functions;
-//! - [`console`]: values as a person reads them.
+//! - [`console`]: values as a person reads them; [`answer()`]: what the console says to an expression.
 
+mod answer;
 mod binding;
 pub mod console;
 mod context;
@@ -22,6 +23,7 @@ mod references;
 mod scope;
 mod type_constraint;
 
+pub use answer::answer;
 pub use binding::{Binding, is_reserved};
 pub use context::{
     Availability, Clock, FunctionContext, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use groma_diagnostics::Sources;
-use groma_lang::{EmptyScope, FunctionContext, ProviderParameter, Purity, console, functions};
+use groma_lang::{EmptyScope, FunctionContext, ProviderParameter, Purity, functions};
 
 struct Case {
     expression: String,
@@ -78,7 +78,7 @@ fn ours(expression: &str) -> String {
     let sources = Arc::new(Sources::new());
     let file = sources.add("<console-input>", expression).unwrap();
     let (expression, mut diagnostics) = groma_hcl::parse_expression(&file);
-    let answer = console::answer(&expression, &scope(&sources), &mut diagnostics);
+    let answer = groma_lang::answer(&expression, &scope(&sources), &mut diagnostics);
     match diagnostics.iter().find(|problem| problem.is_error()) {
         Some(problem) => format!("error: {}", problem.summary),
         None => answer.unwrap_or_default(),

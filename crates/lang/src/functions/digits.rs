@@ -4,10 +4,27 @@ use std::cmp::Ordering;
 
 use groma_value::Number;
 
-use super::format::Verb;
-
 /// Enough for the product of any number and any power of ten that a precision can ask for to be exact.
 const EXACT: u32 = 60_000;
+
+/// How a verb wants a number to be laid out: its flags, width and precision.
+#[derive(Default)]
+pub(super) struct Layout {
+    /// Zeros fill up the width.
+    pub(super) zero: bool,
+    /// The base is written in front.
+    pub(super) sharp: bool,
+    /// A plus is written before numbers that are not negative.
+    pub(super) plus: bool,
+    /// What fills up the width comes after the number.
+    pub(super) minus: bool,
+    /// A space is written where a plus could be.
+    pub(super) space: bool,
+    /// The least number of characters.
+    pub(super) width: Option<usize>,
+    /// The digits behind the point, or of all.
+    pub(super) precision: Option<usize>,
+}
 
 fn power_of_ten(exponent: usize) -> Number {
     Number::parse(&format!("1{}", "0".repeat(exponent))).unwrap_or(Number::ONE).with_precision(EXACT)
@@ -130,7 +147,7 @@ fn general_magnitude(number: &Number, precision: Option<usize>, letter: char) ->
 }
 
 /// A whole number in a base, with sign, prefix and padding.
-pub(super) fn integer(number: &Number, verb: &Verb<'_>, mode: char, out: &mut String) {
+pub(super) fn integer(number: &Number, layout: &Layout, mode: char, out: &mut String) {
     let decimal = number.absolute().to_string();
     let (digits, prefix) = match mode {
         'b' => (in_base(&decimal, 2), "0b"),
@@ -139,17 +156,17 @@ pub(super) fn integer(number: &Number, verb: &Verb<'_>, mode: char, out: &mut St
         'X' => (in_base(&decimal, 16).to_uppercase(), "0X"),
         _ => (decimal, ""),
     };
-    let prefix = if verb.sharp { prefix } else { "" };
-    let sign = sign(number, verb);
-    let digits = match verb.precision {
+    let prefix = if layout.sharp { prefix } else { "" };
+    let sign = sign(number, layout);
+    let digits = match layout.precision {
         Some(0) if digits == "0" => return,
         Some(least) => format!("{digits:0>least$}"),
         None => digits,
     };
-    let missing = verb.width.unwrap_or(0).saturating_sub(sign.len() + prefix.len() + digits.len());
-    if verb.minus {
+    let missing = layout.width.unwrap_or(0).saturating_sub(sign.len() + prefix.len() + digits.len());
+    if layout.minus {
         out.push_str(&format!("{sign}{prefix}{digits}{}", " ".repeat(missing)));
-    } else if verb.zero && verb.precision.is_none() {
+    } else if layout.zero && layout.precision.is_none() {
         out.push_str(&format!("{sign}{prefix}{}{digits}", "0".repeat(missing)));
     } else {
         out.push_str(&format!("{}{sign}{prefix}{digits}", " ".repeat(missing)));
@@ -157,31 +174,31 @@ pub(super) fn integer(number: &Number, verb: &Verb<'_>, mode: char, out: &mut St
 }
 
 /// A number with fraction or exponent, with sign and padding.
-pub(super) fn real(number: &Number, verb: &Verb<'_>, mode: char, out: &mut String) {
+pub(super) fn real(number: &Number, layout: &Layout, mode: char, out: &mut String) {
     let magnitude = match mode {
         _ if number.is_infinite() => "Inf".to_owned(),
-        'f' => fixed(number, verb.precision.unwrap_or(6)),
-        'g' => general_magnitude(number, verb.precision, 'e'),
-        'G' => general_magnitude(number, verb.precision, 'E'),
-        letter => scientific(number, verb.precision.unwrap_or(6), letter),
+        'f' => fixed(number, layout.precision.unwrap_or(6)),
+        'g' => general_magnitude(number, layout.precision, 'e'),
+        'G' => general_magnitude(number, layout.precision, 'E'),
+        letter => scientific(number, layout.precision.unwrap_or(6), letter),
     };
-    let sign = sign(number, verb);
-    let missing = verb.width.unwrap_or(0).saturating_sub(sign.len() + magnitude.len());
-    if verb.minus {
+    let sign = sign(number, layout);
+    let missing = layout.width.unwrap_or(0).saturating_sub(sign.len() + magnitude.len());
+    if layout.minus {
         out.push_str(&format!("{sign}{magnitude}{}", " ".repeat(missing)));
-    } else if verb.zero && !number.is_infinite() {
+    } else if layout.zero && !number.is_infinite() {
         out.push_str(&format!("{sign}{}{magnitude}", "0".repeat(missing)));
     } else {
         out.push_str(&format!("{}{sign}{magnitude}", " ".repeat(missing)));
     }
 }
 
-fn sign(number: &Number, verb: &Verb<'_>) -> &'static str {
+fn sign(number: &Number, layout: &Layout) -> &'static str {
     if number.is_negative() {
         "-"
-    } else if verb.plus {
+    } else if layout.plus {
         "+"
-    } else if verb.space {
+    } else if layout.space {
         " "
     } else {
         ""

@@ -3,7 +3,7 @@
 use groma_value::{Kind, Type, Value, convert};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::digits;
+use super::digits::{self, Layout};
 use super::encoding::json_text;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 
@@ -22,18 +22,12 @@ const MOST: usize = 10_000;
 
 /// A verb of a pattern, taken apart.
 #[derive(Default)]
-pub(super) struct Verb<'a> {
+struct Verb<'a> {
     raw: &'a str,
     offset: usize,
     /// Counted from 1.
     argument: usize,
-    pub(super) zero: bool,
-    pub(super) sharp: bool,
-    pub(super) plus: bool,
-    pub(super) minus: bool,
-    pub(super) space: bool,
-    pub(super) width: Option<usize>,
-    pub(super) precision: Option<usize>,
+    layout: Layout,
     mode: char,
 }
 
@@ -167,11 +161,11 @@ fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String>
     let peek = |at: usize| text.as_bytes().get(at).copied();
     loop {
         match peek(at) {
-            Some(b'0') => verb.zero = true,
-            Some(b'#') => verb.sharp = true,
-            Some(b'-') => verb.minus = true,
-            Some(b'+') => verb.plus = true,
-            Some(b' ') => verb.space = true,
+            Some(b'0') => verb.layout.zero = true,
+            Some(b'#') => verb.layout.sharp = true,
+            Some(b'-') => verb.layout.minus = true,
+            Some(b'+') => verb.layout.plus = true,
+            Some(b' ') => verb.layout.space = true,
             _ => break,
         }
         at += 1;
@@ -186,12 +180,12 @@ fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String>
     };
     let length = digits(at);
     if length > 0 {
-        verb.width = Some(number(at, length)?);
+        verb.layout.width = Some(number(at, length)?);
         at += length;
     }
     if peek(at) == Some(b'.') {
         let length = digits(at + 1);
-        verb.precision = Some(number(at + 1, length)?);
+        verb.layout.precision = Some(number(at + 1, length)?);
         at += 1 + length;
     }
     if peek(at) == Some(b'[') {
@@ -222,17 +216,17 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
     match verb.mode {
         'v' => {
             let text = match value.kind() {
-                Kind::String(text) if !verb.sharp => text.to_string(),
-                Kind::Number(number) if !verb.sharp => digits::general(number, None, 'e'),
+                Kind::String(text) if !verb.layout.sharp => text.to_string(),
+                Kind::Number(number) if !verb.layout.sharp => digits::general(number, None, 'e'),
                 _ => json_text(value).map_err(|problem| unsupported(&problem))?,
             };
-            out.push_str(&padded(verb, text));
+            out.push_str(&padded(&verb.layout, text));
         }
         't' => out.push_str(if converted(&Type::Bool)?.as_bool() == Some(true) { "true" } else { "false" }),
         's' | 'q' => {
             let text = converted(&Type::String)?;
             let text = text.as_str().unwrap_or_default();
-            let text = match verb.precision {
+            let text = match verb.layout.precision {
                 Some(most) if most > 0 => text.graphemes(true).take(most).collect(),
                 _ => text.to_owned(),
             };
@@ -241,18 +235,18 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
             } else {
                 text
             };
-            out.push_str(&padded(verb, text));
+            out.push_str(&padded(&verb.layout, text));
         }
         'b' | 'd' | 'o' | 'x' | 'X' => {
             let number = converted(&Type::Number)?;
             let number = number.as_number().filter(|number| number.is_integer());
             let number = number.ok_or_else(|| unsupported("an integer is required"))?;
-            digits::integer(number, verb, verb.mode, out);
+            digits::integer(number, &verb.layout, verb.mode, out);
         }
         'e' | 'E' | 'f' | 'g' | 'G' => {
             let number = converted(&Type::Number)?;
             if let Some(number) = number.as_number() {
-                digits::real(number, verb, verb.mode, out);
+                digits::real(number, &verb.layout, verb.mode, out);
             }
         }
         other => return Err(format!("there is no verb {other:?}, as in {:?} at offset {}", verb.raw, verb.offset)),
@@ -260,9 +254,9 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
     Ok(())
 }
 
-fn padded(verb: &Verb<'_>, text: String) -> String {
-    let Some(width) = verb.width else { return text };
+fn padded(layout: &Layout, text: String) -> String {
+    let Some(width) = layout.width else { return text };
     let missing = width.saturating_sub(text.graphemes(true).count());
-    let padding = if verb.zero { "0" } else { " " }.repeat(missing);
-    if verb.minus { text + &padding } else { padding + &text }
+    let padding = if layout.zero { "0" } else { " " }.repeat(missing);
+    if layout.minus { text + &padding } else { padding + &text }
 }

@@ -7,6 +7,7 @@ mod crypto;
 mod csv;
 mod digits;
 mod encoding;
+mod error;
 mod filesystem;
 mod format;
 mod glob;
@@ -21,6 +22,7 @@ mod set;
 mod signature;
 mod string;
 mod template;
+mod template_cache;
 mod time;
 mod timestamp;
 mod yaml;
@@ -31,9 +33,9 @@ use std::sync::LazyLock;
 
 use crate::context::ProviderSignature;
 
+pub use error::FunctionError;
 pub(crate) use signature::Function;
-pub use signature::FunctionError;
-pub use template::TemplateCache;
+pub use template_cache::TemplateCache;
 
 struct Table {
     functions: Vec<Function>,

@@ -1,11 +1,9 @@
 //! The functions `templatefile` and `templatestring`: templates whose names come from an argument.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources, Span};
-use groma_hcl::{Expression, Traversal, parse_template};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
+use groma_hcl::Traversal;
 use groma_value::{Type, Value};
 
 use super::filesystem::read_text;
@@ -30,35 +28,6 @@ pub(super) fn functions() -> Vec<Function> {
             .takes(Parameter::any("vars").accepting(Accepts::MARKED))
             .nullable(),
     ]
-}
-
-/// Templates that have been parsed, by name and text: a template that a thousand instances use is parsed once.
-#[derive(Clone, Default)]
-pub struct TemplateCache {
-    parsed: Arc<Mutex<HashMap<NameAndText, Parsed>>>,
-}
-
-type NameAndText = (String, Arc<str>);
-type Parsed = Arc<(Expression, Diagnostics)>;
-
-impl fmt::Debug for TemplateCache {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("TemplateCache")
-    }
-}
-
-impl TemplateCache {
-    fn parse(&self, name: &str, text: String, sources: &Sources) -> Option<Parsed> {
-        let key = (name.to_owned(), Arc::<str>::from(text));
-        let mut parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = parsed.get(&key) {
-            return Some(Arc::clone(known));
-        }
-        let file = sources.add(name, Arc::clone(&key.1))?;
-        let template = Arc::new(parse_template(&file));
-        parsed.insert(key, Arc::clone(&template));
-        Some(template)
-    }
 }
 
 fn templatefile(arguments: &Arguments<'_>) -> Outcome {

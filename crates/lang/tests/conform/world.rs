@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Sources};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate};
+use groma_lang::{FunctionContext, Resolved, Scope, evaluate};
 use groma_value::{Marks, Type, Value};
 
 /// Names whose values both sides make out of these expressions.
@@ -81,7 +81,7 @@ impl World {
         let (expression, mut diagnostics) = groma_hcl::parse_expression(&file);
         let answer = match diagnostics.has_errors() {
             true => None,
-            false => console::answer(&expression, self, &mut diagnostics),
+            false => groma_lang::answer(&expression, self, &mut diagnostics),
         };
         match diagnostics.iter().find(|problem| problem.is_error()) {
             Some(problem) => format!("error: {}", problem.summary),

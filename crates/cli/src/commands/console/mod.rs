@@ -8,7 +8,7 @@ use std::sync::Arc;
 use groma_engine::PlanOptions;
 use groma_engine::hooks::Silent;
 use groma_hcl::parse_expression;
-use groma_lang::{Scope, console};
+use groma_lang::Scope;
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
@@ -82,7 +82,7 @@ fn answer(context: &Context, scope: &dyn Scope, mut text: String) -> bool {
     }
     let Some(file) = context.sources.add("<console-input>", text) else { return false };
     let (expression, mut diagnostics) = parse_expression(&file);
-    let text = if diagnostics.has_errors() { None } else { console::answer(&expression, scope, &mut diagnostics) };
+    let text = if diagnostics.has_errors() { None } else { groma_lang::answer(&expression, scope, &mut diagnostics) };
     context.show(&diagnostics);
     if let Some(text) = &text {
         context.streams.print(&format!("{text}\n"));

@@ -1,0 +1,39 @@
+//! Why a function gave no result.
+
+use std::borrow::Cow;
+
+use groma_value::Marks;
+
+/// Why a function gave no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionError {
+    /// The argument at fault, counted from 0; none if the call as a whole is.
+    pub argument: Option<usize>,
+    /// What is wrong, without a full stop. A text that is borrowed is known to hold nothing of the arguments.
+    pub message: Cow<'static, str>,
+}
+
+impl FunctionError {
+    /// The call as a whole is at fault.
+    pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
+        Self { argument: None, message: message.into() }
+    }
+
+    /// The argument at `index` is at fault.
+    pub fn argument(index: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { argument: Some(index), message: message.into() }
+    }
+
+    /// The same without its text, if that may show something of an argument with one of `marks`: those that were taken
+    /// off the arguments before the call.
+    pub(crate) fn concealing(mut self, marks: &[(usize, Marks)]) -> Self {
+        let hidden = |index: usize, marks: &Marks| {
+            self.argument.is_none_or(|argument| argument == index) && (marks.is_sensitive() || marks.is_ephemeral())
+        };
+        if matches!(self.message, Cow::Owned(_)) && marks.iter().any(|(index, marks)| hidden(*index, marks)) {
+            self.message =
+                "the reason cannot be shown, because it may hold a part of a value that must stay hidden".into();
+        }
+        self
+    }
+}
