@@ -14,3 +14,4 @@ pub mod modules;
 mod oci;
 pub mod providers;
 pub mod settings;
+mod versions;

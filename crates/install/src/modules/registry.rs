@@ -1,6 +1,6 @@
 //! The module registry protocol: versions of a module, and where one of them is.
 
-use groma_config::version::{Constraints, Operator, Version};
+use groma_config::version::{Constraints, Version};
 use groma_config::{Package, RegistryModule};
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
@@ -9,6 +9,7 @@ use super::error::FetchError;
 use super::web::relative_to;
 use crate::discovery::Discovery;
 use crate::http::Response;
+use crate::versions::allows;
 
 /// The largest answer of a registry.
 const LARGEST_ANSWER: u64 = 64 << 20;
@@ -95,13 +96,9 @@ fn status(answer: &Response, url: &Url) -> FetchError {
     FetchError::Other(format!("{} answered {}", url.path(), answer.status))
 }
 
-/// The newest version that `allowed` admits. Pre-releases have to be asked for by name.
+/// The newest version that `allowed` admits.
 pub(super) fn newest(versions: &[Version], allowed: &Constraints) -> Option<Version> {
-    let is_named = |version: &Version| {
-        allowed.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
-    };
-    let fits = |version: &&Version| allowed.allow(version) && (!version.is_prerelease() || is_named(version));
-    versions.iter().filter(fits).max().cloned()
+    versions.iter().filter(|version| allows(allowed, version)).max().cloned()
 }
 
 #[cfg(test)]

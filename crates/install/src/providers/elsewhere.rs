@@ -11,11 +11,12 @@ use serde_json::{Map, Value, json};
 use super::fetch::{archive, hashes};
 use super::filesystem::provider_folder;
 use super::hash::{archive_hash, content_hash, folder_hash};
-use super::installer::{Cache, CacheTrust, allows};
+use super::installer::{Cache, CacheTrust};
 use super::lock::{Lock, constraints_text};
 use super::package::Authentication;
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
+use crate::versions::allows;
 
 /// What was learnt about a provider for a platform.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream};
 use groma_address::ProviderAddress;
-use groma_config::version::{Constraints, Operator, Version};
+use groma_config::version::{Constraints, Version};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::fetch::{Fetched, fetch};
@@ -16,6 +16,7 @@ use super::package::{Authentication, SourceError};
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
+use crate::versions::allows;
 
 /// How many packages are asked for or fetched at once.
 const AT_ONCE: usize = 6;
@@ -332,14 +333,6 @@ enum Ensured {
     Unvouched(Arc<str>),
     /// It was fetched.
     Fetched(Fetched),
-}
-
-/// Whether the version may be taken. A pre-release must be asked for by its exact number.
-pub(super) fn allows(constraints: &Constraints, version: &Version) -> bool {
-    let is_named = || {
-        constraints.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
-    };
-    constraints.allow(version) && (!version.is_prerelease() || is_named())
 }
 
 /// Whether the package at `folder` has one of the hashes.

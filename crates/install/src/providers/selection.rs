@@ -9,10 +9,10 @@ use groma_config::version::{Constraints, Version};
 use groma_diagnostics::Diagnostic;
 
 use super::hash::folder_hash;
-use super::installer::allows;
 use super::lock::{Locks, constraints_text};
 use super::platform::Platform;
 use super::store::Store;
+use crate::versions::allows;
 
 /// What answers for a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
