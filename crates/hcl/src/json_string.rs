@@ -3,7 +3,8 @@
 use groma_diagnostics::Diagnostics;
 
 use crate::ast::{Expression, ExpressionKind, JsonString, Name};
-use crate::parser::{Origin, Parser, Shift};
+use crate::origin::{Origin, Shift};
+use crate::parser::Parser;
 
 /// A string without its quotes, after the processing of escapes.
 pub(crate) struct Decoded {

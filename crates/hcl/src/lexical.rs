@@ -2,7 +2,7 @@
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-use crate::parser::Origin;
+use crate::origin::Origin;
 use crate::token::{TokenKind, Tokens};
 
 /// Reports tokens that can stand nowhere, each kind a few times at most.

@@ -12,6 +12,7 @@ mod json_string;
 mod lexical;
 mod merged;
 mod native;
+mod origin;
 mod parse;
 mod parser;
 mod quote;

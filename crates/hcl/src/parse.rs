@@ -8,7 +8,8 @@ use crate::ast::{Expression, Traversal};
 use crate::body::{Body, File};
 use crate::json;
 use crate::json_body::JsonBody;
-use crate::parser::{Origin, Parser, parse_body};
+use crate::origin::Origin;
+use crate::parser::{Parser, parse_body};
 
 /// Reads a file of the native syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {

@@ -10,7 +10,8 @@ mod spacing;
 
 use groma_diagnostics::Sources;
 
-use crate::parser::{Origin, parse_body};
+use crate::origin::Origin;
+use crate::parser::parse_body;
 use crate::scanner::tokenize;
 use crate::token::{TokenKind, Tokens};
 

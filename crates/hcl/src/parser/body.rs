@@ -4,14 +4,20 @@ use std::collections::HashMap;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
-use super::item::Item;
 use super::scratch::{Mark, Scratch};
-use super::{Origin, Parser};
+use super::Parser;
 use crate::ast::Name;
-use crate::body::Attribute;
+use crate::body::{Attribute, Block};
 use crate::native::NativeBody;
+use crate::origin::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
+
+/// What a line of a body holds.
+pub(super) enum Item {
+    Attribute(Attribute),
+    Block(Block),
+}
 
 /// A body that is being read; what stands in it is on the parser's stacks.
 pub(super) struct Items {
@@ -50,11 +56,11 @@ pub(crate) fn parse_body(text: &str, origin: Origin<'_>) -> (NativeBody, Diagnos
 fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
     let mut parser = Parser::without_tokens(text, origin);
     let mut items = parser.begin_body();
-    for tokens in scanner::portions(text) {
-        if tokens.list.iter().any(|token| token.kind >= TokenKind::Ampersand) {
+    let mut portions = scanner::portions(text);
+    while parser.load_next(&mut portions) {
+        if parser.tokens.list.iter().any(|token| token.kind >= TokenKind::Ampersand) {
             return None;
         }
-        parser.load(tokens);
         while parser.kind() != TokenKind::End {
             parser.body_line(&mut items);
             if parser.problems > 0 {

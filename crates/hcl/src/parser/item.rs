@@ -3,15 +3,10 @@
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::Parser;
-use super::body::Items;
+use super::body::{Item, Items};
 use crate::ast::Ident;
 use crate::body::{Attribute, Block, Body, Label};
 use crate::token::TokenKind;
-
-pub(super) enum Item {
-    Attribute(Attribute),
-    Block(Block),
-}
 
 impl Parser<'_> {
     /// The argument or block whose name is next, with its line end.

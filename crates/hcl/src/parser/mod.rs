@@ -22,8 +22,9 @@ mod traversal;
 use std::collections::HashSet;
 
 pub(crate) use body::parse_body;
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
+use crate::origin::Origin;
 use crate::token::{Token, TokenKind, Tokens};
 use crate::{lexical, scanner};
 
@@ -33,37 +34,6 @@ const MAX_NESTING: u32 = 200;
 /// How many operations may stand in each other; more than [`MAX_NESTING`], because `a + b + c` nests without brackets.
 /// The limit protects whoever walks the tree.
 const MAX_HEIGHT: u32 = 800;
-
-/// Where a text comes from.
-#[derive(Clone, Copy)]
-pub(crate) struct Origin<'a> {
-    /// The address of its first byte.
-    pub(crate) base: u32,
-    /// Its file, for messages that name a line.
-    pub(crate) file: Option<&'a SourceFile>,
-    /// Where the text is shorter than what was written, because escapes have been processed; in order.
-    pub(crate) shifts: &'a [Shift],
-}
-
-/// From the byte `from` of a text on, everything was written `by` bytes further on (in total, not since the last shift).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shift {
-    pub(crate) from: u32,
-    pub(crate) by: u32,
-}
-
-impl Origin<'_> {
-    /// The span of bytes of the text.
-    pub(crate) fn span(&self, start: u32, end: u32) -> Span {
-        Span::new(self.address(start), self.address(end))
-    }
-
-    fn address(&self, offset: u32) -> u32 {
-        let before = self.shifts.partition_point(|shift| shift.from <= offset);
-        let by = before.checked_sub(1).and_then(|last| self.shifts.get(last)).map_or(0, |shift| shift.by);
-        self.base + offset + by
-    }
-}
 
 /// A parser at some place of a text.
 pub(crate) struct Parser<'a> {
@@ -129,11 +99,14 @@ impl<'a> Parser<'a> {
         Self::with_tokens(text, origin, tokens)
     }
 
-    /// Goes on with other tokens of the same text.
-    fn load(&mut self, tokens: Tokens) {
-        self.tokens = tokens;
-        self.after = 0;
-        self.settle();
+    /// Goes on with the next portion of the text; false after the last one.
+    fn load_next(&mut self, portions: &mut scanner::Portions<'_>) -> bool {
+        let is_loaded = portions.next_into(&mut self.tokens);
+        if is_loaded {
+            self.after = 0;
+            self.settle();
+        }
+        is_loaded
     }
 
     /// A parser for a template without quotes.

@@ -1,0 +1,34 @@
+//! From places in a text to places in the files it was written in.
+
+use groma_diagnostics::{SourceFile, Span};
+
+/// Where a text comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    /// The address of its first byte.
+    pub(crate) base: u32,
+    /// Its file, for messages that name a line.
+    pub(crate) file: Option<&'a SourceFile>,
+    /// Where the text is shorter than what was written, because escapes have been processed; in order.
+    pub(crate) shifts: &'a [Shift],
+}
+
+/// From the byte `from` of a text on, everything was written `by` bytes further on (in total, not since the last shift).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shift {
+    pub(crate) from: u32,
+    pub(crate) by: u32,
+}
+
+impl Origin<'_> {
+    /// The span of bytes of the text.
+    pub(crate) fn span(&self, start: u32, end: u32) -> Span {
+        Span::new(self.address(start), self.address(end))
+    }
+
+    fn address(&self, offset: u32) -> u32 {
+        let before = self.shifts.partition_point(|shift| shift.from <= offset);
+        let by = before.checked_sub(1).and_then(|last| self.shifts.get(last)).map_or(0, |shift| shift.by);
+        self.base + offset + by
+    }
+}
