@@ -1,9 +1,8 @@
 //! Progress as lines: in a pipe, or wherever nothing can be drawn over.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
@@ -14,37 +13,23 @@ use groma_value::Value;
 
 use super::counter::Counter;
 use super::ticker::Progress;
+use super::under_way::UnderWay;
 use super::words;
 use crate::terminal::{Palette, Tone};
-
-/// How long an operation runs before the next sign of life.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// Writes a line when something begins, goes on for long, or ends.
 pub struct LineProgress {
     palette: Palette,
     out: Arc<Mutex<dyn Write + Send>>,
     counter: Arc<Counter>,
-    running: Mutex<HashMap<String, Running>>,
-}
-
-struct Running {
-    operation: Operation,
-    identifier: String,
-    since: Instant,
-    told: Duration,
+    /// With the identifier as it is shown.
+    running: UnderWay<String>,
 }
 
 impl LineProgress {
     /// Lines into `out`; `counter` learns what was done.
     pub fn new(palette: Palette, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
-        Self { palette, out, counter, running: Mutex::default() }
-    }
-
-    /// How long what `name` stands for has been under way.
-    fn elapsed(&self, name: &str) -> Duration {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
+        Self { palette, out, counter, running: UnderWay::new() }
     }
 
     fn line(&self, text: impl std::fmt::Display) {
@@ -87,7 +72,7 @@ impl Hooks for LineProgress {
     }
 
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
-        let elapsed = self.elapsed(&address.to_string());
+        let elapsed = self.running.elapsed(&address.to_string());
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
@@ -134,14 +119,13 @@ impl Hooks for LineProgress {
         let name = words::name(subject);
         let identifier = words::identifier(subject);
         self.pieces(&[&name, ": ", words::beginning(operation), &identifier]);
-        let running = Running { operation, identifier, since: Instant::now(), told: Duration::ZERO };
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name, running);
+        self.running.begin(name, operation, identifier);
     }
 
     fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
         self.counter.count(operation);
         let name = words::name(subject);
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+        self.running.end(&name);
         let mut address = name;
         if subject.deposed.is_some() {
             address.clear();
@@ -157,28 +141,18 @@ impl Hooks for LineProgress {
     }
 
     fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&words::name(subject));
+        self.running.end(&words::name(subject));
     }
 }
 
 impl Progress for LineProgress {
     fn tick(&self) {
-        let mut lines = Vec::new();
-        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            let elapsed = running.since.elapsed();
-            if elapsed >= running.told + SIGN_OF_LIFE {
-                running.told += SIGN_OF_LIFE;
-                let identifier = running.identifier.trim_start_matches(" [").trim_end_matches(']');
-                let separator = if identifier.is_empty() { "" } else { ", " };
-                let clock = words::clock(running.told);
-                lines.push(format!(
-                    "{name}: {} [{identifier}{separator}{clock} elapsed]",
-                    words::continuing(running.operation)
-                ));
-            }
+        for due in self.running.due() {
+            let identifier = due.detail.trim_start_matches(" [").trim_end_matches(']');
+            let separator = if identifier.is_empty() { "" } else { ", " };
+            let (verb, clock) = (words::continuing(due.operation), words::clock(due.elapsed));
+            self.line(format_args!("{}: {verb} [{identifier}{separator}{clock} elapsed]", due.name));
         }
-        lines.sort();
-        lines.iter().for_each(|line| self.line(line));
         let _ = self.out.lock().unwrap_or_else(PoisonError::into_inner).flush();
     }
 

@@ -1,8 +1,7 @@
 //! Progress as messages of the `-json` stream.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
@@ -14,40 +13,22 @@ use serde_json::{Map, Value as Json};
 
 use super::counter::Counter;
 use super::ticker::Progress;
+use super::under_way::UnderWay;
 use super::words;
 use crate::views::json::{Message, Stream, action_json, resource_json};
-
-/// How long an operation runs before the next sign of life.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// Sends a message when something begins, goes on for long, or ends.
 pub struct MessageProgress {
     stream: Stream,
     counter: Arc<Counter>,
-    running: Mutex<HashMap<String, Running>>,
-}
-
-struct Running {
-    hook: Map<String, Json>,
-    operation: Operation,
-    since: Instant,
-    told: Duration,
+    /// With what its messages begin with.
+    running: UnderWay<Map<String, Json>>,
 }
 
 impl MessageProgress {
     /// Messages into `stream`; `counter` learns what was done.
     pub fn new(stream: Stream, counter: Arc<Counter>) -> Self {
-        Self { stream, counter, running: Mutex::default() }
-    }
-
-    /// How long what `name` stands for has been under way.
-    fn elapsed(&self, name: &str) -> Duration {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
-    }
-
-    fn finish(&self, subject: &Subject) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&words::name(subject));
+        Self { stream, counter, running: UnderWay::new() }
     }
 }
 
@@ -143,7 +124,7 @@ impl Hooks for MessageProgress {
     }
 
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
-        let elapsed = self.elapsed(&address.to_string());
+        let elapsed = self.running.elapsed(&address.to_string());
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
     }
 
@@ -222,8 +203,7 @@ impl Hooks for MessageProgress {
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let mut hook = hook(subject, Some(operation));
-        let running = Running { hook: hook.clone(), operation, since: Instant::now(), told: Duration::ZERO };
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(words::name(subject), running);
+        self.running.begin(words::name(subject), operation, hook.clone());
         identify(&mut hook, subject.identifier.clone());
         let text = format!("{}: {}{}", subject.address, words::beginning(operation), words::identifier(subject));
         self.stream.send(Message::new("apply_start", text).with("hook", Json::Object(hook)));
@@ -231,7 +211,7 @@ impl Hooks for MessageProgress {
 
     fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
         self.counter.count(operation);
-        self.finish(subject);
+        self.running.end(&words::name(subject));
         let mut hook = hook(subject, Some(operation));
         let identifier = words::identifier_of(value);
         let suffix = identifier.as_ref().map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
@@ -242,7 +222,7 @@ impl Hooks for MessageProgress {
     }
 
     fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {
-        self.finish(subject);
+        self.running.end(&words::name(subject));
         let mut hook = hook(subject, Some(operation));
         hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
         let text = format!("{}: {} after {}", subject.address, words::failed(operation), words::rounded(elapsed));
@@ -252,15 +232,11 @@ impl Hooks for MessageProgress {
 
 impl Progress for MessageProgress {
     fn tick(&self) {
-        for (name, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            if running.since.elapsed() < running.told + SIGN_OF_LIFE {
-                continue;
-            }
-            running.told += SIGN_OF_LIFE;
-            let mut hook = running.hook.clone();
-            hook.insert("elapsed_seconds".into(), running.told.as_secs().into());
-            let text =
-                format!("{name}: {} [{} elapsed]", words::continuing(running.operation), words::rounded(running.told));
+        for due in self.running.due() {
+            let mut hook = due.detail;
+            hook.insert("elapsed_seconds".into(), due.elapsed.as_secs().into());
+            let (verb, elapsed) = (words::continuing(due.operation), words::rounded(due.elapsed));
+            let text = format!("{}: {verb} [{elapsed} elapsed]", due.name);
             self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));
         }
     }

@@ -5,6 +5,7 @@ mod lines;
 mod live;
 mod messages;
 mod ticker;
+mod under_way;
 mod words;
 
 pub use counter::Counter;
