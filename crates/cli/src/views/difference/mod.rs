@@ -14,10 +14,12 @@ mod schema;
 mod text;
 mod tree;
 mod write;
+mod writer;
 
 pub use compare::{compare_unchanged, compare_values};
 pub use pair::{Paths, Relevance};
 pub use quote::quoted;
 pub use schema::compare_objects;
 pub use tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
-pub use write::{Manner, Writer, attribute_key};
+pub use write::attribute_key;
+pub use writer::{Manner, Writer};

@@ -7,7 +7,7 @@ use super::compare::compare_dynamic;
 use super::json_text::parse_document;
 use super::pair::{Pair, Paths, Relevance};
 use super::tree::{Change, Content, Difference};
-use super::write::{Manner, Writer};
+use super::writer::{Manner, Writer};
 
 /// How a string reads.
 enum Reading {
@@ -28,18 +28,20 @@ fn read(value: Option<&Value>) -> Reading {
     }
 }
 
-/// Writes the difference between two strings, one of which may be missing or null.
-pub(super) fn write_text(
-    writer: &mut Writer<'_>,
-    difference: &Difference,
-    [before, after]: [Option<&Value>; 2],
-    indent: usize,
-    manner: Manner,
-) {
-    match difference.change {
-        Change::Create | Change::None => one_sided(writer, difference, read(after), indent, manner),
-        Change::Delete => one_sided(writer, difference, read(before), indent, manner),
-        Change::Update => two_sided(writer, difference, [before, after], indent, manner),
+impl Writer<'_> {
+    /// Writes the difference between two strings, one of which may be missing or null.
+    pub(super) fn text(
+        &mut self,
+        difference: &Difference,
+        [before, after]: [Option<&Value>; 2],
+        indent: usize,
+        manner: Manner,
+    ) {
+        match difference.change {
+            Change::Create | Change::None => one_sided(self, difference, read(after), indent, manner),
+            Change::Delete => one_sided(self, difference, read(before), indent, manner),
+            Change::Update => two_sided(self, difference, [before, after], indent, manner),
+        }
     }
 }
 

@@ -6,50 +6,14 @@ use groma_hcl::is_identifier;
 use groma_value::{Kind, Name, Value};
 
 use super::quote::quoted;
-use super::text::write_text;
 use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
-use crate::terminal::{Palette, Tone};
-
-/// What is shown beside the values themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// Deleted values do not say `-> null`.
-    pub hides_null: bool,
-    /// The remark of a forced replacement stands here even if the value itself does not force one.
-    pub forces_replacement: bool,
-    /// What does not change is shown too.
-    pub shows_unchanged: bool,
-    /// No symbols, and no room for them.
-    pub hides_symbols: bool,
-}
-
-impl Manner {
-    /// The manner of the parts: the remark does not reach further down.
-    fn of_parts(self) -> Self {
-        Self { forces_replacement: false, ..self }
-    }
-
-    fn showing_unchanged(self) -> Self {
-        Self { shows_unchanged: true, ..self.of_parts() }
-    }
-}
+use super::writer::{Manner, Writer};
+use crate::terminal::Tone;
 
 /// Attributes that are shown even if they do not change, because people know objects by them.
 const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
 
-/// Appends differences to a text.
-#[derive(Debug)]
-pub struct Writer<'o> {
-    palette: Palette,
-    out: &'o mut String,
-}
-
-impl<'o> Writer<'o> {
-    /// A writer onto the end of `out`.
-    pub fn new(palette: Palette, out: &'o mut String) -> Self {
-        Self { palette, out }
-    }
-
+impl Writer<'_> {
     /// Writes `difference`; all lines but the first are indented by `indent` levels.
     pub fn difference(&mut self, difference: &Difference, indent: usize, manner: Manner) {
         match &difference.content {
@@ -84,7 +48,7 @@ impl<'o> Writer<'o> {
 
     fn scalar(&mut self, difference: &Difference, sides: [Option<&Value>; 2], indent: usize, manner: Manner) {
         if sides.iter().flatten().any(|value| value.as_str().is_some()) {
-            write_text(self, difference, sides, indent, manner);
+            self.text(difference, sides, indent, manner);
             return;
         }
         let [before, after] = sides;
@@ -152,7 +116,7 @@ impl<'o> Writer<'o> {
                 inner
             };
             self.warning(part, indent + 1);
-            self.begin(part.change, indent + 1, manner);
+            self.line_start(part.change, indent + 1, manner);
             let _ = write!(self.out, "{key:<width$} = ");
             self.difference(part, indent + 1, manner);
             self.out.push('\n');
@@ -193,7 +157,7 @@ impl<'o> Writer<'o> {
                 continue;
             }
             self.warning(part, indent + 1);
-            self.begin(part.change, indent + 1, inner);
+            self.line_start(part.change, indent + 1, inner);
             let _ = write!(self.out, "{key:<width$} = ");
             self.difference(part, indent + 1, inner);
             self.out.push_str(if matches!(part.content, Content::Object(..)) { ",\n" } else { "\n" });
@@ -267,7 +231,7 @@ impl<'o> Writer<'o> {
 
     fn element(&mut self, part: &Difference, indent: usize, manner: Manner) {
         self.warning(part, indent + 1);
-        self.begin(part.change, indent + 1, manner);
+        self.line_start(part.change, indent + 1, manner);
         self.difference(part, indent + 1, manner);
         self.out.push_str(",\n");
     }
@@ -322,7 +286,7 @@ impl<'o> Writer<'o> {
                 Some(secrecy) => self.secrecy_warning("block", Secrecy { inner: block.change, ..secrecy }, indent + 1),
                 None => self.warning(block, indent + 1),
             }
-            self.begin(change, indent + 1, inner);
+            self.line_start(change, indent + 1, inner);
             self.out.push_str(&key);
             if let Some(label) = label {
                 self.out.push(' ');
@@ -396,91 +360,6 @@ impl<'o> Writer<'o> {
             self.out.push_str(" The value is unchanged.");
         }
         self.out.push('\n');
-    }
-
-    fn hidden(&mut self, what: &str, count: usize, indent: usize, manner: Manner) {
-        if count == 0 {
-            return;
-        }
-        self.line_start(Change::None, indent, manner);
-        let plural = if count == 1 { "" } else { "s" };
-        let _ = writeln!(
-            self.out,
-            "{}# ({count} unchanged {what}{plural} hidden){}",
-            self.palette.open(Tone::Gray),
-            self.palette.close()
-        );
-    }
-
-    fn end(&mut self, bracket: char, change: Change, indent: usize, manner: Manner) {
-        self.line_start(Change::None, indent, manner);
-        self.out.push(bracket);
-        self.null_suffix(change, manner);
-    }
-
-    fn begin(&mut self, change: Change, indent: usize, manner: Manner) {
-        self.line_start(change, indent, manner);
-    }
-
-    /// Writes the symbol of a line that is not indented, with the room for it.
-    pub fn symbol(&mut self, change: Change) {
-        self.line_start(change, 0, Manner::default());
-    }
-
-    /// The indent and the symbol of a line.
-    pub(super) fn line_start(&mut self, change: Change, indent: usize, manner: Manner) {
-        self.indent(indent);
-        if manner.hides_symbols {
-            return;
-        }
-        let (tone, symbol) = match change {
-            Change::None => {
-                self.out.push_str("    ");
-                return;
-            }
-            Change::Create => (Tone::Green, '+'),
-            Change::Delete => (Tone::Red, '-'),
-            Change::Update => (Tone::Yellow, '~'),
-        };
-        self.out.push_str("  ");
-        self.out.push_str(self.palette.open(tone));
-        self.out.push(symbol);
-        self.out.push_str(self.palette.close());
-        self.out.push(' ');
-    }
-
-    pub(super) fn indent(&mut self, indent: usize) {
-        for _ in 0..indent {
-            self.out.push_str("    ");
-        }
-    }
-
-    pub(super) fn null(&mut self) {
-        let _ = write!(self.out, "{}", self.palette.paint(Tone::Gray, "null"));
-    }
-
-    pub(super) fn arrow(&mut self) {
-        let _ = write!(self.out, " {} ", self.palette.paint(Tone::Yellow, "->"));
-    }
-
-    pub(super) fn push(&mut self, text: &str) {
-        self.out.push_str(text);
-    }
-
-    pub(super) fn quoted(&mut self, text: &str) {
-        quoted(text, self.out);
-    }
-
-    pub(super) fn null_suffix(&mut self, change: Change, manner: Manner) {
-        if change == Change::Delete && !manner.hides_null {
-            let _ = write!(self.out, " {}", self.palette.paint(Tone::Gray, "-> null"));
-        }
-    }
-
-    pub(super) fn replacement_remark(&mut self, forces_replacement: bool, manner: Manner) {
-        if forces_replacement || manner.forces_replacement {
-            let _ = write!(self.out, " {}", self.palette.paint(Tone::Red, "# forces replacement"));
-        }
     }
 }
 
