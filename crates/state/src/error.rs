@@ -62,6 +62,7 @@ impl StateError {
             StateErrorKind::DiskFull => " Make room on the disk, then run the command again.",
             StateErrorKind::Denied => " Check who owns the file and its folder, and their permissions.",
             _ if error.kind() == io::ErrorKind::IsADirectory => " The path names a folder; a file is needed.",
+            _ if error.kind() == io::ErrorKind::NotFound => " Check the path: its folder must exist.",
             _ => "",
         };
         Self::new(
