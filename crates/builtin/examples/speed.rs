@@ -66,6 +66,8 @@ fn main() {
         .filter_map(|(address, (planned, config))| {
             let input = ApplyInput {
                 prior: null.clone(),
+                prior_private: Private::default(),
+                prior_identity: None,
                 planned: planned.clone(),
                 config: config.clone(),
                 private: Private::default(),

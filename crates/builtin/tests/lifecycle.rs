@@ -46,8 +46,16 @@ impl Setup {
     }
 
     fn apply(&self, prior: Value, planned: Value, config: Value) -> Value {
-        let input =
-            ApplyInput { prior, planned, config, private: Private::default(), identity: None, meta: Value::NULL };
+        let input = ApplyInput {
+            prior,
+            prior_private: Private::default(),
+            prior_identity: None,
+            planned,
+            config,
+            private: Private::default(),
+            identity: None,
+            meta: Value::NULL,
+        };
         let (applied, diagnostics) = now(self.checked.apply(&self.subject(), input));
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         applied.state

@@ -112,6 +112,8 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     let subject = Subject { address: &begin.address, schema: &schema, body: None, span: Span::NONE };
     let input = ApplyInput {
         prior: Value::null(ty.clone()),
+        prior_private: Arc::default(),
+        prior_identity: None,
         planned,
         config,
         private: Arc::clone(&begin.planned_private),

@@ -436,6 +436,8 @@ fn lc_27_both_protocols_are_held_to_the_same_rules() {
         assert_eq!(summaries, ["Provider deferred changes when Terraform did not allow deferrals"], "{protocol:?}");
         let input = groma_provider::ApplyInput {
             prior: object.clone(),
+            prior_private: Private::default(),
+            prior_identity: None,
             planned: Value::null(object.ty()),
             config: Value::null(object.ty()),
             private: Private::default(),

@@ -125,6 +125,8 @@ impl ApplyTalk {
         }
         let input = ApplyInput {
             prior: prior.value,
+            prior_private: prior.private,
+            prior_identity: prior.identity,
             planned: planned.state,
             config,
             private: planned.private,
@@ -138,8 +140,8 @@ impl ApplyTalk {
 
     /// The plan to create an object, where asking for it again could give nothing else.
     fn standing(&self, config: &Value) -> Option<Planned> {
-        let stands = self.operation == Operation::Create
-            && self.provider.stands(&self.subject(), config, &self.initial);
+        let stands =
+            self.operation == Operation::Create && self.provider.stands(&self.subject(), config, &self.initial);
         stands.then(|| Planned {
             state: self.initial.clone(),
             requires_replace: Vec::new(),

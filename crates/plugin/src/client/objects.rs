@@ -150,19 +150,19 @@ pub(super) async fn apply(session: Arc<Session>, request: ApplyRequest) -> Outco
     };
     let response = session.call(methods::APPLY, message).await?;
     let mut diagnostics = wire::diagnostics(response.diagnostics);
-    let new_state = session.decode(response.new_state.as_ref(), ty);
-    let new_identity = identity_value(&session, response.new_identity.as_ref(), identity.as_ref());
     // Whatever can be understood is kept: something has been made or changed.
+    let new_state = session.decode(response.new_state.as_ref(), ty).map(Some);
     let new_state = new_state.unwrap_or_else(|problems| {
         diagnostics.extend(problems);
-        request.prior_state
+        None
     });
+    let new_identity = identity_value(&session, response.new_identity.as_ref(), identity.as_ref());
     let new_identity = new_identity.unwrap_or_else(|problems| {
         diagnostics.extend(problems);
         None
     });
     Ok(ApplyResponse {
-        new_state: Some(new_state),
+        new_state,
         private: wire::private(&response.private),
         legacy_type_system: response.legacy_type_system,
         new_identity,

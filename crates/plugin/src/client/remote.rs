@@ -170,11 +170,15 @@ impl Provider for Plugin {
     }
 
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
-        let otherwise = ApplyResponse::new(request.prior_state.clone(), Arc::clone(&request.planned_private));
-        self.converse(
-            |session| objects::apply(session, request),
-            move |diagnostics| ApplyResponse { diagnostics, ..otherwise },
-        )
+        let private = Arc::clone(&request.planned_private);
+        let otherwise = |diagnostics| ApplyResponse {
+            new_state: None,
+            private,
+            legacy_type_system: false,
+            new_identity: None,
+            diagnostics,
+        };
+        self.converse(|session| objects::apply(session, request), otherwise)
     }
 
     fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {

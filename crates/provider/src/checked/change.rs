@@ -66,6 +66,10 @@ pub struct Planned {
 pub struct ApplyInput {
     /// The object now; null when it is to be created.
     pub prior: Value,
+    /// What the provider keeps with it.
+    pub prior_private: Private,
+    /// Its identity.
+    pub prior_identity: Option<Value>,
     /// The final plan; null when the object is to be deleted.
     pub planned: Value,
     /// The configuration; null when the object is to be deleted.
@@ -82,7 +86,7 @@ pub struct ApplyInput {
 #[derive(Clone, Debug)]
 pub struct Applied {
     /// The object to be recorded, with marks; null when there is none. After an error without an object this is the
-    /// prior one (LC-16).
+    /// prior one, with all that was kept with it (LC-16).
     pub state: Value,
     /// What the provider keeps with it.
     pub private: Private,
@@ -287,7 +291,8 @@ impl Checked {
     /// Makes a change. What is returned is to be recorded, whatever the diagnostics say.
     pub fn apply<'a>(&'a self, subject: &Subject<'a>, input: ApplyInput) -> Answer<'a, (Applied, Diagnostics)> {
         let subject = *subject;
-        let kept = input.prior.clone();
+        let before =
+            Before { state: input.prior.clone(), private: input.prior_private, identity: input.prior_identity };
         let (prior, planned) = (Unmarked::of(input.prior), Unmarked::of(input.planned));
         let request = ApplyRequest {
             type_name: subject.type_name(),
@@ -298,13 +303,13 @@ impl Checked {
             meta: input.meta,
             planned_identity: input.identity,
         };
-        self.provider.apply_resource(request).map(move |response| self.applied(&subject, kept, &planned, response))
+        self.provider.apply_resource(request).map(move |response| self.applied(&subject, before, &planned, response))
     }
 
     fn applied(
         &self,
         subject: &Subject<'_>,
-        prior: Value,
+        before: Before,
         planned: &Unmarked,
         mut response: ApplyResponse,
     ) -> (Applied, Diagnostics) {
@@ -319,13 +324,16 @@ impl Checked {
         }
         let failed = diagnostics.has_errors();
         let deletes = planned.value.is_null();
-        let state = match state {
-            Some(state) if !(failed && (deletes || state.is_null())) => {
-                restore(&subject.schema.block, state, &planned.marks)
-            }
-            _ => prior,
+        let applied = match state {
+            Some(state) if !(failed && (deletes || state.is_null())) => Applied {
+                state: restore(&subject.schema.block, state, &planned.marks),
+                private: response.private,
+                identity: response.new_identity.or(before.identity.filter(|_| failed)),
+                failed,
+            },
+            _ => Applied { state: before.state, private: before.private, identity: before.identity, failed },
         };
-        (Applied { state, private: response.private, identity: response.new_identity, failed }, diagnostics)
+        (applied, diagnostics)
     }
 
     /// A2 to A7; the object that may be kept, or none.
@@ -400,6 +408,13 @@ impl Planned {
             deferred: None,
         }
     }
+}
+
+/// An object before a change, with what is kept with it.
+struct Before {
+    state: Value,
+    private: Private,
+    identity: Option<Value>,
 }
 
 /// Whether something may still be unknown.

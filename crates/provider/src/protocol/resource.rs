@@ -167,7 +167,8 @@ pub struct ApplyRequest {
 /// What a change led to.
 #[derive(Clone, Debug)]
 pub struct ApplyResponse {
-    /// The object now; null when it is gone or was never made. Nothing at all is a mistake of an in-process provider.
+    /// The object now; null when it is gone or was never made. Nothing at all where
+    /// no provider said anything, which comes with an error: the prior object stays.
     pub new_state: Option<Value>,
     /// What the provider keeps with it from now on.
     pub private: Private,

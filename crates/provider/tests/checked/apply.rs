@@ -1,10 +1,10 @@
 //! A2 to A8, and what is recorded (LC-13, LC-15, LC-16).
 
-use groma_provider::ApplyResponse;
+use groma_provider::{ApplyInput, ApplyResponse};
 use groma_scripted::{Fault, Operation};
 use groma_value::Value;
 
-use crate::support::{Setup, assert_blamed, get, s, unknown, with};
+use crate::support::{Setup, assert_blamed, get, s, unknown, wait, with};
 
 fn create(setup: &Setup) -> (groma_provider::Applied, groma_diagnostics::Diagnostics) {
     let planned = setup.object([("id", unknown()), ("name", s("a")), ("size", unknown())]);
@@ -131,6 +131,35 @@ fn lc_16_a_failed_update_keeps_what_was_returned_or_the_prior_object() {
     });
     let (applied, _) = update(&setup);
     assert_eq!(get(&applied.state, "name"), s("old"));
+}
+
+#[test]
+fn lc_16_the_prior_object_stays_with_all_that_was_kept_with_it() {
+    let setup = Setup::new(|script| {
+        script.on_apply(|_, good| ApplyResponse {
+            new_state: None,
+            private: b"of the plan"[..].into(),
+            diagnostics: groma_provider::ProviderDiagnostic::error("no", "no").into(),
+            ..good()
+        })
+    });
+    let identity = Value::object([("id", s("1"))]);
+    for planned in [setup.object([("id", s("1")), ("name", s("new"))]), setup.schema.block.null_value()] {
+        let input = ApplyInput {
+            prior: setup.object([("id", s("1")), ("name", s("old"))]),
+            prior_private: b"kept"[..].into(),
+            prior_identity: Some(identity.clone()),
+            config: planned.clone(),
+            planned,
+            private: b"of the plan"[..].into(),
+            identity: Some(identity.clone()),
+            meta: Value::NULL,
+        };
+        let (applied, _) = wait(setup.checked.apply(&setup.subject(), input));
+        assert!(applied.failed);
+        assert_eq!(get(&applied.state, "name"), s("old"));
+        assert_eq!((&*applied.private, applied.identity), (&b"kept"[..], Some(identity.clone())));
+    }
 }
 
 #[test]

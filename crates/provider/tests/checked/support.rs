@@ -98,8 +98,16 @@ impl Setup {
     }
 
     pub fn apply(&self, prior: Value, planned: Value, config: Value) -> (Applied, Diagnostics) {
-        let input =
-            ApplyInput { prior, planned, config, private: Private::default(), identity: None, meta: Value::NULL };
+        let input = ApplyInput {
+            prior,
+            prior_private: Private::default(),
+            prior_identity: None,
+            planned,
+            config,
+            private: Private::default(),
+            identity: None,
+            meta: Value::NULL,
+        };
         wait(self.checked.apply(&self.subject(), input))
     }
 
