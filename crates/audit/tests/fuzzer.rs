@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use groma_audit::{Extent, Options, Report, Weight, audit, given_file};
@@ -34,9 +35,17 @@ enum Fault {
     LosesStored,
     ImportsAnother,
     Hangs,
+    FailsUpdate,
 }
 
-struct Breaking(Fault);
+/// The fault, and how many objects there are.
+struct Breaking(Fault, Arc<AtomicI64>);
+
+impl Breaking {
+    fn new(fault: Fault) -> Self {
+        Self(fault, Arc::default())
+    }
+}
 
 fn block() -> Arc<Block> {
     let rule = Block::new([("port", Attribute::required(Type::Number))], Vec::<(&str, NestedBlock)>::new());
@@ -108,10 +117,17 @@ impl Provider for Breaking {
 
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
         if request.planned_state.is_null() {
+            self.1.fetch_sub(1, Ordering::Relaxed);
             let left = if self.0 == Fault::KeepsDeleted { request.prior_state } else { request.planned_state };
             return Answer::ready(ApplyResponse::new(left, request.planned_private));
         }
         let plan = request.planned_state;
+        if !request.prior_state.is_null() && self.0 == Fault::FailsUpdate {
+            let response = ApplyResponse::new(plan, request.planned_private);
+            let diagnostics = ProviderDiagnostic::error("Half done", "The service went away.").into();
+            return Answer::ready(ApplyResponse { diagnostics, ..response });
+        }
+        self.1.fetch_add(i64::from(request.prior_state.is_null()), Ordering::Relaxed);
         let name = plan.attribute("name").unwrap();
         let state = match plan.attribute("id") {
             Some(id) if !id.is_known() && self.0 != Fault::LeavesIdUnknown => {
@@ -166,7 +182,7 @@ impl Provider for Breaking {
 
 fn audited(fault: Fault) -> Report {
     let options = Options { patience: Duration::from_millis(300), ..Options::default() };
-    audit(&move || Ok(Arc::new(Breaking(fault))), &options, &mut |_| ()).unwrap()
+    audit(&move || Ok(Arc::new(Breaking::new(fault))), &options, &mut |_| ()).unwrap()
 }
 
 #[test]
@@ -208,6 +224,17 @@ fn fw_23_a_provider_that_keeps_the_rules_has_no_findings() {
 }
 
 #[test]
+fn fw_23_each_object_is_deleted_once_whatever_happened_to_it() {
+    for fault in [Fault::None, Fault::ShoutsName, Fault::LeavesIdUnknown, Fault::FailsUpdate] {
+        let objects = Arc::new(AtomicI64::new(0));
+        let counted = Arc::clone(&objects);
+        let start = move || Ok(Arc::new(Breaking(fault, Arc::clone(&counted))) as Arc<dyn Provider>);
+        audit(&start, &Options::default(), &mut |_| ()).unwrap();
+        assert_eq!(objects.load(Ordering::Relaxed), 0, "{fault:?}");
+    }
+}
+
+#[test]
 fn fw_23_the_same_seed_makes_the_same_report() {
     let text = |report: Report| report.to_string();
     assert_eq!(text(audited(Fault::RoundsSize)), text(audited(Fault::RoundsSize)));
@@ -218,12 +245,12 @@ fn fw_23_a_given_configuration_takes_the_place_of_made_up_ones() {
     let sources = Arc::new(Sources::new());
     let text =
         "resource \"test_thing\" \"a\" {\n  count = 1\n  name = \"given\"\n  size = 2 + 3\n  rule { port = 1 }\n}\n";
-    let given = given_file(&Breaking(Fault::None), "given.tf", text, &sources).unwrap();
+    let given = given_file(&Breaking::new(Fault::None), "given.tf", text, &sources).unwrap();
     let options = Options { given: given.resources, extent: Extent::Plan, ..Options::default() };
-    let report = audit(&|| Ok(Arc::new(Breaking(Fault::RoundsSize))), &options, &mut |_| ()).unwrap();
+    let report = audit(&|| Ok(Arc::new(Breaking::new(Fault::RoundsSize))), &options, &mut |_| ()).unwrap();
     assert_eq!(report.types[0].lived, 1);
     assert!(report.findings().any(|finding| finding.rule.id() == "LC-07"), "{report}");
-    let wrong = given_file(&Breaking(Fault::None), "given.tf", "resource \"test_thing\" \"a\" {}", &sources);
+    let wrong = given_file(&Breaking::new(Fault::None), "given.tf", "resource \"test_thing\" \"a\" {}", &sources);
     assert!(wrong.unwrap_err().iter().any(|problem| problem.summary.contains("Missing required argument")));
 }
 

@@ -125,15 +125,11 @@ impl Life<'_> {
             if planned.planned_state == object.state {
                 return Ok(());
             }
-            *alive = Some(self.apply(Step::Update, &object, changed, planned)?);
-            return Ok(());
+            return self.apply(Step::Update, alive, changed, planned);
         }
         self.delete(&object)?;
         *alive = None;
-        let null = self.schema.block.null_value();
-        let nothing = Object { state: null, private: groma_provider::Private::default(), identity: None };
-        let planned = self.plan(Step::Plan, &nothing, changed)?;
-        *alive = Some(self.apply(Step::Create, &nothing, changed, planned)?);
-        Ok(())
+        let planned = self.plan(Step::Plan, &self.nothing(), changed)?;
+        self.apply(Step::Create, alive, changed, planned)
     }
 }

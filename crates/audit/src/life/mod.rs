@@ -66,6 +66,11 @@ impl<'a> Life<'a> {
         &self.schema.block
     }
 
+    /// What there is before an object is made.
+    fn nothing(&self) -> Object {
+        Object { state: self.block().null_value(), private: Private::default(), identity: None }
+    }
+
     fn observe(&mut self, rule: Rule, weight: Weight, step: Step, place: String, message: String) {
         let observation = Observation { rule, weight, step, place, message };
         if !self.observations.contains(&observation) {
@@ -83,8 +88,7 @@ impl<'a> Life<'a> {
 
     fn try_lead(&mut self, config: &Value, changed: Option<&Value>) -> Stepped<()> {
         self.validate(config)?;
-        let null = self.block().null_value();
-        let nothing = Object { state: null, private: Private::default(), identity: None };
+        let nothing = self.nothing();
         let planned = self.plan(Step::Plan, &nothing, config)?;
         if planned.deferred.is_some() {
             return Ok(());
@@ -93,9 +97,9 @@ impl<'a> Life<'a> {
         if self.extent == Extent::Plan {
             return Ok(());
         }
-        let object = self.apply(Step::Create, &nothing, config, planned)?;
-        let mut alive = Some(object);
-        let result = self.live(&mut alive, config, changed);
+        let mut alive = None;
+        let made = self.apply(Step::Create, &mut alive, config, planned);
+        let result = made.and_then(|()| self.live(&mut alive, config, changed));
         // What was made goes away again, whatever happened.
         if !matches!(result, Err(End::Silent))
             && let Some(object) = alive
@@ -163,23 +167,17 @@ impl<'a> Life<'a> {
         answer.map_err(|silence| self.silent(step, silence))
     }
 
-    /// Makes a planned change; the object that there is then.
-    fn apply(&mut self, step: Step, object: &Object, config: &Value, planned: PlanResponse) -> Stepped<Object> {
+    /// Makes a planned change of what is `alive`, which then is what there is, half made or not.
+    fn apply(&mut self, step: Step, alive: &mut Option<Object>, config: &Value, planned: PlanResponse) -> Stepped<()> {
+        let before = alive.clone().unwrap_or_else(|| self.nothing());
         let plan = planned.planned_state.clone();
-        let response = self.applied(step, object, config, planned)?;
-        let failed = response.diagnostics.has_errors();
+        let response = self.applied(step, &before, config, planned)?;
         let state = self.check_result(step, &plan, &response);
-        match state {
-            Some(state) if !failed => Ok(Object { state, private: response.private, identity: response.new_identity }),
-            state => {
-                // What was made half way must not stay.
-                if let Some(state) = state.filter(|state| !state.is_null()) {
-                    let left = Object { state, private: response.private, identity: response.new_identity };
-                    self.delete(&left)?;
-                }
-                Err(End::Failed(response.diagnostics))
-            }
+        let done = state.is_some() && !response.diagnostics.has_errors();
+        if let Some(state) = state {
+            *alive = Some(Object { state, private: response.private, identity: response.new_identity });
         }
+        if done { Ok(()) } else { Err(End::Failed(response.diagnostics)) }
     }
 
     fn applied(
