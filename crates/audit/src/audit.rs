@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use groma_provider::{
     ClientCapabilities, ConfigureRequest, Name, Provider, ProviderDiagnostic, ProviderDiagnostics, Schema,
+    TERRAFORM_VERSION,
 };
 use groma_value::Value;
 
@@ -141,7 +142,7 @@ impl Audit<'_> {
         drop(guard);
         let caller = Caller::new(provider, self.runtime.clone(), self.options.patience);
         let request = ConfigureRequest {
-            terraform_version: "1.15.5".to_owned(),
+            terraform_version: TERRAFORM_VERSION.to_owned(),
             config,
             client_capabilities: ClientCapabilities::default(),
         };

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
+pub use groma_provider::TERRAFORM_VERSION;
+
 use crate::terminal::Colors;
 use crate::views::plan::Reader;
-
-/// The version of Terraform whose language and formats this program speaks.
-pub const TERRAFORM_VERSION: &str = "1.15.5";
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -7,15 +7,14 @@ use groma_address::{ProviderAddress, ResourceInstance, parse_resource_instance};
 use groma_config::{Configuration, LoadOptions, MemoryFiles};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
-use groma_engine::{Action, Cancellation, Mode, Plan, PlanOptions, ProviderSource, Run, Session, Unrecorded};
-use groma_provider::Provider;
+use groma_engine::{
+    Action, Cancellation, Mode, Plan, PlanOptions, ProviderSource, ResourceChange, Run, Session, Unrecorded,
+};
+use groma_provider::{Provider, TERRAFORM_VERSION};
 use groma_state::State;
 use groma_value::{Value, json};
 
 use crate::transport::{Transport, UnderTest};
-
-/// The version of Terraform whose behaviour the engine has.
-const TERRAFORM: &str = "1.15.5";
 
 /// A configuration with its state, and the provider that it needs.
 pub struct Project {
@@ -57,7 +56,7 @@ impl Project {
             folder: tempfile::tempdir().map_err(|problem| other(&problem))?,
             served: Mutex::default(),
         };
-        Ok(Self { provider: Arc::new(provider), text: String::new(), state: State::new(TERRAFORM) })
+        Ok(Self { provider: Arc::new(provider), text: String::new(), state: State::new(TERRAFORM_VERSION) })
     }
 
     /// Writes the configuration anew: provider blocks, resources, whatever a module can hold. What providers it requires is
@@ -204,7 +203,7 @@ impl Project {
             root_directory: ".".into(),
             home_directory: None,
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
-            terraform_version: TERRAFORM.to_owned(),
+            terraform_version: TERRAFORM_VERSION.to_owned(),
             runtime: Arc::clone(&self.provider.runtime),
         }
     }
@@ -219,16 +218,18 @@ impl Planned {
 
     /// The object at `address` as it is planned: unknown where only apply will know, null when it goes.
     pub fn planned(&self, address: &str) -> Option<Value> {
-        let address = instance(address).ok()?;
-        let change = self.plan.changes.iter().find(|change| change.address == address && change.deposed.is_none())?;
-        Some(change.after.unmark_deep().0)
+        Some(self.change(address)?.after.unmark_deep().0)
     }
 
     /// The attributes that ask for a replacement of the object at `address`.
     pub fn replaced_because_of(&self, address: &str) -> Vec<String> {
-        let Ok(address) = instance(address) else { return Vec::new() };
-        let change = self.plan.changes.iter().find(|change| change.address == address && change.deposed.is_none());
+        let change = self.change(address);
         change.map(|change| change.replace_paths.iter().map(ToString::to_string).collect()).unwrap_or_default()
+    }
+
+    fn change(&self, address: &str) -> Option<&ResourceChange> {
+        let address = instance(address).ok()?;
+        self.plan.changes.iter().find(|change| change.address == address && change.deposed.is_none())
     }
 
     /// The warnings, a line each.

@@ -107,6 +107,9 @@ pub struct ValidateProviderRequest {
     pub config: Value,
 }
 
+/// The version of Terraform whose language, formats and protocol this is.
+pub const TERRAFORM_VERSION: &str = "1.15.5";
+
 /// The provider's configuration, for use.
 #[derive(Clone, Debug)]
 pub struct ConfigureRequest {
