@@ -58,6 +58,12 @@ impl Options {
             program: None,
             extent: Extent::Usual,
         };
+        // What else is said is said about these, wherever it stands.
+        if arguments.iter().any(|argument| argument == "--quick") {
+            options.sizes = vec![100, 1_000];
+            options.runs = 1;
+            options.extent = Extent::Quick;
+        }
         for argument in arguments {
             let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
             match name {
@@ -69,11 +75,7 @@ impl Options {
                     options.runs = runs.ok_or_else(|| format!("--runs wants a number, not {value:?}"))?;
                 }
                 "--program" if !value.is_empty() => options.program = Some(PathBuf::from(value)),
-                "--quick" => {
-                    options.sizes = vec![100, 1_000];
-                    options.runs = 1;
-                    options.extent = Extent::Quick;
-                }
+                "--quick" => {}
                 "--deep" => options.extent = Extent::Deep,
                 _ => return Err(format!("bench does not know {argument:?}\n{HELP}")),
             }
@@ -112,6 +114,14 @@ mod tests {
         assert_eq!(options.sizes, [1_000, 10_000]);
         assert!(options.peer_sizes.is_empty());
         assert_eq!(options.runs, 2);
+    }
+
+    #[test]
+    fn quick_leaves_what_is_said_wherever_it_stands() {
+        for arguments in [["--sizes=7", "--quick"], ["--quick", "--sizes=7"]] {
+            let options = parse(&arguments).unwrap();
+            assert_eq!((options.sizes, options.runs, options.extent), (vec![7], 1, Extent::Quick));
+        }
     }
 
     #[test]
