@@ -254,6 +254,23 @@ fn mistakes_on_the_command_line_say_where_help_is() {
     assert!(folder.fails(&["aply"]).contains("Did you mean \"apply\"?"));
     assert_eq!(folder.run(&[]).code, 127);
     assert!(folder.fails(&["-chdir=nowhere", "plan"]).contains("-chdir"));
+    let told = folder.run(&["validate", "-json", "-nosuch"]);
+    assert_eq!((told.code, &*told.err), (1, ""));
+    let result: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((&result["valid"], &result["error_count"]), (&false.into(), &1.into()));
+    assert_eq!(result["diagnostics"][0]["summary"], "Failed to parse command-line flags");
+}
+
+#[test]
+fn a_provider_is_held_to_the_rules_without_a_configuration() {
+    let folder = Folder::new();
+    let check = ["provider", "check", "-count=2", "-apply", "terraform.io/builtin/terraform"];
+    let text = folder.ok(&check);
+    assert!(text.contains("terraform_data: 2 lived") && text.contains("1 resource types: 0 errors"), "{text}");
+    let report: serde_json::Value = serde_json::from_str(&folder.ok(&[&check[..], &["-json"]].concat())).unwrap();
+    assert_eq!(report["resource_types"][0]["name"], "terraform_data");
+    assert_eq!(report["resource_types"][0]["findings"], serde_json::json!([]));
+    assert!(folder.fails(&["provider", "check", "nosuch/thing"]).contains("Provider not installed"));
 }
 
 #[test]

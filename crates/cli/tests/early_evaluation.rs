@@ -20,6 +20,36 @@ fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
 }
 
 #[test]
+fn commands_about_the_state_find_it_with_the_values_of_variables() {
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{BACKEND}resource \"terraform_data\" \"a\" {{}}\n"));
+    let two = |words: &[&str], more: &[&str]| folder.ok(&[words, &["-var", "place=two"], more].concat());
+    two(&["init"], &[]);
+    two(&["apply", "-auto-approve"], &[]);
+    assert_eq!(two(&["state", "list"], &[]), "terraform_data.a\n");
+    assert!(two(&["state", "pull"], &[]).contains("\"terraform_data\""));
+    two(&["taint"], &["terraform_data.a"]);
+    two(&["untaint"], &["terraform_data.a"]);
+    two(&["refresh"], &[]);
+    two(&["state", "mv"], &["terraform_data.a", "terraform_data.b"]);
+    assert!(two(&["state", "show"], &["terraform_data.b"]).contains("terraform_data.b"));
+    two(&["state", "rm"], &["terraform_data.b"]);
+    assert!(!folder.path("one.tfstate").exists());
+}
+
+#[test]
+fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
+    let folder = Folder::new();
+    folder.write("main.tf", "variable \"from\" {\n  type = string\n  const = true\n}\nmodule \"m\" {\n  source = var.from\n}\n");
+    folder.write("m/main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
+    for words in [&["init"][..], &["apply", "-auto-approve", "-target=module.m.terraform_data.a"], &["refresh"]] {
+        folder.ok(&[words, &["-var", "from=./m"]].concat());
+    }
+    folder.ok(&["import", "-var", "from=./m", "module.m.terraform_data.b", "id"]);
+    assert!(folder.ok(&["state", "list", "-var", "from=./m"]).contains("module.m.terraform_data.b"));
+}
+
+#[test]
 fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
     for more in ["sensitive = true", "ephemeral = true"] {
         let folder = Folder::new();

@@ -151,6 +151,27 @@ fn a_lock_file_with_archive_hashes_alone_vouches_for_no_folder() {
 }
 
 #[test]
+fn lock_takes_what_the_shared_cache_has_where_that_is_wanted() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    let below = Path::new("1.0.0").join(platform());
+    let program = folder.path().join(TOOL).join(&below).join("terraform-provider-tool_v1.0.0");
+    let cached = folder.path().join("cache/example.com/acme/tool").join(&below);
+    std::fs::create_dir_all(&cached).unwrap();
+    std::fs::copy(&program, cached.join("terraform-provider-tool_v1.0.0")).unwrap();
+    let rc = format!("plugin_cache_dir = \"{}/cache\"\n", folder.path().display());
+    std::fs::write(folder.path().join("rc"), rc).unwrap();
+    // Since then the mirror has another build.
+    std::fs::write(program, "another").unwrap();
+    let (code, text) = groma(folder.path(), &["providers", "lock", "-fs-mirror=mirror", "-enable-plugin-cache"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("(verified checksum)") && text.contains("found no need for changes"), "{text}");
+    let (code, text) = groma(folder.path(), &["providers", "lock", "-fs-mirror=mirror"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Additional checksums for this platform are now tracked"), "{text}");
+}
+
+#[test]
 fn a_directory_may_begin_as_a_copy_of_a_module() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("source");

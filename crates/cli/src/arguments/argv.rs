@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::iter::Peekable;
 use std::path::PathBuf;
+use std::vec::IntoIter;
 
 use clap::{ArgAction, Command};
 use groma_diagnostics::suggest;
@@ -28,6 +30,9 @@ pub struct Invocation {
 /// Commands that people know from Terraform and that do not exist here yet.
 const ABSENT: [&str; 5] = ["query", "stacks", "test", "rpcapi", "cloud"];
 
+/// The flag that the parser knows.
+const HELP: &str = "--help";
+
 /// Prepares `arguments` (without the name of the program) for the parser of `command`.
 ///
 /// # Errors
@@ -39,24 +44,9 @@ pub fn invocation(
     environment: Environment<'_>,
 ) -> Result<Invocation, UsageError> {
     let mut rest = arguments.into_iter().peekable();
-    let mut directory = None;
+    let before = before_the_command(&mut rest)?;
+    let mut rest = before.version.into_iter().chain(rest).peekable();
     let mut words = vec![OsString::from(command.get_name())];
-    while let Some(option) = rest.next_if(|word| is_flag(word)) {
-        let text = option.to_string_lossy();
-        let bare = text.trim_start_matches('-');
-        match bare.split_once('=') {
-            Some(("chdir", path)) if !path.is_empty() => directory = Some(PathBuf::from(path)),
-            Some(("chdir", _)) | None if bare.starts_with("chdir") => {
-                return Err(UsageError::bare(
-                    "Invalid -chdir option: put an equals sign and the directory right after it, as in \
-                     -chdir=example",
-                ));
-            }
-            None if matches!(bare, "version" | "v") => words.push("version".into()),
-            None if matches!(bare, "help" | "h") => words.push("--help".into()),
-            _ => return Err(UsageError::bare(format!("There is no option {option:?} before the command."))),
-        }
-    }
     let mut current = Cow::Borrowed(command);
     let mut names = Vec::new();
     while let Some(name) = rest.next_if(|word| find(&current, word).is_some() || (names.is_empty() && !is_flag(word))) {
@@ -65,19 +55,65 @@ pub fn invocation(
         names.push(found.get_name().to_owned());
         current = Cow::Owned(found);
     }
-    let mut flags: Vec<OsString> = Vec::new();
-    if !names.is_empty() {
-        for variable in [format!("TF_CLI_ARGS_{}", names.join("_").replace('-', "_")), "TF_CLI_ARGS".to_owned()] {
-            let text = environment(&variable).unwrap_or_default();
-            let words = split_words(&text).map_err(|problem| {
-                UsageError::bare(format!("Cannot use the environment variable {variable}: {problem}."))
-            })?;
-            flags.extend(words.into_iter().map(OsString::from));
+    let mut flags = of_variables(&names, environment)?;
+    flags.extend(rest);
+    let flags = with_two_dashes(flags, &current);
+    let help = flags.iter().take_while(|word| *word != "--").find(|word| *word == HELP).cloned().or(before.help);
+    match help {
+        // Whoever asks for help may have got the rest wrong.
+        Some(help) => words.push(help),
+        None => words.extend(flags),
+    }
+    Ok(Invocation { directory: before.directory, words })
+}
+
+/// What the options before the command say.
+#[derive(Default)]
+struct Before {
+    directory: Option<PathBuf>,
+    /// The name of the command that `-version` stands for.
+    version: Option<OsString>,
+    /// The flag of the command that `-help` stands for.
+    help: Option<OsString>,
+}
+
+fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before, UsageError> {
+    let mut before = Before::default();
+    while before.version.is_none()
+        && let Some(option) = rest.next_if(|word| is_flag(word))
+    {
+        let text = option.to_string_lossy();
+        let bare = text.trim_start_matches('-');
+        match bare.split_once('=') {
+            Some(("chdir", path)) if !path.is_empty() => before.directory = Some(PathBuf::from(path)),
+            Some(("chdir", _)) | None if bare.starts_with("chdir") => {
+                return Err(UsageError::bare(
+                    "Invalid -chdir option: put an equals sign and the directory right after it, as in \
+                     -chdir=example",
+                ));
+            }
+            None if matches!(bare, "version" | "v") => before.version = Some("version".into()),
+            None if matches!(bare, "help" | "h") => before.help = Some(HELP.into()),
+            _ => return Err(UsageError::bare(format!("There is no option {option:?} before the command."))),
         }
     }
-    flags.extend(rest);
-    words.extend(with_two_dashes(flags, &current));
-    Ok(Invocation { directory, words })
+    Ok(before)
+}
+
+/// The words of `TF_CLI_ARGS_<command>` and `TF_CLI_ARGS`, for the command that is called by `names`.
+fn of_variables(names: &[String], environment: Environment<'_>) -> Result<Vec<OsString>, UsageError> {
+    let mut flags = Vec::new();
+    if names.is_empty() {
+        return Ok(flags);
+    }
+    for variable in [format!("TF_CLI_ARGS_{}", names.join("_").replace('-', "_")), "TF_CLI_ARGS".to_owned()] {
+        let text = environment(&variable).unwrap_or_default();
+        let words = split_words(&text).map_err(|problem| {
+            UsageError::bare(format!("Cannot use the environment variable {variable}: {problem}."))
+        })?;
+        flags.extend(words.into_iter().map(OsString::from));
+    }
+    Ok(flags)
 }
 
 /// The command with its flags and further commands, which come into being when they are needed.
@@ -130,7 +166,7 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
         let bytes = word.as_encoded_bytes();
         let is_short_help = word == "-h" || word == "-help" || word == "--help";
         let flag = if is_short_help {
-            OsString::from("--help")
+            OsString::from(HELP)
         } else if bytes.starts_with(b"--") {
             word
         } else {
@@ -190,6 +226,16 @@ mod tests {
     fn words_from_variables_come_first() {
         let variables = [("TF_CLI_ARGS", "-no-color"), ("TF_CLI_ARGS_state_list", "-state 'a b'")];
         assert_eq!(rewritten(&["state", "list", "x"], &variables), ["state", "list", "--state=a b", "--no-color", "x"]);
+    }
+
+    #[test]
+    fn help_may_be_asked_for_anywhere() {
+        for words in [&["plan", "-nosuch", "-help"][..], &["-help", "plan"], &["plan", "-h", "-refresh=maybe"]] {
+            assert_eq!(rewritten(words, &[]), ["plan", "--help"]);
+        }
+        assert_eq!(rewritten(&["-help"], &[]), ["--help"]);
+        assert_eq!(rewritten(&["plan", "-var", "-help", "--", "-help"], &[]), ["plan", "--var=-help", "--", "-help"]);
+        assert_eq!(rewritten(&["-version", "-json"], &[]), ["version", "--json"]);
     }
 
     #[test]

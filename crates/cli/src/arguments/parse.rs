@@ -91,8 +91,10 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         ErrorKind::MissingRequiredArgument => {
             ("Missing command line argument", format!("The argument {flag} is missing."))
         }
-        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand => {
-            ("Unknown command", "There is no such command.".to_owned())
+        ErrorKind::InvalidSubcommand => {
+            let name = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let known = text(ContextKind::SuggestedSubcommand).map(|known| format!(" Did you mean {known:?}?"));
+            ("Unknown command", format!("There is no command {name:?} here.{}", known.unwrap_or_default()))
         }
         ErrorKind::InvalidUtf8 => (FLAGS, "an argument is not valid UTF-8".to_owned()),
         _ => (FLAGS, problem.to_string()),
@@ -171,6 +173,9 @@ mod tests {
         assert!(message(&["plan", "-var"]).contains("flag needs an argument: -var"));
         assert!(message(&["plan", "-refresh=maybe"]).contains("invalid value \"maybe\" for flag -refresh"));
         assert!(message(&["state", "show", "-nosuch"]).contains("groma state show -help"));
+        let unknown = message(&["state", "lst"]);
+        assert!(unknown.contains("no command \"lst\" here. Did you mean \"list\"?"), "{unknown}");
+        assert!(unknown.contains("groma state -help"), "{unknown}");
     }
 
     #[test]

@@ -29,6 +29,22 @@ pub enum State {
     Show(StateShow),
 }
 
+impl State {
+    /// The values of variables on the command line.
+    pub fn variables(&self) -> Option<&Variables> {
+        match self {
+            Self::Identities(_) => None,
+            Self::List(arguments) => Some(&arguments.variables),
+            Self::Show(arguments) => Some(&arguments.variables),
+            Self::Mv(arguments) => Some(&arguments.change.variables),
+            Self::Rm(arguments) => Some(&arguments.change.variables),
+            Self::ReplaceProvider(arguments) => Some(&arguments.change.variables),
+            Self::Pull(arguments) => Some(&arguments.variables),
+            Self::Push(arguments) => Some(&arguments.variables),
+        }
+    }
+}
+
 /// Arguments of `state list`.
 #[derive(Args, Clone, Debug)]
 pub struct StateList {

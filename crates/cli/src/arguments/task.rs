@@ -2,6 +2,7 @@
 
 use clap::{Command, CommandFactory, Parser, Subcommand};
 
+use super::assignments::Variables;
 use super::emulator::Emulator;
 use super::installation::{Init, Providers};
 use super::lazy::Lazy;
@@ -97,4 +98,38 @@ pub enum Task {
     /// Use the emulator of the Cloud Control API
     #[command(subcommand)]
     Emulator(Lazy<Emulator>),
+}
+
+impl Task {
+    /// The values of variables on the command line: the backend and the sources of modules may depend on them.
+    pub fn variables(&self) -> Option<&Variables> {
+        match self {
+            Self::Init(arguments) => Some(&arguments.variables),
+            Self::Get(arguments) => Some(&arguments.variables),
+            Self::Modules(arguments) => Some(&arguments.variables),
+            Self::Graph(arguments) => Some(&arguments.variables),
+            Self::Validate(arguments) => Some(&arguments.variables),
+            Self::Plan(arguments) => Some(&arguments.planning.variables),
+            Self::Apply(arguments) => Some(&arguments.planning.variables),
+            Self::Destroy(arguments) => Some(&arguments.apply.planning.variables),
+            Self::Refresh(arguments) => Some(&arguments.variables),
+            Self::Import(arguments) => Some(&arguments.variables),
+            Self::Taint(arguments) | Self::Untaint(arguments) => Some(&arguments.variables),
+            Self::State(command) => command.variables(),
+            Self::Console(arguments) => Some(&arguments.variables),
+            Self::Show(_)
+            | Self::Output(_)
+            | Self::Workspace(_)
+            | Self::Env(_)
+            | Self::ForceUnlock(_)
+            | Self::Providers(_)
+            | Self::Provider(_)
+            | Self::Metadata(_)
+            | Self::Fmt(_)
+            | Self::Login(_)
+            | Self::Logout(_)
+            | Self::Version(_)
+            | Self::Emulator(_) => None,
+        }
+    }
 }

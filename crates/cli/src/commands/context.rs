@@ -7,8 +7,8 @@ use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostics, Severity, Sources};
 use groma_install::settings::CliConfiguration;
 
+use super::cli_configuration::cli_configuration;
 use super::outcome::Outcome;
-use super::servers::cli_configuration;
 use crate::arguments::{Flag, View};
 use crate::clock;
 use crate::log::{Level, Log};

@@ -11,7 +11,7 @@ use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Pl
 use groma_state::State;
 
 use super::context::Context;
-use super::init::Teller;
+use super::init_teller::Teller;
 use super::outcome::fail;
 use super::packages::{builtin, installer, locks, methods, needed, reattached};
 use super::servers::wait;

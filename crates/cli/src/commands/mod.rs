@@ -4,6 +4,7 @@ mod apply;
 mod approval;
 mod backend;
 mod browser;
+mod cli_configuration;
 mod configuration;
 mod console;
 mod context;
@@ -16,6 +17,7 @@ mod graph;
 mod import;
 mod init;
 mod init_providers;
+mod init_teller;
 mod installation;
 mod login;
 mod logout;
@@ -25,6 +27,7 @@ mod modules;
 mod operation;
 mod outcome;
 mod output;
+mod own_providers;
 mod packages;
 mod plan;
 mod planfile;
@@ -50,7 +53,7 @@ use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
 
-use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, Variables, parse};
+use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, parse};
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
@@ -87,7 +90,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     let mut context = Context::new(program, settings, original);
     context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
-    context.given = given_variables(&arguments.task).map(in_order).unwrap_or_default();
+    context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = match arguments.task {
         Task::Init(arguments) => init::run(&mut context, &arguments),
         Task::Validate(arguments) => validate::run(&mut context, &arguments),
@@ -122,22 +125,6 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     context.finish(outcome)
 }
 
-/// The values of variables on the command line: modules may depend on them.
-fn given_variables(task: &Task) -> Option<&Variables> {
-    match task {
-        Task::Init(arguments) => Some(&arguments.variables),
-        Task::Get(arguments) => Some(&arguments.variables),
-        Task::Modules(arguments) => Some(&arguments.variables),
-        Task::Graph(arguments) => Some(&arguments.variables),
-        Task::Validate(arguments) => Some(&arguments.variables),
-        Task::Plan(arguments) => Some(&arguments.planning.variables),
-        Task::Apply(arguments) => Some(&arguments.planning.variables),
-        Task::Destroy(arguments) => Some(&arguments.apply.planning.variables),
-        Task::Console(arguments) => Some(&arguments.variables),
-        _ => None,
-    }
-}
-
 fn chosen_workspace(file: &Path) -> Option<String> {
     let name = std::fs::read_to_string(file).ok()?;
     let name = name.trim();
@@ -155,17 +142,22 @@ fn tell(mut out: impl Write, text: &str, exit: u8) -> u8 {
 enum Telling {
     Text,
     Messages,
+    /// The result of `validate -json`.
+    Document,
 }
 
 impl Telling {
     /// As the command would tell everything else.
     fn of(arguments: &[OsString]) -> Self {
-        let command = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
-        let streams = ["plan", "apply", "destroy", "refresh", "init"];
         let is_json = |word: &OsString| ["-json", "--json", "-json=true", "--json=true"].iter().any(|flag| word == flag);
-        match command.is_some_and(|command| streams.iter().any(|name| command == name)) && arguments.iter().any(is_json) {
-            true => Self::Messages,
-            false => Self::Text,
+        if !arguments.iter().any(is_json) {
+            return Self::Text;
+        }
+        let command = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+        match command.and_then(|command| command.to_str()) {
+            Some("plan" | "apply" | "destroy" | "refresh" | "init") => Self::Messages,
+            Some("validate") => Self::Document,
+            _ => Self::Text,
         }
     }
 }
@@ -176,10 +168,15 @@ fn misused(program: &str, environment: &[(String, String)], problem: UsageError,
         UsageError::Diagnostic(diagnostic) => {
             let settings = Settings::of(environment, chosen_workspace);
             let mut context = Context::new(program, settings, std::path::PathBuf::new());
-            if let Telling::Messages = telling {
-                context.speak_json().version(TERRAFORM_VERSION);
+            let problems = Diagnostics::from(*diagnostic);
+            match telling {
+                Telling::Document => validate::tell_as_json(&context, &problems),
+                Telling::Messages => {
+                    context.speak_json().version(TERRAFORM_VERSION);
+                    context.show(&problems);
+                }
+                Telling::Text => context.show(&problems),
             }
-            context.show(&Diagnostics::from(*diagnostic));
         }
     }
     1

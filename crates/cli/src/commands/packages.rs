@@ -13,8 +13,8 @@ use groma_install::providers::{
 use groma_install::settings::CliConfiguration;
 
 use super::context::Context;
+use super::own_providers::{is_cloud_control, is_included};
 use super::plugins::Plugins;
-use super::provider_source::{is_cloud_control, is_included};
 use super::servers::{discovery, implied_mirrors};
 use crate::views::wording::Wording;
 

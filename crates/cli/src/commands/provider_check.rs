@@ -17,8 +17,8 @@ use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics};
 
 use super::context::Context;
 use super::outcome::{Outcome, fail};
+use super::own_providers::is_cloud_control;
 use super::packages::Packages;
-use super::provider_source::is_cloud_control;
 use crate::arguments::{Flag, ProviderCheck};
 use crate::views::json::pretty;
 
@@ -45,7 +45,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     }
     let report = audit(&start, &options, &mut |_| ()).map_err(|problems| plain(&problems))?;
     if report.types.is_empty() {
-        return Err(fail("Nothing to check", "The provider has no such resource types."));
+        return Err(fail("Nothing to check", "The provider has no resource types, or none that -type names. Leave -type out to check all that it has."));
     }
     let text = if arguments.json.is_some_and(Flag::is_on) {
         json(&arguments.provider, &report)?

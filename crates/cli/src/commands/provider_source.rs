@@ -10,6 +10,7 @@ use groma_engine::ProviderSource;
 use groma_install::providers::Selection;
 use groma_provider::Provider;
 
+use super::own_providers::is_cloud_control;
 use super::packages::Packages;
 
 /// Starts the providers that need no installation, unless a package was chosen instead.
@@ -23,17 +24,6 @@ impl Included {
     pub fn unless(packages: Packages) -> Self {
         Self { packages }
     }
-}
-
-/// Whether `address` is the Cloud Control provider, which answers to the address of the existing one.
-pub(super) fn is_cloud_control(address: &ProviderAddress) -> bool {
-    let known_host = ["registry.terraform.io", "registry.opentofu.org"].contains(&&*address.hostname);
-    known_host && &*address.namespace == "hashicorp" && &*address.type_name == "awscc"
-}
-
-/// Whether the provider is part of this program.
-pub(super) fn is_included(address: &ProviderAddress) -> bool {
-    address.is_builtin() || is_cloud_control(address)
 }
 
 impl ProviderSource for Included {

@@ -4,9 +4,10 @@ use groma_diagnostics::Diagnostics;
 use groma_install::credentials::{Helper, Token, TokenFile, normal_host};
 use groma_install::discovery::Services;
 
+use super::cli_configuration::configuration_folder;
 use super::context::Context;
 use super::outcome::fail;
-use super::servers::{configuration_folder, helper, wait};
+use super::servers::{helper, wait};
 
 /// Where the token of one host is kept.
 pub(super) struct TokenPlace {

@@ -21,19 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     let diagnostics = check(context).unwrap_or_else(|problems| problems);
     let failed = diagnostics.has_errors();
     if arguments.json.is_some_and(Flag::is_on) {
-        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
-        let list: Vec<_> = in_order(&diagnostics, &context.sources)
-            .into_iter()
-            .map(|diagnostic| diagnostic_json(diagnostic, &context.sources))
-            .collect();
-        let result = json!({
-            "format_version": "1.0",
-            "valid": !failed,
-            "error_count": errors,
-            "warning_count": diagnostics.len() - errors,
-            "diagnostics": list,
-        });
-        context.streams.print(&format!("{}\n", pretty(&result)));
+        tell_as_json(context, &diagnostics);
     } else {
         context.show(&diagnostics);
         if !failed {
@@ -47,6 +35,23 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
         }
     }
     Ok(u8::from(failed))
+}
+
+/// The result of a check as a document.
+pub(super) fn tell_as_json(context: &Context, diagnostics: &Diagnostics) {
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    let list: Vec<_> = in_order(diagnostics, &context.sources)
+        .into_iter()
+        .map(|diagnostic| diagnostic_json(diagnostic, &context.sources))
+        .collect();
+    let result = json!({
+        "format_version": "1.0",
+        "valid": errors == 0,
+        "error_count": errors,
+        "warning_count": diagnostics.len() - errors,
+        "diagnostics": list,
+    });
+    context.streams.print(&format!("{}\n", pretty(&result)));
 }
 
 fn check(context: &mut Context) -> Result<Diagnostics, Diagnostics> {

@@ -8,7 +8,7 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
-use super::input::goes_on;
+use super::unfinished::goes_on;
 
 /// All words, sorted.
 pub(super) struct Words(Vec<String>);

@@ -2,6 +2,7 @@
 
 mod completion;
 mod input;
+mod unfinished;
 
 use std::sync::Arc;
 

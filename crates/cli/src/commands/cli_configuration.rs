@@ -1,0 +1,43 @@
+//! The files of the CLI configuration: where they are, and what the environment says in their place.
+
+use std::path::{Path, PathBuf};
+
+use groma_diagnostics::Diagnostics;
+use groma_install::settings::{CliConfiguration, Places, read};
+
+use crate::settings::Settings;
+
+/// What the files of the CLI configuration say, and what is wrong with them. `directory` is where the program was started.
+pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliConfiguration, Diagnostics) {
+    let places = Places {
+        file: main_file(settings, directory),
+        folder: configuration_folder(settings),
+        home: settings.home.clone(),
+        environment: settings.environment.clone(),
+    };
+    let (mut found, problems) = read(&places);
+    if let Some(cache) = settings.variable("TF_PLUGIN_CACHE_DIR") {
+        found.plugin_cache = Some(PathBuf::from(cache));
+    }
+    if settings
+        .variable("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE")
+        .is_some_and(|text| !matches!(text, "0" | "false"))
+    {
+        found.cache_may_break_lock_file = true;
+    }
+    (found, problems)
+}
+
+/// The file that the environment names, else the one in the home folder if it is there.
+fn main_file(settings: &Settings, directory: &Path) -> Option<PathBuf> {
+    if let Some(named) = settings.variable("TF_CLI_CONFIG_FILE") {
+        return Some(directory.join(named));
+    }
+    let home = settings.home.as_ref()?;
+    [".terraformrc", ".tofurc"].iter().map(|name| home.join(name)).find(|file| file.is_file())
+}
+
+/// The folder with further files, with what `login` keeps, and with plugins.
+pub(super) fn configuration_folder(settings: &Settings) -> Option<PathBuf> {
+    settings.home.as_ref().map(|home| home.join(".terraform.d"))
+}

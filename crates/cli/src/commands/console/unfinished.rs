@@ -1,0 +1,43 @@
+//! Expressions over several lines.
+
+use groma_hcl::{TokenKind, tokenize};
+
+/// Whether an expression is not finished: a bracket, a template, a heredoc or a comment is open.
+pub(super) fn goes_on(text: &str) -> bool {
+    let mut depth = 0_i64;
+    let mut is_heredoc = false;
+    let mut last_comment = "";
+    for (kind, range) in tokenize(text).iter() {
+        match kind {
+            TokenKind::OpenBrace
+            | TokenKind::OpenBracket
+            | TokenKind::OpenParenthesis
+            | TokenKind::OpenInterpolation
+            | TokenKind::OpenDirective => depth += 1,
+            TokenKind::CloseBrace
+            | TokenKind::CloseBracket
+            | TokenKind::CloseParenthesis
+            | TokenKind::CloseSequence => depth -= 1,
+            TokenKind::OpenHeredoc => is_heredoc = true,
+            TokenKind::CloseHeredoc => is_heredoc = false,
+            TokenKind::Comment => last_comment = text.get(range).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    depth > 0 || is_heredoc || (last_comment.starts_with("/*") && !last_comment.ends_with("*/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_goes_on() {
+        for open in ["{", "[1,", "upper(", "\"${", "{ a = [", "<<EOT\nx", "(1 +\n"] {
+            assert!(goes_on(open), "{open}");
+        }
+        for whole in ["1", "{}", "[1,\n2]", "upper(\n\"a\")", "\"${1}\"", "\"{\"", "<<EOT\nx\nEOT\n", "}", "# {", ")"] {
+            assert!(!goes_on(whole), "{whole}");
+        }
+    }
+}
