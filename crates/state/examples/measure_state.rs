@@ -12,9 +12,8 @@ use groma_state::{
 fn main() {
     let instances: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000);
     let provider = ProviderConfig::default_in_root(ProviderAddress::builtin_terraform());
-    let dependencies = Dependencies::new(
-        ["a.b", "module.network.aws_vpc.main"].map(|text| Arc::new(text.parse().expect("an address"))),
-    );
+    let dependencies =
+        Dependencies::new(["a.b", "module.network.aws_vpc.main"].map(|text| text.parse().expect("an address")));
     let object = |number: usize| {
         let mut object = ObjectRecord::new(
             0,

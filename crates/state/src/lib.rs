@@ -3,6 +3,7 @@
 //! [`State`] is what is known of the infrastructure: a record for each instance, attributes kept as JSON text, because
 //! only whoever has a schema can decode them. [`file`] reads and writes Terraform's format version 4.
 
+mod dependencies;
 mod error;
 pub mod file;
 mod journal;
@@ -15,13 +16,13 @@ mod storage;
 pub mod store;
 mod window;
 
+pub use dependencies::{AddressTable, ByAddress, Dependencies, text_order};
 pub use error::{StateError, StateErrorKind};
 pub use journal::{Begin, Journal, Operation, Outcome};
 pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };
 pub use object::{
-    AttributesJson, Dependencies, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
-    text_order,
+    AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
 };
 pub use store::{ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, write_errored};

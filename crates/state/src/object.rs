@@ -1,13 +1,13 @@
 //! The record of one object that a provider manages.
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, Name};
+use groma_address::Name;
 use groma_value::Path;
 use sha2::{Digest, Sha256};
 
+use crate::dependencies::Dependencies;
 use crate::json;
 use crate::random::random_bits;
 
@@ -62,76 +62,6 @@ impl fmt::Debug for AttributesJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AttributesJson({} bytes)", self.0.len())
     }
-}
-
-/// The resources that an object's configuration depended on, directly or not, when it was last written.
-///
-/// Cheap to clone: instances with the same dependencies share one list.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Dependencies(Arc<[Arc<ConfigResource>]>);
-
-impl Dependencies {
-    /// The list in Terraform's order, each resource once.
-    pub fn new(resources: impl IntoIterator<Item = Arc<ConfigResource>>) -> Self {
-        let mut resources: Vec<_> = resources.into_iter().collect();
-        resources.sort_by(|one, other| text_order(one, other));
-        resources.dedup();
-        Self::in_order(resources)
-    }
-
-    /// The list as it is: for callers that have it in Terraform's order already (see [`text_order`]).
-    pub fn in_order(resources: Vec<Arc<ConfigResource>>) -> Self {
-        if resources.is_empty() { Self::default() } else { Self(resources.into()) }
-    }
-
-    /// The resources.
-    pub fn iter(&self) -> std::slice::Iter<'_, Arc<ConfigResource>> {
-        self.0.iter()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether both are the same list in memory.
-    pub fn is_same_list(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl<'a> IntoIterator for &'a Dependencies {
-    type Item = &'a Arc<ConfigResource>;
-    type IntoIter = std::slice::Iter<'a, Arc<ConfigResource>>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Debug for Dependencies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter().map(ToString::to_string)).finish()
-    }
-}
-
-/// Compares two addresses by their text, byte by byte, without writing it: the order of dependencies in a state file.
-pub fn text_order(one: &ConfigResource, other: &ConfigResource) -> Ordering {
-    if std::ptr::eq(one, other) {
-        return Ordering::Equal;
-    }
-    text_parts(one).flat_map(str::bytes).cmp(text_parts(other).flat_map(str::bytes))
-}
-
-/// The address's text in pieces.
-pub(crate) fn text_parts(address: &ConfigResource) -> impl Iterator<Item = &str> {
-    let resource = &address.resource;
-    let modules = address.module.steps().iter().flat_map(|name| ["module.", &**name, "."]);
-    modules.chain([resource.mode.prefix(), &*resource.type_name, ".", &*resource.name])
 }
 
 /// The name of an object that is no longer current and waits for its deletion: eight characters.
@@ -267,16 +197,6 @@ pub struct Fingerprint(pub(crate) [u8; 16]);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dependencies_are_in_the_order_of_their_text() {
-        let addresses = ["module.a.b.c", "data.z.z", "a-b.c", "a.b", "a_b.c", "module.a-b.b.c", "zz.y", "a.b"];
-        let list = Dependencies::new(addresses.iter().map(|text| Arc::new(text.parse().unwrap())));
-        let mut expected: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-        expected.sort();
-        expected.dedup();
-        assert_eq!(list.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
-    }
 
     #[test]
     fn attributes_lose_their_white_space_but_not_that_of_their_strings() {

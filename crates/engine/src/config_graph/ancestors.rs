@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::ConfigResource;
-use groma_state::{Dependencies, text_order};
+use groma_state::{AddressTable, Dependencies, text_order};
 
 use super::cycle::Flat;
 use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
@@ -55,7 +55,7 @@ impl Ancestors {
         let sets = by_node.into_iter().enumerate().map(|(number, set)| {
             // Only the sets of resources are asked for.
             match ranks.of(narrow(number)) {
-                Some(_) => Dependencies::in_order(set.iter().map(|rank| ranks.address(*rank)).collect()),
+                Some(_) => ranks.addresses.list(set),
                 None => Dependencies::default(),
             }
         });
@@ -74,7 +74,7 @@ impl Ancestors {
 /// Resources by their place in the order of addresses, so that sets of numbers are sorted as their addresses are.
 struct Ranks {
     by_node: Vec<u32>,
-    addresses: Vec<Arc<ConfigResource>>,
+    addresses: AddressTable,
 }
 
 impl Ranks {
@@ -91,18 +91,15 @@ impl Ranks {
         }
         resources.sort_by(|(one, _), (other, _)| text_order(one, other));
         let mut by_node = vec![u32::MAX; flat.len()];
-        for (rank, (_, number)) in resources.iter().enumerate() {
-            by_node[*number as usize] = narrow(rank);
+        let mut addresses = AddressTable::default();
+        for (address, number) in resources {
+            by_node[number as usize] = addresses.add(address);
         }
-        Self { by_node, addresses: resources.into_iter().map(|(address, _)| Arc::new(address)).collect() }
+        Self { by_node, addresses }
     }
 
     fn of(&self, number: u32) -> Option<u32> {
         self.by_node.get(number as usize).copied().filter(|rank| *rank != u32::MAX)
-    }
-
-    fn address(&self, rank: u32) -> Arc<ConfigResource> {
-        Arc::clone(&self.addresses[rank as usize])
     }
 }
 

@@ -47,7 +47,7 @@ pub fn resource_dependencies(configuration: &Configuration) -> Result<Vec<Resour
 
 /// Those of `all` that no other of them depends on.
 fn direct(all: &Dependencies, of: &impl Fn(&ConfigResource) -> Dependencies) -> Vec<ConfigResource> {
-    let mut sets: Vec<(&ConfigResource, Dependencies)> = all.iter().map(|one| (&**one, of(one))).collect();
+    let mut sets: Vec<(&ConfigResource, Dependencies)> = all.iter().map(|one| (one, of(one))).collect();
     // Whoever depends on the most comes first, so that what follows from it is known when its turn comes.
     sets.sort_by_key(|(_, set)| std::cmp::Reverse(set.len()));
     let mut follows: HashSet<ConfigResource> = HashSet::new();
@@ -55,7 +55,7 @@ fn direct(all: &Dependencies, of: &impl Fn(&ConfigResource) -> Dependencies) -> 
     for (resource, set) in &sets {
         if !follows.contains(*resource) {
             direct.push((*resource).clone());
-            follows.extend(set.iter().map(|one| (**one).clone()));
+            follows.extend(set.iter().cloned());
         }
     }
     direct.sort_by(reading_order);

@@ -326,7 +326,7 @@ impl<'a> Builder<'a> {
         for (change, step) in deletes {
             let own = self.inputs.changes[*change as usize].address.config_resource();
             for dependency in (self.inputs.dependencies)(*change as usize).iter() {
-                let Some((resource, targets)) = by_resource.get_key_value(&**dependency) else { continue };
+                let Some((resource, targets)) = by_resource.get_key_value(dependency) else { continue };
                 if *resource == own {
                     continue;
                 }
@@ -402,7 +402,7 @@ impl<'a> Builder<'a> {
         for (change, step) in deletes {
             let plain =
                 changes[*change as usize].action == Action::Delete && changes[*change as usize].deposed.is_none();
-            let free = || (self.inputs.dependencies)(*change as usize).iter().all(|found| !replaced.contains(&**found));
+            let free = || (self.inputs.dependencies)(*change as usize).iter().all(|found| !replaced.contains(found));
             let own = changes[*change as usize].address.config_resource();
             if plain
                 && free()
@@ -422,7 +422,7 @@ impl<'a> Builder<'a> {
             }
             let Some(make) = self.makes.get(&at).copied() else { continue };
             for dependency in (self.inputs.dependencies)(at as usize).iter() {
-                for step in orphans.get(&**dependency).into_iter().flatten() {
+                for step in orphans.get(dependency).into_iter().flatten() {
                     self.edges.push((make, *step));
                 }
             }

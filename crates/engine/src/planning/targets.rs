@@ -121,7 +121,7 @@ impl Included {
 
     /// Whether an object whose record names these dependencies goes with what is destroyed.
     pub fn takes_along(&self, dependencies: &Dependencies) -> bool {
-        dependencies.iter().any(|found| self.resources.contains(&**found))
+        dependencies.iter().any(|found| self.resources.contains(found))
     }
 
     /// Whether a target names an instance, itself or with what is around it.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groma_address::{
-    AbsResource, ConfigResource, InstanceKey, Mode, ModuleInstance, Name, ProviderConfig, Resource, ResourceInstance,
-    is_identifier, parse_abs_resource, parse_module_instance, parse_provider_config,
+    AbsResource, InstanceKey, Mode, ModuleInstance, Name, ProviderConfig, Resource, ResourceInstance, is_identifier,
+    parse_abs_resource, parse_module_instance, parse_provider_config,
 };
 use groma_value::{Path, Type};
 use serde_json::value::RawValue;
@@ -17,10 +17,11 @@ use super::layout::{
     CheckLayout, FileParts, InstanceLayout, OutputLayout, OutputsLayout, Refused, ResourceLayout, read_file,
 };
 use super::{FORMAT_VERSION, paths};
+use crate::dependencies::{AddressTable, Dependencies};
 use crate::error::{StateError, StateErrorKind};
 use crate::json;
 use crate::model::{CheckResult, CheckStatus, CheckedObject, OutputValue, State};
-use crate::object::{AttributesJson, Dependencies, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
+use crate::object::{AttributesJson, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 
 const UNSUPPORTED: &str = "Unsupported state file format";
 const INVALID: &str = "Invalid state file format";
@@ -220,7 +221,8 @@ struct Reader<'a> {
     modules: Known<Cow<'a, str>, ModuleInstance>,
     names: Known<Cow<'a, str>, Name>,
     providers: Known<Cow<'a, str>, ProviderConfig>,
-    dependency: Known<Cow<'a, str>, Arc<ConfigResource>>,
+    addresses: AddressTable,
+    dependency: Known<Cow<'a, str>, u32>,
     /// By the list's text in the file: the same list at the same depth is written the same.
     dependencies: Known<&'a str, Dependencies>,
     empty_attributes: Option<AttributesJson>,
@@ -415,7 +417,7 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.dependencies.get(text) {
             return Ok(known.clone());
         }
-        let list: Vec<_> = match plain_strings(text) {
+        let list: Arc<[u32]> = match plain_strings(text) {
             Some(addresses) => {
                 addresses.map(|address| self.dependency(Cow::Borrowed(address))).collect::<Result<_, _>>()?
             }
@@ -425,21 +427,21 @@ impl<'a> Reader<'a> {
                 addresses.into_iter().map(|address| self.dependency(address)).collect::<Result<_, _>>()?
             }
         };
-        let list = Dependencies::in_order(list);
+        let list = self.addresses.list(list);
         self.dependencies.insert(text, list.clone());
         Ok(list)
     }
 
-    fn dependency(&mut self, text: Cow<'a, str>) -> Result<Arc<ConfigResource>, String> {
+    fn dependency(&mut self, text: Cow<'a, str>) -> Result<u32, String> {
         if let Some(known) = self.dependency.get(&text) {
-            return Ok(known.clone());
+            return Ok(*known);
         }
         // Early versions of the format wrote module instances here.
         let resource = parse_abs_resource(&text)
             .map_err(|error| format!("its dependencies hold {text:?}, which is no resource address: {error}"))?;
-        let resource = Arc::new(resource.config_resource());
-        self.dependency.insert(text, resource.clone());
-        Ok(resource)
+        let number = self.addresses.add(resource.config_resource());
+        self.dependency.insert(text, number);
+        Ok(number)
     }
 }
 

@@ -92,7 +92,10 @@ fn instances_with_the_same_dependencies_share_one_list() {
     assert_eq!(one.len(), 2);
     assert!(one.is_same_list(&other));
     let many = list("terraform_data.many[0]");
-    assert!(Arc::ptr_eq(one.iter().last().unwrap(), many.iter().next().unwrap()), "resources are shared between lists");
+    assert!(
+        std::ptr::eq(one.iter().last().unwrap(), many.iter().next().unwrap()),
+        "resources are shared between lists"
+    );
 }
 
 #[test]

@@ -1,20 +1,19 @@
 //! From a [`State`] to the file's bytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use foldhash::fast::RandomState;
 use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode, ModuleInstance, Name};
 use groma_value::Path;
 
 use super::{FORMAT_VERSION, paths};
+use crate::dependencies::{ByAddress, Dependencies, text_parts};
 use crate::json::{new_line, write_indented, write_string};
 use crate::model::{CheckResult, CheckStatus, OutputValue, ResourceEntry, State};
-use crate::object::{Dependencies, ObjectRecord, ObjectStatus, text_parts};
+use crate::object::{ObjectRecord, ObjectStatus};
 
 /// The file's bytes for a state, as Terraform 1.15 writes them.
 pub fn write(state: &State) -> Vec<u8> {
@@ -253,46 +252,31 @@ fn write_resources(state: &State, out: &mut Vec<u8>, spill: &mut Spill<'_>) {
     list.finish();
 }
 
-/// What a file says about each dependency, made once for all the lists that it is in: the same resources are in many
-/// lists, and a list may belong to many objects.
-#[derive(Default)]
-struct DependencyLines {
-    text: Vec<u8>,
-    /// By where the resource is in memory, where it stays while a state is written.
-    known: HashMap<usize, Range<usize>, RandomState>,
-}
+/// What a file says about each dependency, made once for all the lists that it is in.
+type DependencyLines = ByAddress<Box<[u8]>>;
 
 /// How deep the list of an object's dependencies is in the file.
 const DEPENDENCIES_DEPTH: usize = 5;
 
-impl DependencyLines {
-    /// Appends the list.
-    fn write(&mut self, dependencies: &Dependencies, out: &mut Vec<u8>) {
-        let mut before = b'[';
-        for dependency in dependencies {
-            out.push(before);
-            before = b',';
-            let place = Arc::as_ptr(dependency).addr();
-            let range = match self.known.get(&place) {
-                Some(range) => range.clone(),
-                None => self.make(place, dependency),
-            };
-            out.extend_from_slice(&self.text[range]);
-        }
-        new_line(DEPENDENCIES_DEPTH, out);
-        out.push(b']');
-    }
+fn write_dependencies(dependencies: &Dependencies, lines: &mut DependencyLines, out: &mut Vec<u8>) {
+    let mut before = b'[';
+    lines.each(dependencies, dependency_line, |line| {
+        out.push(before);
+        before = b',';
+        out.extend_from_slice(line);
+    });
+    new_line(DEPENDENCIES_DEPTH, out);
+    out.push(b']');
+}
 
-    fn make(&mut self, place: usize, dependency: &ConfigResource) -> Range<usize> {
-        let start = self.text.len();
-        new_line(DEPENDENCIES_DEPTH + 1, &mut self.text);
-        self.text.push(b'"');
-        // Names and dots need no escapes.
-        text_parts(dependency).for_each(|part| self.text.extend_from_slice(part.as_bytes()));
-        self.text.push(b'"');
-        self.known.insert(place, start..self.text.len());
-        start..self.text.len()
-    }
+fn dependency_line(dependency: &ConfigResource) -> Box<[u8]> {
+    let mut line = Vec::new();
+    new_line(DEPENDENCIES_DEPTH + 1, &mut line);
+    line.push(b'"');
+    // Names and dots need no escapes.
+    text_parts(dependency).for_each(|part| line.extend_from_slice(part.as_bytes()));
+    line.push(b'"');
+    line.into()
 }
 
 fn write_resource(
@@ -371,7 +355,7 @@ fn write_object(
         members.string("private", &STANDARD.encode(&object.private));
     }
     if !object.dependencies.is_empty() {
-        lines.write(&object.dependencies, members.member("dependencies"));
+        write_dependencies(&object.dependencies, lines, members.member("dependencies"));
     }
     if let Some(depends_on) = foreign.and_then(|keys| keys.depends_on.as_deref()) {
         members.raw("depends_on", depends_on);

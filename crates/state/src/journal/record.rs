@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, Name, ProviderConfig, ResourceInstance};
+use groma_address::{Name, ProviderConfig, ResourceInstance};
 
 use super::codec::{Decoder, Encoder};
+use crate::dependencies::{AddressTable, Dependencies};
 use crate::file::{parse_paths, write_paths_json};
-use crate::object::{
-    AttributesJson, Dependencies, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
-};
+use crate::object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 
 /// What a provider is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,29 +144,28 @@ const SNAPSHOT: u8 = 8;
 #[derive(Default)]
 pub(super) struct Numbered {
     texts: Vec<Text>,
+    addresses: AddressTable,
     lists: Vec<Dependencies>,
 }
 
 /// A text is either a resource or a provider configuration; which one shows when it is used.
 struct Text {
     text: Name,
-    resource: Option<Arc<ConfigResource>>,
+    /// Its number among the addresses, if it is one.
+    resource: Option<u32>,
     provider: Option<ProviderConfig>,
 }
 
 impl Numbered {
     pub fn add_text(&mut self, text: &str) {
-        self.texts.push(Text {
-            text: text.into(),
-            resource: text.parse().ok().map(Arc::new),
-            provider: text.parse().ok(),
-        });
+        let resource = text.parse().ok().map(|address| self.addresses.add(address));
+        self.texts.push(Text { text: text.into(), resource, provider: text.parse().ok() });
     }
 
     pub fn add_list(&mut self, numbers: &[u64]) -> Option<()> {
-        let resource = |number: &u64| self.texts.get(usize::try_from(*number).ok()?)?.resource.clone();
-        let list = numbers.iter().map(resource).collect::<Option<Vec<_>>>()?;
-        self.lists.push(Dependencies::in_order(list));
+        let resource = |number: &u64| self.texts.get(usize::try_from(*number).ok()?)?.resource;
+        let list = numbers.iter().map(resource).collect::<Option<Arc<[u32]>>>()?;
+        self.lists.push(self.addresses.list(list));
         Some(())
     }
 

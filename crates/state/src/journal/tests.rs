@@ -7,9 +7,10 @@ use proptest::prelude::*;
 
 use super::record::Prior;
 use super::*;
+use crate::dependencies::Dependencies;
 use crate::error::StateErrorKind;
 use crate::model::State;
-use crate::object::{AttributesJson, Dependencies, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
+use crate::object::{AttributesJson, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 use crate::storage::Storage;
 use crate::storage::faulty::Faulty;
 
@@ -45,7 +46,7 @@ fn object(id: &str) -> ObjectRecord {
 }
 
 fn dependencies(texts: &[&str]) -> Dependencies {
-    Dependencies::new(texts.iter().map(|text| Arc::new(text.parse().unwrap())))
+    Dependencies::new(texts.iter().map(|text| text.parse().unwrap()))
 }
 
 fn begin(text: &str) -> Begin {

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
-use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
+use groma_address::{ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Numbers, Outcome, Place, RunHeader};
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
+use crate::dependencies::{ByAddress, Dependencies};
 use crate::error::StateError;
 use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
-use crate::object::{Dependencies, DeposedKey, ObjectRecord};
+use crate::object::{DeposedKey, ObjectRecord};
 use crate::storage::Storage;
 use crate::window::{WINDOW, Window};
 
@@ -50,10 +51,7 @@ struct Known {
     providers: HashMap<ProviderConfig, u64, RandomState>,
     /// Mostly the next record has it again.
     last_provider: Option<(ProviderConfig, u64)>,
-    resources: HashMap<Arc<ConfigResource>, u64, RandomState>,
-    /// The same by where they are in memory, which stays because the lists that they are in are kept below: most lists
-    /// are made of the same resources, and there are many more mentions than resources.
-    places: HashMap<usize, u64, RandomState>,
+    resources: ByAddress<u64>,
     /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
     /// memory gets two numbers, which only costs room.
     dependencies: HashMap<usize, (u64, Dependencies), RandomState>,
@@ -66,57 +64,42 @@ impl Known {
         }
         let number = match self.providers.get(provider) {
             Some(number) => *number,
-            None => self.text(&provider.to_string(), out),
+            None => write_text(&provider.to_string(), &mut self.texts, out),
         };
         self.providers.insert(provider.clone(), number);
         self.last_provider = Some((provider.clone(), number));
         number
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> u64 {
-        frame::append(out, |out| record::encode_text(text, out));
-        self.texts += 1;
-        self.texts - 1
-    }
-
     fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
-        let Some(first) = list.iter().next() else { return 0 };
-        let place = std::ptr::from_ref(first).addr();
+        let Some(place) = list.place() else { return 0 };
         if let Some((number, _)) = self.dependencies.get(&place) {
             return *number;
         }
         let mut numbers = Vec::with_capacity(list.len());
-        for resource in list {
-            let place = Arc::as_ptr(resource).addr();
-            let number = match self.places.get(&place) {
-                Some(number) => *number,
-                None => {
-                    let number = self.resource(resource, out);
-                    self.places.insert(place, number);
-                    number
-                }
-            };
-            numbers.push(number);
-        }
+        let texts = &mut self.texts;
+        self.resources.each(
+            list,
+            |resource| write_text(&resource.to_string(), texts, out),
+            |number| numbers.push(*number),
+        );
         frame::append(out, |out| record::encode_list(numbers.into_iter(), out));
         self.lists += 1;
         self.dependencies.insert(place, (self.lists, list.clone()));
         self.lists
     }
 
-    fn resource(&mut self, resource: &Arc<ConfigResource>, out: &mut Vec<u8>) -> u64 {
-        if let Some(number) = self.resources.get(resource) {
-            return *number;
-        }
-        let number = self.text(&resource.to_string(), out);
-        self.resources.insert(resource.clone(), number);
-        number
-    }
-
     /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
     fn forget(&mut self, texts: u64, lists: u64) {
         *self = Self { texts, lists, ..Self::default() };
     }
+}
+
+/// Notes a text; returns its number, `texts` being how many there were.
+fn write_text(text: &str, texts: &mut u64, out: &mut Vec<u8>) -> u64 {
+    frame::append(out, |out| record::encode_text(text, out));
+    *texts += 1;
+    *texts - 1
 }
 
 impl Journal {

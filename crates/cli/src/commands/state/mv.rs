@@ -74,7 +74,7 @@ fn put(state: &mut State, to: &ResourceInstance, provider: &groma_address::Provi
 
 /// Takes the dependencies from whatever depends on a moved resource, as Terraform does: the next apply finds them anew.
 fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
-    let depends = |object: &ObjectRecord| object.dependencies.iter().any(|on| moved.contains(&**on));
+    let depends = |object: &ObjectRecord| object.dependencies.iter().any(|on| moved.contains(on));
     let mut freed = Vec::new();
     for view in state.iter() {
         let current = view.record.current.iter().map(|object| (None, object));
