@@ -32,9 +32,6 @@ impl Assembly<'_> {
         for action in file.actions {
             self.module.actions.insert((action.type_name.clone(), action.name.clone()), action);
         }
-        for list in file.lists {
-            self.module.lists.insert((list.type_name.clone(), list.name.clone()), list);
-        }
     }
 
     fn override_settings(&mut self, file: &FileContent) {

@@ -67,16 +67,6 @@ impl Assembly<'_> {
                 );
             }
         }
-        for list in file.lists {
-            let (ty, name) = (list.type_name.clone(), list.name.clone());
-            if let Some(clash) = declare(&mut self.module.lists, (ty.clone(), name.clone()), list, |list| list.span) {
-                self.report(
-                    clash,
-                    &format!("Duplicate list {ty:?} configuration"),
-                    &format!("a list list.{ty}.{name}"),
-                );
-            }
-        }
         self.module.moved.extend(file.moved);
         self.module.removed.extend(file.removed);
         self.module.imports.extend(file.imports);

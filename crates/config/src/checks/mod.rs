@@ -1,6 +1,7 @@
 //! What can be found wrong in a configuration before anything is planned: references to what is not there, module calls
-//! that do not fit, provider configurations that nobody gives.
+//! that do not fit, provider configurations that nobody gives, backends that there are not.
 
+mod backend;
 mod calls;
 mod describe;
 mod object;
@@ -30,6 +31,7 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
         calls::check(module, diagnostics);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
+    backend::check(root, diagnostics);
     outputs::check(root, diagnostics);
     providers::check(root, diagnostics);
     providers::check_resources(root, diagnostics);

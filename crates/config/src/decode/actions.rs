@@ -1,4 +1,4 @@
-//! `action` and `list` blocks: read and kept.
+//! `action` blocks.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use groma_hcl::{Block, BodySchema};
 use super::context::Decoding;
 use super::meta::expression_of;
 use super::{meta, name, provider};
-use crate::model::{ActionBlock, ListBlock};
+use crate::model::ActionBlock;
 
 static ACTION: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -17,8 +17,6 @@ static ACTION: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("depends_on")
         .block("config", &[])
 });
-
-static LIST: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("provider"));
 
 /// Decodes an `action` block.
 pub(super) fn action(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionBlock> {
@@ -44,21 +42,6 @@ pub(super) fn action(block: &Block, decoding: &mut Decoding<'_>) -> Option<Actio
         for_each: expression_of(for_each),
         provider: content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding)),
         config: config.map(|nested| nested.body.clone()),
-        span: block.header,
-    })
-}
-
-/// Decodes a `list` block.
-pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<ListBlock> {
-    let [type_label, name_label] = block.labels.as_slice() else { return None };
-    name::check(type_label, "list block type name", decoding);
-    name::check(name_label, "list block name", decoding);
-    let (content, body) = decoding.partial_content(&block.body, &LIST);
-    Some(ListBlock {
-        type_name: type_label.value.clone(),
-        name: name_label.value.clone(),
-        provider: content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding)),
-        body,
         span: block.header,
     })
 }

@@ -4,7 +4,7 @@ use super::output::OutputDraft;
 use super::required_providers::RequiredProviders;
 use super::variable::VariableDraft;
 use crate::model::block::Check;
-use crate::model::module::{ActionBlock, ListBlock};
+use crate::model::module::ActionBlock;
 use crate::model::module_call::ModuleCall;
 use crate::model::named_value::Local;
 use crate::model::provider::{ProviderBlock, ProviderMeta};
@@ -32,5 +32,4 @@ pub(crate) struct FileContent {
     pub(crate) removed: Vec<Removed>,
     pub(crate) imports: Vec<Import>,
     pub(crate) actions: Vec<ActionBlock>,
-    pub(crate) lists: Vec<ListBlock>,
 }

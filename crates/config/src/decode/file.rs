@@ -23,7 +23,6 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("data", &["type", "name"])
         .block("ephemeral", &["type", "name"])
         .block("action", &["type", "name"])
-        .block("list", &["type", "name"])
         .block("moved", &[])
         .block("removed", &[])
         .block("import", &[])
@@ -60,7 +59,6 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
         "data" => keep(resource::data, block, &mut file.resources, decoding),
         "ephemeral" => keep(resource::ephemeral, block, &mut file.resources, decoding),
         "action" => keep(actions::action, block, &mut file.actions, decoding),
-        "list" => keep(actions::list, block, &mut file.lists, decoding),
         "moved" => keep(refactoring::moved, block, &mut file.moved, decoding),
         "removed" => keep(refactoring::removed, block, &mut file.removed, decoding),
         "import" => keep(refactoring::import, block, &mut file.imports, decoding),

@@ -13,7 +13,7 @@ pub(crate) mod resource;
 pub(crate) mod settings;
 
 pub use block::{Check, Condition, ScopedData};
-pub use module::{ActionBlock, Declared, ListBlock, Module};
+pub use module::{ActionBlock, Declared, Module};
 pub use module_call::{ModuleCall, PassedProvider};
 pub use named_value::{Local, Output, Variable};
 pub use provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};

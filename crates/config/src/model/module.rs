@@ -52,8 +52,6 @@ pub struct Module {
     pub checks: IndexMap<Name, Check>,
     /// `action` blocks by type and name.
     pub actions: IndexMap<(Name, Name), ActionBlock>,
-    /// `list` blocks by type and name.
-    pub lists: IndexMap<(Name, Name), ListBlock>,
     /// Where state is kept.
     pub backend: Option<Backend>,
     /// The `cloud` block.
@@ -89,7 +87,7 @@ pub(crate) fn default_provider(local_name: &str, registry: &Name) -> ProviderAdd
     if address.is_builtin() { address } else { ProviderAddress { hostname: registry.clone(), ..address } }
 }
 
-/// An `action` block, kept for later use.
+/// An `action` block.
 #[derive(Clone, Debug)]
 pub struct ActionBlock {
     /// Its type.
@@ -116,19 +114,4 @@ impl ActionBlock {
             None => LocalProvider::default_of(super::resource::implied_provider(&self.type_name)),
         }
     }
-}
-
-/// A `list` block, kept for later use.
-#[derive(Clone, Debug)]
-pub struct ListBlock {
-    /// Its type.
-    pub type_name: Name,
-    /// Its name.
-    pub name: Name,
-    /// The provider configuration written.
-    pub provider: Option<LocalProviderRef>,
-    /// Everything else.
-    pub body: Body,
-    /// The block's header.
-    pub span: Span,
 }

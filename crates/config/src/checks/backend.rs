@@ -1,0 +1,34 @@
+//! The backend of the root module; those of called modules do nothing.
+
+use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+
+use crate::model::Module;
+
+/// The backends of the language. Which of them can be used is the business of whoever opens the state.
+const KINDS: [&str; 14] = [
+    "azurerm",
+    "cloud",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oci",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
+/// Checks that the backend of the root module is one that there is.
+pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
+    let Some(backend) = root.backend.as_ref().filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
+    let hint = suggest(&backend.kind, KINDS).map(|kind| format!(" Did you mean {kind:?}?")).unwrap_or_default();
+    let detail = format!(
+        "There is no backend {:?}.{hint} The state is kept in a local file without a backend block.",
+        backend.kind
+    );
+    diagnostics.push(Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span));
+}
