@@ -310,6 +310,17 @@ fn text_that_is_not_utf_8() {
 }
 
 #[test]
+fn a_file_in_utf_16_is_one_mistake() {
+    let folder = Folder::new();
+    let text = "resource \"terraform_data\" \"a\" {}\n".encode_utf16();
+    let bytes: Vec<u8> = [0xfeff].into_iter().chain(text).flat_map(u16::to_le_bytes).collect();
+    std::fs::write(folder.path("main.tf"), bytes).unwrap();
+    let said = folder.fails(&["plan"]);
+    assert_eq!(said.matches("Error: ").count(), 1, "{said}");
+    assert!(said.contains("save it with this encoding"), "{said}");
+}
+
+#[test]
 fn a_directory_without_configuration() {
     let folder = Folder::new();
     refuses(&folder, &["plan"], "No configuration files", "Change to the directory that has the configuration");

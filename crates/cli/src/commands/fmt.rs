@@ -236,7 +236,12 @@ fn file(path: &Path, sources: &Sources, store: Store) -> Done {
     let old = match fs::read_to_string(path) {
         Ok(old) => old,
         Err(error) => {
-            return Done::Wrong(fail("Failed to read file", format!("{} cannot be read: {error}.", path.display())));
+            let advice = match error.kind() {
+                io::ErrorKind::InvalidData => " Save it in UTF-8.",
+                _ => "",
+            };
+            let detail = format!("{} cannot be read: {error}.{advice}", path.display());
+            return Done::Wrong(fail("Failed to read file", detail));
         }
     };
     let done = format(sources, path, old);

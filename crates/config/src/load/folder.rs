@@ -141,6 +141,15 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
+        if is_utf16(&bytes) {
+            diagnostics.push(Diagnostic::error(
+                "Invalid character encoding",
+                format!(
+                    "The file {name:?} is in UTF-16, as PowerShell's > writes it. Configuration files are UTF-8: save it with this encoding."
+                ),
+            ));
+            return None;
+        }
         let (text, wrong_byte) = decode_text(bytes);
         let Some(file) = self.sources.add(name, text) else {
             diagnostics.push(Diagnostic::error(
@@ -161,6 +170,11 @@ impl<'a> Reader<'a> {
         self.read.push(LoadedFile { path: path.to_owned(), text: Arc::clone(file.text()) });
         Some(file)
     }
+}
+
+/// Whether the file says so with its first two bytes; they cannot begin a text in UTF-8.
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 /// The text, and where its first wrong byte has been replaced.
