@@ -45,7 +45,10 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     }
     let report = audit(&start, &options, &mut |_| ()).map_err(|problems| plain(&problems))?;
     if report.types.is_empty() {
-        return Err(fail("Nothing to check", "The provider has no resource types, or none that -type names. Leave -type out to check all that it has."));
+        return Err(fail(
+            "Nothing to check",
+            "The provider has no resource types, or none that -type names. Leave -type out to check all that it has.",
+        ));
     }
     let text = if arguments.json.is_some_and(Flag::is_on) {
         json(&arguments.provider, &report)?
