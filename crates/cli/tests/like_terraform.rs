@@ -380,11 +380,8 @@ output "new" {
     life.end();
 }
 
-#[test]
-fn targets_and_replacements_on_request() {
-    let mut life = Scenario::new(
-        "target_and_replace",
-        r#"
+/// Each refers to the one before.
+const THREE_IN_A_ROW: &str = r#"
 resource "terraform_data" "a" {
   input = 1
 }
@@ -397,8 +394,11 @@ resource "terraform_data" "c" {
   count = 2
   input = terraform_data.b.id
 }
-"#,
-    );
+"#;
+
+#[test]
+fn targets_and_replacements_on_request() {
+    let mut life = Scenario::new("target_and_replace", THREE_IN_A_ROW);
     life.run(&["plan", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(APPLY);
@@ -413,23 +413,7 @@ resource "terraform_data" "c" {
 
 #[test]
 fn what_depends_on_a_target_is_destroyed_with_it() {
-    let mut life = Scenario::new(
-        "target_and_destroy",
-        r#"
-resource "terraform_data" "a" {
-  input = 1
-}
-
-resource "terraform_data" "b" {
-  input = terraform_data.a.id
-}
-
-resource "terraform_data" "c" {
-  count = 2
-  input = terraform_data.b.id
-}
-"#,
-    );
+    let mut life = Scenario::new("target_and_destroy", THREE_IN_A_ROW);
     life.run(APPLY);
     life.run(&["plan", "-destroy", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
