@@ -40,7 +40,10 @@ fn commands_about_the_state_find_it_with_the_values_of_variables() {
 #[test]
 fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
     let folder = Folder::new();
-    folder.write("main.tf", "variable \"from\" {\n  type = string\n  const = true\n}\nmodule \"m\" {\n  source = var.from\n}\n");
+    folder.write(
+        "main.tf",
+        "variable \"from\" {\n  type = string\n  const = true\n}\nmodule \"m\" {\n  source = var.from\n}\n",
+    );
     folder.write("m/main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
     for words in [&["init"][..], &["apply", "-auto-approve", "-target=module.m.terraform_data.a"], &["refresh"]] {
         folder.ok(&[words, &["-var", "from=./m"]].concat());

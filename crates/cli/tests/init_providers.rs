@@ -124,17 +124,25 @@ fn what_only_the_state_needs_is_installed_too() {
     let (code, text) = groma(folder.path(), &["init"]);
     assert_eq!(code, 0, "{text}");
     assert!(
-        text.contains("Initializing provider plugins found in the state... - Finding latest version of example.com/acme/tool..."),
+        text.contains(
+            "Initializing provider plugins found in the state... - Finding latest version of example.com/acme/tool..."
+        ),
         "{text}"
     );
     let lock = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
     assert!(lock.contains("provider \"example.com/acme/tool\""), "{lock}");
     let (_, text) = groma(folder.path(), &["init"]);
-    assert!(text.contains("- Reusing previous version of example.com/acme/tool - Using previously-installed"), "{text}");
+    assert!(
+        text.contains("- Reusing previous version of example.com/acme/tool - Using previously-installed"),
+        "{text}"
+    );
     configure(folder.path(), "1.0.0");
     let (_, text) = groma(folder.path(), &["init"]);
     assert!(text.contains("from the dependency lock file"), "{text}");
-    assert!(text.contains("found in the state... - Reusing previous version of example.com/acme/tool - Using"), "{text}");
+    assert!(
+        text.contains("found in the state... - Reusing previous version of example.com/acme/tool - Using"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -195,7 +203,10 @@ fn a_directory_may_begin_as_a_copy_of_a_module() {
                 .env("HOME", folder.path())
                 .output()
                 .unwrap();
-            (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+            (
+                output.status.success(),
+                String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+            )
         };
         let (is_good, text) = run();
         assert!(is_good && text.contains("Copying configuration from"), "{text}");

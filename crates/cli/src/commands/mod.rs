@@ -149,7 +149,8 @@ enum Telling {
 impl Telling {
     /// As the command would tell everything else.
     fn of(arguments: &[OsString]) -> Self {
-        let is_json = |word: &OsString| ["-json", "--json", "-json=true", "--json=true"].iter().any(|flag| word == flag);
+        let is_json =
+            |word: &OsString| ["-json", "--json", "-json=true", "--json=true"].iter().any(|flag| word == flag);
         if !arguments.iter().any(is_json) {
             return Self::Text;
         }

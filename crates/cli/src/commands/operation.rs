@@ -208,7 +208,8 @@ fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget>
             return None;
         }
     };
-    let named = if text.starts_with("action.") { Some((0, 7)) } else { text.find(".action.").map(|at| (at + 1, at + 8)) };
+    let named =
+        if text.starts_with("action.") { Some((0, 7)) } else { text.find(".action.").map(|at| (at + 1, at + 8)) };
     let Some((begin, end)) = named else {
         let detail = "An action is named as action.TYPE.NAME, with the steps of modules before it and a key after it if need be.";
         problems.push(Diagnostic::error(format!("Invalid target {text:?}"), detail));

@@ -146,12 +146,15 @@ impl Stream {
             count => (format!("{count} to import, "), format!("{count} imported, ")),
         };
         let (operation, text) = match counted {
-            Counted::Plan => {
-                ("plan", format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy.{will_invoke}"))
-            }
+            Counted::Plan => (
+                "plan",
+                format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy.{will_invoke}"),
+            ),
             Counted::Apply => (
                 "apply",
-                format!("Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed.{has_invoked}"),
+                format!(
+                    "Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed.{has_invoked}"
+                ),
             ),
             Counted::Destroy => ("destroy", format!("Destroy complete! Resources: {destroy} destroyed.")),
         };

@@ -54,7 +54,8 @@ pub fn identity_of(identity: &Value) -> String {
         };
         format!("{name}={text}")
     };
-    let entries: Vec<String> = identity.as_object().map(|object| object.iter().map(entry).collect()).unwrap_or_default();
+    let entries: Vec<String> =
+        identity.as_object().map(|object| object.iter().map(entry).collect()).unwrap_or_default();
     entries.join(",")
 }
 
@@ -169,7 +170,11 @@ pub fn cause(invocation: &Invocation) -> String {
 /// The first thing that went wrong.
 pub fn first_problem(problems: &Diagnostics) -> String {
     problems.iter().find(|problem| problem.is_error()).map_or_else(String::new, |problem| {
-        if problem.detail.is_empty() { problem.summary.clone() } else { format!("{}: {}", problem.summary, problem.detail) }
+        if problem.detail.is_empty() {
+            problem.summary.clone()
+        } else {
+            format!("{}: {}", problem.summary, problem.detail)
+        }
     })
 }
 
