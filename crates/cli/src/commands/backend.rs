@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{LockRequest, Locking, StatePaths};
 
 use super::context::Context;
-use crate::arguments::{self, Flag};
+use crate::arguments::{self, Flag, StateFiles};
 use crate::settings::TERRAFORM_VERSION;
 
 /// Flags that lead to other files than the backend's.
@@ -20,6 +20,12 @@ pub(super) struct Elsewhere<'a> {
     pub state_out: Option<&'a Path>,
     /// `-backup`.
     pub backup: Option<&'a Path>,
+}
+
+impl<'a> From<&'a StateFiles> for Elsewhere<'a> {
+    fn from(files: &'a StateFiles) -> Self {
+        Self { state: files.state.as_deref(), state_out: files.state_out.as_deref(), backup: files.backup.as_deref() }
+    }
 }
 
 /// The files of the state that `module` and the flags ask for.

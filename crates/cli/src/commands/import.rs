@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::hooks::Subject;
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
-use super::backend::{Elsewhere, locking, state_paths, unless_off};
+use super::backend::{locking, state_paths, unless_off};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
 use super::operation::{open_state, run as new_run};
@@ -42,13 +42,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     }
     let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
     must_be_configured(&configuration, &address)?;
-    let files = &arguments.files;
-    let elsewhere = Elsewhere {
-        state: files.state.as_deref(),
-        state_out: files.state_out.as_deref(),
-        backup: files.backup.as_deref(),
-    };
-    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let paths = state_paths(context, &configuration.root, (&arguments.files).into())?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
     warnings.append(problems);
     let (mut store, state) = open_state(context, paths, &locking(&arguments.locking, "import"))?;

@@ -6,7 +6,7 @@ use groma_address::{Mode, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{ObjectRecord, ObjectStatus, State};
 
-use super::backend::{Elsewhere, locking, state_paths};
+use super::backend::{locking, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
 use super::operation::open_state;
@@ -30,13 +30,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         return Ok(1);
     }
     let (configuration, _) = load_directory(context, Empty::Fine)?;
-    let files = &arguments.files;
-    let elsewhere = Elsewhere {
-        state: files.state.as_deref(),
-        state_out: files.state_out.as_deref(),
-        backup: files.backup.as_deref(),
-    };
-    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let paths = state_paths(context, &configuration.root, (&arguments.files).into())?;
     let (mut store, mut state) = open_state(context, paths, &locking(&arguments.locking, command))?;
     let Some(record) = state.object(&address, None).cloned() else {
         return missing(context, arguments, &state, &address);
@@ -61,16 +55,10 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
 }
 
 fn address(rest: &[String], command: &str) -> Result<ResourceInstance, Diagnostics> {
-    let text = match rest {
-        [text] => text,
-        [] => {
-            let detail = format!("The {command} command takes one argument: the address of the resource instance.");
-            return Err(fail("Required argument missing", detail));
-        }
-        _ => {
-            let detail = format!("The {command} command takes one argument: the address of the resource instance.");
-            return Err(fail("Too many command line arguments", detail));
-        }
+    let [text] = rest else {
+        let summary = if rest.is_empty() { "Required argument missing" } else { "Too many command line arguments" };
+        let detail = format!("The {command} command takes one argument: the address of the resource instance.");
+        return Err(fail(summary, detail));
     };
     text.parse().map_err(|problem: groma_address::ParseError| {
         Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
-use groma_install::providers::{LOCK_FILE, Locks};
+use groma_install::providers::{LOCK_FILE, Locks, Platform};
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
@@ -26,7 +26,7 @@ pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
 
 /// Wrappers read the first two words: the name and the version of the language that is spoken.
 fn text(locks: &Locks) -> String {
-    let mut text = format!("Terraform v{TERRAFORM_VERSION} (Groma {VERSION})\non {}\n", platform());
+    let mut text = format!("Terraform v{TERRAFORM_VERSION} (Groma {VERSION})\non {}\n", Platform::current());
     for (address, lock) in &locks.providers {
         text.push_str(&format!("+ provider {address} v{}\n", lock.version));
     }
@@ -34,31 +34,17 @@ fn text(locks: &Locks) -> String {
 }
 
 fn json_text(locks: &Locks) -> String {
-    let selections = locks.providers.iter().map(|(address, lock)| (address.to_string(), lock.version.to_string().into()));
+    let selections =
+        locks.providers.iter().map(|(address, lock)| (address.to_string(), lock.version.to_string().into()));
     let selections: Map<String, Value> = selections.collect();
     let versions = json!({
         "terraform_version": TERRAFORM_VERSION,
         "groma_version": VERSION,
-        "platform": platform(),
+        "platform": Platform::current().to_string(),
         "provider_selections": selections,
         "terraform_outdated": false,
     });
     format!("{}\n", pretty(&versions))
-}
-
-/// The platform as provider packages name it.
-fn platform() -> String {
-    let system = match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    };
-    let machine = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "x86" => "386",
-        other => other,
-    };
-    format!("{system}_{machine}")
 }
 
 #[cfg(test)]
