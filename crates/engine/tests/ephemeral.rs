@@ -81,7 +81,8 @@ fn lc_29_what_was_opened_is_closed_after_an_error_too() {
 #[test]
 fn lc_29_an_open_resource_is_renewed_while_others_take_their_time() {
     let secret = secret().renew_after(Duration::from_millis(20));
-    let object = object().delay(Operation::Apply, Duration::from_millis(300));
+    // Much longer than two renewals need, even through a process on a busy machine.
+    let object = object().delay(Operation::Apply, Duration::from_millis(1500));
     let mut project = project(MAIN, provider(secret, object));
     let planned = project.plan();
     project.provider().forget_calls();

@@ -28,9 +28,7 @@ pub(super) struct Provisioned {
 impl Applier<'_> {
     /// Whether something runs once the object of a change has come into being.
     pub(super) fn is_provisioned(&self, change: u32) -> bool {
-        let Some((module, resource, _)) = self.world.locate(&self.changes[change as usize].address) else {
-            return false;
-        };
+        let Some((module, resource, _)) = self.place(change) else { return false };
         let config = &self.world.static_module(module).config;
         let block = config.resources.get_index(resource as usize);
         block.is_some_and(|(_, block)| block.provisioners.iter().any(|one| one.when == ProvisionerWhen::Create))
@@ -49,11 +47,12 @@ impl Applier<'_> {
         let applied = applied?;
         let value = applied.state.clone();
         if !self.record(change, deposed, Operation::Create, None, applied, true) {
+            self.evaluation.diagnostics.append(diagnostics);
             return Some(Outcome::Failed);
         }
         self.settle(change, value.clone());
         let address = self.changes[change as usize].address.clone();
-        let Some(provisions) = self.creation_provisions(&address, &value) else {
+        let Some(provisions) = self.creation_provisions(change, &value) else {
             self.evaluation.diagnostics.append(diagnostics);
             return Some(Outcome::Failed);
         };
@@ -65,8 +64,9 @@ impl Applier<'_> {
         None
     }
 
-    fn creation_provisions(&mut self, address: &ResourceInstance, value: &Value) -> Option<Vec<Provision>> {
-        let (module, resource, position) = self.world.locate(address)?;
+    fn creation_provisions(&mut self, change: u32, value: &Value) -> Option<Vec<Provision>> {
+        let (module, resource, position) = self.place(change)?;
+        let address = &self.changes[change as usize].address;
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, block) = config.resources.get_index(resource as usize)?;
         let repetition = repetition_of(&self.world, module, resource, position);

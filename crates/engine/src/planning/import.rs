@@ -144,14 +144,15 @@ impl Planner<'_> {
     ) -> Option<ResourceInstance> {
         let mut parts = Vec::new();
         self.address_parts(module, expression, repetition, &mut parts)?;
-        let address = assemble(&parts);
-        if address.is_none() {
-            let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
-            self.evaluation
-                .diagnostics
-                .push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
-        }
-        address
+        assemble(&parts).or_else(|| self.no_import_address(expression))
+    }
+
+    fn no_import_address<T>(&mut self, expression: &Expression) -> Option<T> {
+        let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
+        self.evaluation
+            .diagnostics
+            .push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
+        None
     }
 
     fn address_parts(
@@ -164,7 +165,7 @@ impl Planner<'_> {
         match &expression.kind {
             ExpressionKind::Traversal(traversal) => {
                 parts.push(Part::Name(traversal.root.name.clone()));
-                push_steps(&traversal.steps, parts)
+                push_steps(&traversal.steps, parts).or_else(|| self.no_import_address(expression))
             }
             ExpressionKind::Index(index) => {
                 self.address_parts(module, &index.source, repetition, parts)?;
@@ -174,10 +175,10 @@ impl Planner<'_> {
             }
             ExpressionKind::Relative(relative) => {
                 self.address_parts(module, &relative.source, repetition, parts)?;
-                push_steps(&relative.steps, parts)
+                push_steps(&relative.steps, parts).or_else(|| self.no_import_address(expression))
             }
             ExpressionKind::Parentheses(inner) => self.address_parts(module, inner, repetition, parts),
-            _ => None,
+            _ => self.no_import_address(expression),
         }
     }
 
@@ -299,6 +300,9 @@ fn read_id(value: &Value) -> Result<String, String> {
 
 /// The identity in the shape of its schema; attributes that are left out are null.
 fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
+    if value.deep_marks().is_ephemeral() {
+        return Err("The import identity must not be ephemeral: it is kept in the plan.".to_owned());
+    }
     let (value, _) = value.unmark_deep();
     let Some(object) = value.as_object() else {
         return Err(

@@ -110,6 +110,10 @@ impl LocalExec {
             show(line);
             output.push_str(line);
             output.push('\n');
+            // A command that prints without end must not fill the memory.
+            if output.len() > 2 * KEPT_OUTPUT {
+                output = tail(&output).to_owned();
+            }
         });
         let problem = match status {
             Ok(status) if status.success() => return Ok(()),
