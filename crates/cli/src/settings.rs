@@ -78,7 +78,9 @@ impl Settings {
         let data_directory = PathBuf::from(get("TF_DATA_DIR").unwrap_or(".terraform"));
         let workspace = match get("TF_WORKSPACE") {
             Some(name) => name.to_owned(),
-            None => chosen_workspace(&data_directory.join("environment")).unwrap_or_else(|| DEFAULT_WORKSPACE.to_owned()),
+            None => {
+                chosen_workspace(&data_directory.join("environment")).unwrap_or_else(|| DEFAULT_WORKSPACE.to_owned())
+            }
         };
         let forbids_input =
             get("TF_INPUT").is_some_and(|text| matches!(text, "0" | "f" | "F" | "false" | "FALSE" | "False"));
