@@ -46,7 +46,7 @@ impl Checked {
             config: config.unmark_deep().0,
             client_capabilities: ClientCapabilities::default(),
         };
-        self.inner().validate_action(request).map(move |problems| subject.place(problems))
+        self.provider.validate_action(request).map(move |problems| subject.place(problems))
     }
 
     /// Asks what the provider says of an action before it is invoked.
@@ -62,7 +62,7 @@ impl Checked {
             config: config.unmark_deep().0,
             client_capabilities: capabilities,
         };
-        let answer = self.inner().plan_action(request);
+        let answer = self.provider.plan_action(request);
         answer.map(move |response| (response.deferred, subject.place(response.diagnostics)))
     }
 
@@ -80,6 +80,6 @@ impl Checked {
             client_capabilities: ClientCapabilities::default(),
             progress,
         };
-        self.inner().invoke_action(request).map(move |problems| subject.place(problems))
+        self.provider.invoke_action(request).map(move |problems| subject.place(problems))
     }
 }

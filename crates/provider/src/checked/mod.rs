@@ -92,11 +92,6 @@ impl Checked {
         self
     }
 
-    /// The provider itself, without any check.
-    pub fn inner(&self) -> &Arc<dyn Provider> {
-        &self.provider
-    }
-
     /// The provider's address.
     pub fn address(&self) -> &ProviderAddress {
         &self.address
