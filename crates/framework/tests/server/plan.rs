@@ -271,8 +271,7 @@ fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
     let served = Thing::new(schema).serve();
     let members = |numbers: std::ops::Range<u32>, made: bool| {
         let each = numbers.map(|number| {
-            let chosen =
-                if made { s(&format!("n{number}")) } else { Value::null(Type::String) };
+            let chosen = if made { s(&format!("n{number}")) } else { Value::null(Type::String) };
             Value::object([("name", s(&format!("m{number}"))), ("number", chosen)])
         });
         let each: Vec<_> = each.collect();
