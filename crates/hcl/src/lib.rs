@@ -24,8 +24,8 @@ mod visit;
 
 pub use ast::{
     Binary, BinaryOperator, Call, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString, LiteralKey,
-    Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf, TemplatePart,
-    Traversal, Unary, UnaryOperator,
+    Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf,
+    TemplatePart, Traversal, Unary, UnaryOperator,
 };
 pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
 pub use format::{format, try_format};

@@ -22,7 +22,5 @@ pub use journal::{Begin, Journal, Operation, Outcome};
 pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };
-pub use object::{
-    AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus,
-};
+pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use store::{ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, write_errored};

@@ -176,7 +176,8 @@ impl<'a> Early<'a> {
 }
 
 fn unknown(expression: &Expression, what: &str, problem: &str) -> Diagnostic {
-    Diagnostic::error(format!("Unknown {what}"), format!("The {what} cannot be determined. {problem}")).at(expression.span)
+    Diagnostic::error(format!("Unknown {what}"), format!("The {what} cannot be determined. {problem}"))
+        .at(expression.span)
 }
 
 impl Scope for Early<'_> {

@@ -300,7 +300,8 @@ impl Planner<'_> {
         }
         // Where an object was before is of no interest once it goes with all others.
         let moves_matter = subject.deposed.is_none() && self.options.mode != Mode::Destroy;
-        let previous_address = self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
+        let previous_address =
+            self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
         self.changes.push(ResourceChange {
             address: subject.address.clone(),
             previous_address,

@@ -281,7 +281,10 @@ fn change_from_form(
         replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>().ok_or_else(damaged)?,
         planned_private: change.private.0.as_ref().into(),
         create_before_destroy: change.create_before_destroy,
-        importing: change.importing.map(|import| import_from_form(import).map(Box::new).ok_or_else(damaged)).transpose()?,
+        importing: change
+            .importing
+            .map(|import| import_from_form(import).map(Box::new).ok_or_else(damaged))
+            .transpose()?,
         address,
         provider,
         schema,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
-use super::scratch::{Mark, Scratch};
 use super::Parser;
+use super::scratch::{Mark, Scratch};
 use crate::ast::Name;
 use crate::body::{Attribute, Block};
 use crate::native::NativeBody;

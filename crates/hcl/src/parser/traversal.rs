@@ -25,11 +25,9 @@ impl Parser<'_> {
             let step = match self.kind() {
                 TokenKind::Dot => self.plain_attribute(span),
                 TokenKind::OpenBracket => self.plain_index(span),
-                _ => self.broken(
-                    "Invalid character",
-                    "A dot with a name or an index in brackets must come here.",
-                    span,
-                ),
+                _ => {
+                    self.broken("Invalid character", "A dot with a name or an index in brackets must come here.", span)
+                }
             }?;
             span = span.to(step.span());
             steps.push(step);

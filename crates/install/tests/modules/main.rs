@@ -179,9 +179,7 @@ fn folders_elsewhere_are_linked() {
 
 #[test]
 fn what_is_not_supported_says_so() {
-    for (source, word) in
-        [("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")]
-    {
+    for (source, word) in [("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")] {
         let space = Workspace::new(&[("main.tf", &format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"))]);
         let problem = space.install(Freshness::Keep).unwrap_err();
         assert!(problem.contains("Failed to download module") && problem.contains(word), "{problem}");

@@ -8,7 +8,7 @@ mod write;
 pub(crate) use read::{decode_check_results, decode_outputs, parse_paths};
 pub use read::{is_blank, read};
 pub use write::write;
-pub(crate) use write::{Written, write_check_results, write_outputs, write_parts, write_pieces, write_paths_json};
+pub(crate) use write::{Written, write_check_results, write_outputs, write_parts, write_paths_json, write_pieces};
 
 /// The format version that is read and written.
 pub const FORMAT_VERSION: u64 = 4;

@@ -348,8 +348,7 @@ impl LocalStore {
     /// Writes a first state, which is safe in the journal.
     fn write_first(&mut self, file: &File, state: &State) -> Result<(), StateError> {
         make_private(file);
-        let content =
-            fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
+        let content = fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
         self.disk = Disk { serial: state.serial, ..Disk::written(content) };
         self.paths.read.clone_from(&self.paths.write);
         Ok(())
@@ -434,14 +433,7 @@ impl Disk {
 
     /// A state that was written here.
     fn written(content: (u64, u32)) -> Self {
-        Self {
-            content,
-            is_state: true,
-            serial: 0,
-            from_nothing: false,
-            is_elsewhere: false,
-            has_own_layout: true,
-        }
+        Self { content, is_state: true, serial: 0, from_nothing: false, is_elsewhere: false, has_own_layout: true }
     }
 }
 
