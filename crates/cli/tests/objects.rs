@@ -97,6 +97,15 @@ fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
     assert!(folder.fails(&["import", "terraform_data.no", "x"]).contains("does not exist in the configuration"));
 }
 
+#[test]
+fn a_configuration_that_is_elsewhere_leaves_the_state_where_it_is() {
+    let folder = Folder::new();
+    folder.write("sub/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["import", "-config=sub", "terraform_data.a", "x1"]);
+    assert!(folder.path("terraform.tfstate").exists());
+    assert!(!folder.path("sub/terraform.tfstate").exists());
+}
+
 const PROVISIONED: &str = r#"
 variable "secret" {
   default   = "hidden-word"

@@ -1,5 +1,6 @@
 //! `import`: an object that exists already becomes part of the state.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_address::{Mode as ResourceMode, ResourceInstance, Target};
@@ -7,6 +8,7 @@ use groma_config::{Configuration, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::hooks::Subject;
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
+use groma_state::StatePaths;
 
 use super::backend::{locking, state_paths, unless_off};
 use super::configuration::{Empty, load_directory};
@@ -35,6 +37,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     if address.resource.mode != ResourceMode::Managed {
         return Err(fail("A managed resource address is required", "Only managed resources can be imported into."));
     }
+    let started_in = std::env::current_dir().unwrap_or_default();
     if let Some(directory) = &arguments.config
         && let Err(problem) = std::env::set_current_dir(directory)
     {
@@ -42,7 +45,11 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     }
     let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
     must_be_configured(&configuration, &address)?;
-    let paths = state_paths(context, &configuration.root, (&arguments.files).into())?;
+    let mut paths = state_paths(context, &configuration.root, (&arguments.files).into())?;
+    if arguments.config.is_some() {
+        // Only the configuration is elsewhere.
+        paths = seen_from(&started_in, paths);
+    }
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
     warnings.append(problems);
     let (mut store, state) = open_state(context, paths, &locking(&arguments.locking, "import"))?;
@@ -77,6 +84,14 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     }
     context.show(&warnings);
     Ok(u8::from(failed))
+}
+
+fn seen_from(folder: &Path, paths: StatePaths) -> StatePaths {
+    StatePaths {
+        read: folder.join(paths.read),
+        write: folder.join(paths.write),
+        backup: paths.backup.map(|backup| folder.join(backup)),
+    }
 }
 
 fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {
