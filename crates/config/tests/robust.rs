@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use groma_config::variables::{VariableSources, collect, finalize};
+use groma_config::variables::{VariableSources, collect};
 use groma_config::{LoadOptions, load};
 use groma_diagnostics::Sources;
 use proptest::prelude::*;
@@ -53,8 +53,9 @@ proptest! {
             let variables = &configuration.root.variables;
             let (given, problems) = collect(variables, &VariableSources::default(), &sources, &files);
             support::print(&problems, &sources);
-            let (_, problems) = finalize(variables, &given, &sources);
-            support::print(&problems, &sources);
+            for (name, given) in given {
+                let _ = variables[&name].accept(&given.value).map_err(|problem| problem.diagnose(&variables[&name], given.span));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use groma_config::variables::{VariableOption, VariableSources, collect, finalize};
+use groma_config::variables::{VariableOption, VariableSources, collect, missing};
 use groma_config::{LoadOptions, load};
 use groma_diagnostics::Sources;
 use groma_value::Value;
@@ -19,10 +19,18 @@ fn resolve(text: &str, environment: &[(&str, &str)], options: &[VariableOption])
     let given = VariableSources { environment, options: options.to_vec() };
     let (values, problems) = collect(&root.variables, &given, &sources, &files);
     diagnostics.append(problems);
-    let (values, problems) = finalize(&root.variables, &values, &sources);
-    diagnostics.append(problems);
-    let values = values.into_iter().map(|(name, finalized)| (name.to_string(), finalized.value)).collect();
-    (values, support::print(&diagnostics, &sources))
+    let mut accepted = Vec::new();
+    for (name, variable) in &root.variables {
+        let value = match values.get(name) {
+            Some(given) => variable.accept(&given.value).map_err(|problem| problem.diagnose(variable, given.span)),
+            None => variable.default_value().ok_or_else(|| missing(variable)),
+        };
+        match value {
+            Ok(value) => accepted.push((name.to_string(), value)),
+            Err(problem) => diagnostics.push(problem),
+        }
+    }
+    (accepted, support::print(&diagnostics, &sources))
 }
 
 fn var(text: &str) -> VariableOption {

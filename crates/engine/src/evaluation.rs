@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
-use groma_config::variables::Unsuitable;
 use groma_config::{Condition, Lifecycle, Output, Variable};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
@@ -101,30 +100,13 @@ impl Evaluation {
             }
             return default;
         };
-        let problem = match variable.accept(&given) {
-            Ok(value) => return Some(value),
-            Err(problem) => problem,
-        };
-        let (summary, detail) = match problem {
-            Unsuitable::Null => (
-                "Required variable not set",
-                format!(
-                    "The variable \"{}\" must not be null: it is declared with nullable = false. Give a value, or leave the \
-                     argument out if there is a default.",
-                    variable.name
-                ),
-            ),
-            Unsuitable::Type(problem) => {
-                let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
-                let detail = format!(
-                    "The value for var.{} does not fit the type that the module declares for it: {place}{}.",
-                    variable.name, problem.message
-                );
-                ("Invalid value for input variable", detail)
+        match variable.accept(&given) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.diagnostics.push(problem.diagnose(variable, span));
+                None
             }
-        };
-        self.diagnostics.push(Diagnostic::error(summary, detail).at(shown(variable, span)));
-        None
+        }
     }
 
     fn validate(

@@ -1,0 +1,87 @@
+//! Whether what was given can be a variable's value.
+
+use groma_diagnostics::{Diagnostic, Span};
+use groma_value::{Marks, Value, convert::ConversionError};
+
+use crate::model::Variable;
+
+/// Why a value cannot be a variable's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unsuitable {
+    /// It is null, and the variable takes no null and has no default.
+    Null,
+    /// It does not fit the type.
+    Type(ConversionError),
+}
+
+impl Unsuitable {
+    /// What is wrong with the value given at `given`. It is said at the declaration where there is no such text, or where
+    /// the text would show a secret.
+    pub fn diagnose(&self, variable: &Variable, given: Span) -> Diagnostic {
+        let name = &variable.name;
+        let (summary, detail) = match self {
+            Self::Null => (
+                "Required variable not set",
+                format!(
+                    "The variable \"{name}\" must not be null: it is declared with nullable = false. Give a value, or leave the \
+                     argument out if there is a default."
+                ),
+            ),
+            Self::Type(problem) => {
+                let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
+                let detail = format!(
+                    "The value for var.{name} does not fit the type that the module declares for it: {place}{}.",
+                    problem.message
+                );
+                ("Invalid value for input variable", detail)
+            }
+        };
+        let is_shown = !given.is_none() && !variable.sensitive;
+        Diagnostic::error(summary, detail).at(if is_shown { given } else { variable.span })
+    }
+}
+
+impl Variable {
+    /// The value that the variable has when `given` is handed in: converted to its type, with defaults of optional
+    /// attributes, null replaced by the default where null is not allowed, and with the variable's marks.
+    ///
+    /// For root variables and arguments of module calls alike.
+    ///
+    /// # Errors
+    /// The value does not fit.
+    pub fn accept(&self, given: &Value) -> Result<Value, Unsuitable> {
+        if given.is_null() && !self.nullable {
+            return self.default.as_ref().map(|default| self.mark(default)).ok_or(Unsuitable::Null);
+        }
+        self.constraint.convert(given).map(|value| self.mark(&value)).map_err(Unsuitable::Type)
+    }
+
+    /// The default with the variable's marks.
+    pub fn default_value(&self) -> Option<Value> {
+        self.default.as_ref().map(|default| self.mark(default))
+    }
+
+    fn mark(&self, value: &Value) -> Value {
+        let mut marks = Marks::NONE;
+        if self.sensitive {
+            marks = marks.union(&Marks::SENSITIVE);
+        }
+        if self.ephemeral {
+            marks = marks.union(&Marks::EPHEMERAL);
+        }
+        value.clone().with_marks(&marks)
+    }
+}
+
+/// The variable is required and nobody gave a value.
+pub fn missing(variable: &Variable) -> Diagnostic {
+    Diagnostic::error(
+        "No value for required variable",
+        format!(
+            "The variable {:?} has no default, and no value was given. Give one with -var, -var-file, a .tfvars file or the \
+             environment variable TF_VAR_{}.",
+            variable.name, variable.name
+        ),
+    )
+    .at(variable.span)
+}
