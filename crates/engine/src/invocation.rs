@@ -7,10 +7,10 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ModuleInstance, Name, ProviderConfig, ResourceInstance};
 use groma_config::Module;
 use groma_diagnostics::Diagnostic;
-use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
-use groma_lang::observing;
+use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_lang::{instance_key, instance_key_of, observing};
 use groma_provider::Schema;
-use groma_value::{Kind, Value};
+use groma_value::Value;
 
 use crate::config_graph::narrow;
 use crate::evaluation::Evaluation;
@@ -178,8 +178,7 @@ pub(crate) fn named(
     let block = narrow(config.actions.get_index_of(&(type_name.clone(), name.clone()))?);
     let key = match (key, rest.first()) {
         (Some(expression), _) => evaluated_key(expression, scope, evaluation)?,
-        (None, Some(Step::Index { key: LiteralKey::String(key), .. })) => InstanceKey::String(key.as_ref().into()),
-        (None, Some(Step::Index { key: LiteralKey::Number(digits), .. })) => InstanceKey::Int(digits.parse().ok()?),
+        (None, Some(Step::Index { key, .. })) => instance_key(key)?,
         (None, _) => InstanceKey::None,
     };
     Some(Named { block, key })
@@ -191,11 +190,7 @@ fn evaluated_key(
     evaluation: &mut Evaluation,
 ) -> Option<InstanceKey> {
     let value = evaluation.value(expression, scope)?;
-    let key = match value.unmark().0.kind() {
-        Kind::Number(number) => number.to_u64().map(InstanceKey::Int),
-        Kind::String(text) => Some(InstanceKey::String(text.clone())),
-        _ => None,
-    };
+    let key = instance_key_of(&value);
     if key.is_none() {
         let detail = "The key of an instance must be a whole number or a string, and known when the plan is made.";
         let problem = Diagnostic::error("Invalid action instance key", detail).at(expression.span);

@@ -5,6 +5,7 @@ use std::fmt;
 use groma_address::{InstanceKey, Mode, Name, Resource};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{LiteralKey, Step, Traversal};
+use groma_value::{Kind, Value};
 
 /// An object of the language that expressions can name, without instance keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -210,5 +211,14 @@ pub fn instance_key(key: &LiteralKey) -> Option<InstanceKey> {
     match key {
         LiteralKey::Number(digits) => digits.parse().ok().map(InstanceKey::Int),
         LiteralKey::String(text) => Some(InstanceKey::String(text.clone())),
+    }
+}
+
+/// The instance key that a value stands for, marked or not; none for what is no string and no whole number, or unknown.
+pub fn instance_key_of(value: &Value) -> Option<InstanceKey> {
+    match value.unmark().0.kind() {
+        Kind::Number(number) => number.to_u64().map(InstanceKey::Int),
+        Kind::String(text) => Some(InstanceKey::String(text.clone())),
+        _ => None,
     }
 }

@@ -244,7 +244,8 @@ impl Applier<'_> {
         let value = done.applied.as_ref().map(|applied| applied.state.clone());
         match done.applied {
             Some(applied) => {
-                recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, failed)
+                let status = status(operation, before.as_deref(), &done.diagnostics);
+                recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, status);
             }
             // The provider was never asked: what was deposed for it is current again.
             None => self.restore(change),
@@ -290,7 +291,7 @@ impl Applier<'_> {
         operation: Operation,
         before: Option<&ObjectRecord>,
         applied: Applied,
-        failed: bool,
+        status: ObjectStatus,
     ) -> bool {
         let planned = self.change(change);
         let (address, provider, schema) =
@@ -305,12 +306,12 @@ impl Applier<'_> {
         }
         let circumstances = match operation {
             Operation::Delete => Circumstances {
-                status: before.map_or(ObjectStatus::Ready, |record| record.status),
+                status,
                 dependencies: before.map(|record| record.dependencies.clone()).unwrap_or_default(),
                 create_before_destroy: before.is_some_and(|record| record.create_before_destroy),
             },
             Operation::Create | Operation::Update | Operation::Read => Circumstances {
-                status: self.status(operation, before, failed),
+                status,
                 dependencies: self.dependencies(change),
                 create_before_destroy: self.change(change).create_before_destroy,
             },
@@ -328,15 +329,6 @@ impl Applier<'_> {
                 self.evaluation.diagnostics.push(record::unrecordable(&address, &problem));
                 false
             }
-        }
-    }
-
-    /// A creation that failed with an object leaves it tainted (LC-16).
-    fn status(&self, operation: Operation, before: Option<&ObjectRecord>, failed: bool) -> ObjectStatus {
-        match (operation, before) {
-            (Operation::Create, _) if failed => ObjectStatus::Tainted,
-            (Operation::Update, Some(before)) => before.status,
-            _ => ObjectStatus::Ready,
         }
     }
 
@@ -374,5 +366,14 @@ impl Applier<'_> {
                 });
             self.noted(noted);
         }
+    }
+}
+
+/// A creation that failed with an object leaves it tainted (LC-16); what was not made anew stays as it was.
+fn status(operation: Operation, before: Option<&ObjectRecord>, problems: &Diagnostics) -> ObjectStatus {
+    match (operation, before) {
+        (Operation::Create, _) if problems.has_errors() => ObjectStatus::Tainted,
+        (Operation::Update | Operation::Delete, Some(before)) => before.status,
+        _ => ObjectStatus::Ready,
     }
 }

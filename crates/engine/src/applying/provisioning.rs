@@ -46,7 +46,7 @@ impl Applier<'_> {
         let ApplyDone { applied, mut diagnostics, .. } = done;
         let applied = applied?;
         let value = applied.state.clone();
-        if !self.record(change, deposed, Operation::Create, None, applied, true) {
+        if !self.record(change, deposed, Operation::Create, None, applied, ObjectStatus::Tainted) {
             self.evaluation.diagnostics.append(diagnostics);
             return Some(Outcome::Failed);
         }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
 use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::{Diagnostic, Span};
-use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
-use groma_lang::observing;
+use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_lang::{instance_key, instance_key_of, observing};
 use groma_provider::{IdentitySchema, ImportTarget};
-use groma_value::{Kind, Type, Value, convert};
+use groma_value::{Type, Value, convert};
 
 use super::planner::Planner;
 use crate::options::PlanOptions;
@@ -186,11 +186,7 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
         let value = self.evaluation.value(key, &scope)?;
-        let found = match value.unmark().0.kind() {
-            Kind::Number(number) => number.to_u64().map(InstanceKey::Int),
-            Kind::String(text) => Some(InstanceKey::String(text.clone())),
-            _ => None,
-        };
+        let found = instance_key_of(&value);
         if found.is_none() {
             let detail = "An instance key must be a whole number or a string, and known when planning.";
             let problem = Diagnostic::error("Invalid import 'to' expression", detail).at(key.span);
@@ -242,8 +238,7 @@ fn push_steps(steps: &[Step], parts: &mut Vec<Part>) -> Option<()> {
     for step in steps {
         parts.push(match step {
             Step::Attribute { name, .. } => Part::Name(name.clone()),
-            Step::Index { key: LiteralKey::String(key), .. } => Part::Key(InstanceKey::String(key.as_ref().into())),
-            Step::Index { key: LiteralKey::Number(digits), .. } => Part::Key(InstanceKey::Int(digits.parse().ok()?)),
+            Step::Index { key, .. } => Part::Key(instance_key(key)?),
         });
     }
     Some(())

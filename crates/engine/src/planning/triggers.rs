@@ -5,8 +5,8 @@ use std::sync::Arc;
 use groma_address::InstanceKey;
 use groma_config::Module;
 use groma_hcl::{Expression, ExpressionKind, Traversal};
-use groma_lang::{Binding, instance_key};
-use groma_value::{Kind, Path, Value};
+use groma_lang::{Binding, instance_key, instance_key_of};
+use groma_value::{Path, Value};
 
 use super::ignore::steps_path;
 use super::planner::{Instance, Planner};
@@ -49,11 +49,7 @@ impl Planner<'_> {
         let repetition = self.repetition(instance);
         let scope = InstanceScope::new(&self.world, instance.module, &self.evaluation.functions).repeated(&repetition);
         let value = groma_lang::evaluate(expression, &scope, &mut groma_diagnostics::Diagnostics::new());
-        match value.unmark().0.kind() {
-            Kind::Number(number) => number.to_u64().map(InstanceKey::Int),
-            Kind::String(text) => Some(InstanceKey::String(text.clone())),
-            _ => None,
-        }
+        instance_key_of(&value)
     }
 
     fn fires(&self, instance: Instance, trigger: &Trigger) -> bool {
