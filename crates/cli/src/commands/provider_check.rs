@@ -24,9 +24,9 @@ use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     context.view(&arguments.view);
-    let scratch = Scratch::new()?;
+    let scratch = scratch_folder()?;
     let known = Known::find(context, &arguments.provider)?;
-    let start = || known.start(&scratch.0);
+    let start = || known.start(scratch.path());
     let mut options = Options {
         extent: if arguments.apply.is_some_and(Flag::is_on) { Extent::Whole } else { Extent::Plan },
         configurations: arguments.count,
@@ -148,20 +148,6 @@ impl Known {
 }
 
 /// A folder for what providers write, gone with the check.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, Diagnostics> {
-        let path = std::env::temp_dir().join(format!("groma-check-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .map_err(|problem| fail("No scratch folder", format!("{}: {problem}.", path.display())))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What stays behind is in the folder for what may be deleted.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn scratch_folder() -> Result<tempfile::TempDir, Diagnostics> {
+    tempfile::tempdir().map_err(|problem| fail("No scratch folder", format!("{problem}.")))
 }
