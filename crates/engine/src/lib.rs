@@ -3,6 +3,7 @@
 //! It knows no terminal, no environment and no home folder: a [`Session`] hands it what it needs, [`Hooks`] tell about
 //! progress, and what it finds comes back as values and diagnostics. How it works inside is told in ARCHITECTURE.md.
 
+mod action_blocks;
 mod applying;
 mod cancel;
 mod checks;
@@ -45,7 +46,8 @@ pub use hooks::Hooks;
 pub use inspect::Inspection;
 pub use options::{Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
 pub use plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
+pub use providers::ProviderSource;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;
-pub use session::{ProviderSource, Session};
+pub use session::Session;

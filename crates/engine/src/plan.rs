@@ -8,7 +8,7 @@ use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
 
 use crate::execution::ExecutionGraph;
-use crate::invocation::Invocation;
+use crate::invocation::{ActionEvent, Invocation};
 use crate::world::Expansions;
 
 /// What kind of plan was asked for.
@@ -45,6 +45,14 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether a change of this kind has actions of this event invoked.
+    pub fn has(self, event: ActionEvent) -> bool {
+        match event {
+            ActionEvent::BeforeCreate | ActionEvent::AfterCreate => self == Self::Create || self.is_replace(),
+            ActionEvent::BeforeUpdate | ActionEvent::AfterUpdate => self == Self::Update,
+        }
+    }
+
     /// Whether it is one of the two replacements.
     pub fn is_replace(self) -> bool {
         matches!(self, Self::DeleteThenCreate | Self::CreateThenDelete)

@@ -6,10 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{Mode, ProviderAddress, ProviderConfig, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
-use groma_provider::{Checked, Schema, TypeNames};
+use groma_provider::{Checked, Provider, Schema, TypeNames};
 use groma_value::Value;
 
-use crate::session::ProviderSource;
+/// Where providers come from.
+pub trait ProviderSource: Send + Sync {
+    /// A provider that has not been configured.
+    ///
+    /// # Errors
+    ///
+    /// There is no such provider here, or it does not start.
+    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
+    fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic>;
+}
 
 /// Providers by address and by configuration.
 pub struct Providers {

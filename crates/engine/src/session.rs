@@ -3,31 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_address::{Name, ProviderAddress};
+use groma_address::Name;
 use groma_config::Configuration;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{Diagnostics, Sources};
 use groma_lang::{FunctionContext, Purity};
-use groma_provider::Provider;
 use indexmap::IndexMap;
 
 use crate::cancel::Cancellation;
 use crate::checks::Checks;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
+use crate::module_functions::ModuleFunctions;
 use crate::options::Input;
-use crate::templates::Templates;
+use crate::providers::ProviderSource;
 use crate::world::Surroundings;
-
-/// Where providers come from.
-pub trait ProviderSource: Send + Sync {
-    /// A provider that has not been configured.
-    ///
-    /// # Errors
-    ///
-    /// There is no such provider here, or it does not start.
-    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
-    fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic>;
-}
 
 /// A run's surroundings.
 #[derive(Clone)]
@@ -62,13 +51,13 @@ pub struct Session {
 
 impl Session {
     /// What is the same everywhere in a plan.
-    pub(crate) fn surroundings(&self, templates: &Templates) -> Surroundings {
+    pub(crate) fn surroundings(&self, functions: &ModuleFunctions) -> Surroundings {
         Surroundings {
             workspace: self.workspace.clone(),
             working_directory: self.working_directory.clone(),
             root_directory: self.root_directory.clone(),
             applying: false,
-            functions: templates.functions().clone(),
+            functions: functions.clone(),
         }
     }
 

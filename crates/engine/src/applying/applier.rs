@@ -19,6 +19,7 @@ use super::ephemeral::OpenedInstances;
 use super::provisioning::Provisioned;
 use super::talk::ApplyDone;
 use super::{AppliedRun, Done};
+use crate::action_blocks::ActionBlocks;
 use crate::cancel::Stop;
 use crate::checks::Checks;
 use crate::config_graph::Ancestors;
@@ -26,7 +27,7 @@ use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::execution::{ExecutionGraph, Step};
 use crate::hooks::Operation;
-use crate::invocation::{ActionBlocks, Invocation};
+use crate::invocation::Invocation;
 use crate::options::Input;
 use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
 use crate::planning::Prepared;
@@ -107,7 +108,7 @@ pub(super) struct Applier<'a> {
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
         let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
-        let mut surroundings = session.surroundings(&prepared.templates);
+        let mut surroundings = session.surroundings(prepared.templates.functions());
         surroundings.applying = true;
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
             let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";

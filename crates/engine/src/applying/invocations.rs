@@ -7,8 +7,9 @@ use groma_provider::ActionSubject;
 use groma_value::Value;
 
 use super::applier::{Applier, Event};
+use crate::action_blocks::Named;
 use crate::config_graph::narrow;
-use crate::invocation::{Cause, Invocation, Named};
+use crate::invocation::{Cause, Invocation};
 use crate::templates::Template;
 use crate::walk::Outcome;
 

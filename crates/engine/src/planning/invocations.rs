@@ -6,8 +6,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{ActionSubject, Checked};
 
 use super::planner::{Event, Instance, Planner};
+use crate::action_blocks::{Named, named};
 use crate::client::capabilities;
-use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation, Named, named};
+use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
 use crate::plan::Mode;
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
@@ -84,7 +85,7 @@ impl Planner<'_> {
             let keywords = trigger.events.iter().filter_map(|event| event.as_traversal());
             let mut events: Vec<ActionEvent> = keywords
                 .filter_map(|keyword| ActionEvent::of_keyword(&keyword.root.name))
-                .filter(|event| event.is_of(action))
+                .filter(|event| action.has(*event))
                 .collect();
             events.sort_unstable();
             events.dedup();

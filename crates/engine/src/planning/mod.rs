@@ -81,7 +81,7 @@ pub(crate) async fn plan(
         options,
         templates: &prepared.templates,
         providers,
-        world: World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates)),
+        world: World::new(Arc::clone(&prepared.graph), session.surroundings(prepared.templates.functions())),
         state,
         moves,
         evaluation,

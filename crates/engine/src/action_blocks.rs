@@ -1,0 +1,134 @@
+//! The blocks of actions: which one a list names, and what an instance's configuration is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::InstanceKey;
+use groma_config::Module;
+use groma_diagnostics::Diagnostic;
+use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_lang::{instance_key, instance_key_of, observing};
+use groma_value::Value;
+
+use crate::config_graph::narrow;
+use crate::evaluation::Evaluation;
+use crate::repetition::{Arguments, expand};
+use crate::templates::Template;
+use crate::world::{Expansion, InstanceScope, ModuleId, World};
+
+/// An action block that a list names, with the key of the instance.
+pub(crate) struct Named {
+    pub(crate) block: u32,
+    pub(crate) key: InstanceKey,
+}
+
+/// What an element of `actions` names: none after an error, which is noted.
+pub(crate) fn named(
+    expression: &Expression,
+    config: &Module,
+    scope: &InstanceScope<'_>,
+    evaluation: &mut Evaluation,
+) -> Option<Named> {
+    let (source, key) = match &expression.kind {
+        ExpressionKind::Index(index) => (&index.source, Some(&index.key)),
+        _ => (expression, None),
+    };
+    let traversal = source.as_traversal()?;
+    let [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, rest @ ..] = &*traversal.steps else {
+        return None;
+    };
+    if &*traversal.root.name != "action" {
+        return None;
+    }
+    let block = narrow(config.actions.get_index_of(&(type_name.clone(), name.clone()))?);
+    let key = match (key, rest.first()) {
+        (Some(expression), _) => evaluated_key(expression, scope, evaluation)?,
+        (None, Some(Step::Index { key, .. })) => instance_key(key)?,
+        (None, _) => InstanceKey::None,
+    };
+    Some(Named { block, key })
+}
+
+fn evaluated_key(
+    expression: &Expression,
+    scope: &InstanceScope<'_>,
+    evaluation: &mut Evaluation,
+) -> Option<InstanceKey> {
+    let value = evaluation.value(expression, scope)?;
+    let key = instance_key_of(&value);
+    if key.is_none() {
+        let detail = "The key of an instance must be a whole number or a string, and known when the plan is made.";
+        let problem = Diagnostic::error("Invalid action instance key", detail).at(expression.span);
+        evaluation.diagnostics.push(observing(problem, expression, scope));
+    }
+    key
+}
+
+/// Evaluates the blocks of actions; how often each repeats is worked out once.
+#[derive(Debug, Default)]
+pub(crate) struct ActionBlocks {
+    expansions: HashMap<(ModuleId, u32), Option<Expansion>>,
+}
+
+impl ActionBlocks {
+    /// The configuration of one instance of an action block; none after an error, which is noted.
+    pub(crate) fn config(
+        &mut self,
+        world: &World,
+        evaluation: &mut Evaluation,
+        template: &Template,
+        module: ModuleId,
+        named: &Named,
+    ) -> Option<Value> {
+        let config = &world.static_module(module).config;
+        let (_, block) = config.actions.get_index(named.block as usize)?;
+        let expansion = self.expansion(world, evaluation, module, named.block)?;
+        let Some(position) = expansion.position(&named.key) else {
+            let name = format!("action.{}.{}", block.type_name, block.name);
+            let detail = format!(
+                "There is no instance {name}{}. Its count or for_each says which instances there are, and what names one must give the key \
+                 of one that there is.",
+                named.key
+            );
+            evaluation.diagnostics.push(Diagnostic::error("Invalid action instance key", detail).at(block.span));
+            return None;
+        };
+        let repetition = expansion.repetition(position);
+        let functions = Arc::clone(&evaluation.functions);
+        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
+        let (value, problems) = template.body.evaluate(&scope);
+        let failed = problems.has_errors();
+        evaluation.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// The keys of the instances of an action block; none after an error, which is noted.
+    pub(crate) fn keys(
+        &mut self,
+        world: &World,
+        evaluation: &mut Evaluation,
+        module: ModuleId,
+        block: u32,
+    ) -> Option<Vec<InstanceKey>> {
+        let expansion = self.expansion(world, evaluation, module, block)?;
+        Some((0..expansion.len()).map(|position| expansion.key(position)).collect())
+    }
+
+    fn expansion(
+        &mut self,
+        world: &World,
+        evaluation: &mut Evaluation,
+        module: ModuleId,
+        block: u32,
+    ) -> Option<&Expansion> {
+        let (_, written) = world.static_module(module).config.actions.get_index(block as usize)?;
+        let expansion = self.expansions.entry((module, block)).or_insert_with(|| {
+            let functions = Arc::clone(&evaluation.functions);
+            let scope = InstanceScope::new(world, module, &functions);
+            let arguments =
+                Arguments { count: written.count.as_ref(), for_each: written.for_each.as_ref(), enabled: None };
+            expand(arguments, &scope, &mut evaluation.diagnostics)
+        });
+        expansion.as_ref()
+    }
+}
