@@ -25,6 +25,7 @@ mod planning;
 mod provider_setup;
 mod providers;
 mod provisioning;
+mod reading;
 mod record;
 mod recorder;
 mod recovery;

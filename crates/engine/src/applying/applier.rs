@@ -6,7 +6,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Instant;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use groma_address::{Name, ProviderConfig};
@@ -15,10 +14,8 @@ use groma_state::{DeposedKey, OutputValue, State};
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use super::ephemeral::OpenedInstances;
-use super::provisioning::Provisioned;
-use super::talk::ApplyDone;
-use super::{AppliedRun, Done};
+use super::event::Event;
+use super::outcome::{AppliedRun, Done};
 use crate::action_blocks::ActionBlocks;
 use crate::cancel::Stop;
 use crate::checks::Checks;
@@ -31,8 +28,7 @@ use crate::invocation::Invocation;
 use crate::options::Input;
 use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
 use crate::planning::Prepared;
-use crate::planning::data::DataRead;
-use crate::provider_setup::{Configuring, configure_implied};
+use crate::provider_setup::configure_implied;
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;
@@ -47,25 +43,6 @@ pub(super) struct Parts<'a> {
     pub(super) plan: Plan,
     pub(super) inputs: IndexMap<Name, Input>,
     pub(super) recorder: Arc<dyn Recorder>,
-}
-
-/// A conversation that came to its end.
-pub(super) enum Event {
-    Change(Box<ChangeEvent>),
-    Data(u32, Box<DataRead>),
-    Provider(Box<Configuring>),
-    Provisioned(Box<Provisioned>),
-    Opened(Box<OpenedInstances>),
-    Invoked(Arc<Invocation>, Diagnostics),
-}
-
-pub(super) struct ChangeEvent {
-    pub(super) change: u32,
-    pub(super) deposed: Option<DeposedKey>,
-    pub(super) operation: Operation,
-    pub(super) before: Option<Arc<groma_state::ObjectRecord>>,
-    pub(super) started: Instant,
-    pub(super) done: ApplyDone,
 }
 
 type Conversation = Pin<Box<dyn Future<Output = (u32, Event)> + Send>>;
@@ -137,7 +114,7 @@ impl<'a> Applier<'a> {
             done: Done::default(),
             deposed: HashMap::new(),
             ephemerals: OpenEphemerals::default(),
-            opening: super::ephemeral::providers(prepared),
+            opening: prepared.ephemeral_providers(),
             invocations: plan.invocations.into_iter().map(Arc::new).collect(),
             actions: ActionBlocks::default(),
             mode: plan.mode,

@@ -10,7 +10,8 @@ use groma_state::{
 };
 use groma_value::Value;
 
-use super::applier::{Applier, ChangeEvent, Event};
+use super::applier::Applier;
+use super::event::{ChangeEvent, Event};
 use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::{Operation, Subject};

@@ -1,40 +1,16 @@
 //! Ephemeral resources are opened anew while applying: nothing of them is in the plan.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, ProviderConfig};
 use groma_diagnostics::Diagnostic;
 
-use super::applier::{Applier, Event};
+use super::applier::Applier;
+use super::event::{Event, OpenedInstances};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::EphemeralPhase;
-use crate::planning::data::{DataRead, DataTalk};
-use crate::templates::Templates;
+use crate::reading::DataTalk;
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
-
-/// The instances of a resource that were opened, by position.
-pub(super) struct OpenedInstances {
-    module: ModuleId,
-    resource: u32,
-    reads: Vec<(usize, DataRead)>,
-}
-
-/// The providers that ephemeral resources need.
-pub(super) fn providers(prepared: &crate::planning::Prepared) -> HashSet<ProviderConfig> {
-    let mut found = HashSet::new();
-    for (index, module) in prepared.graph.modules() {
-        for (at, address) in module.config.resources.keys().enumerate() {
-            if address.mode == ResourceMode::Ephemeral
-                && let Some(template) = Templates::resource(&prepared.templates, index, crate::config_graph::narrow(at))
-            {
-                found.insert((*template.provider).clone());
-            }
-        }
-    }
-    found
-}
 
 impl Applier<'_> {
     /// Opens all instances of an ephemeral resource.

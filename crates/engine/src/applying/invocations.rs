@@ -6,7 +6,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_provider::ActionSubject;
 use groma_value::Value;
 
-use super::applier::{Applier, Event};
+use super::applier::Applier;
+use super::event::Event;
 use crate::action_blocks::Named;
 use crate::config_graph::narrow;
 use crate::invocation::{Cause, Invocation};

@@ -3,15 +3,16 @@
 mod applier;
 mod changes;
 mod ephemeral;
+mod event;
 mod invocations;
+mod outcome;
 mod provisioning;
 mod talk;
 mod values;
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_state::State;
+use groma_diagnostics::Diagnostic;
 
 use crate::plan::Plan;
 use crate::planning::Prepared;
@@ -19,35 +20,7 @@ use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;
 use applier::{Applier, Parts};
-
-/// What there is after an apply, also after one that failed.
-#[derive(Debug)]
-pub struct AppliedRun {
-    /// The state now.
-    pub state: State,
-    /// How many objects were added, changed and destroyed.
-    pub done: Done,
-    /// What went wrong, and warnings.
-    pub diagnostics: Diagnostics,
-    /// What the run worked with: released with this, so that a program that ends now may spare itself the time.
-    #[expect(dead_code, reason = "kept only to be released")]
-    pub(crate) spent: Option<Box<dyn std::any::Any>>,
-}
-
-/// Numbers of operations that ended well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Objects taken over.
-    pub imported: usize,
-    /// Created objects.
-    pub added: usize,
-    /// Objects changed in place.
-    pub changed: usize,
-    /// Deleted objects.
-    pub destroyed: usize,
-    /// Actions invoked.
-    pub invoked: usize,
-}
+pub use outcome::{AppliedRun, Done};
 
 /// Carries a plan out.
 pub(crate) async fn apply(

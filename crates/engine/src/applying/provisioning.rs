@@ -5,25 +5,17 @@ use std::time::Instant;
 
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::{Provisioner, ProvisionerWhen, RemovedFrom};
-use groma_diagnostics::Diagnostics;
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
 use groma_value::Value;
 
-use super::applier::{Applier, Event};
+use super::applier::Applier;
+use super::event::{Event, Provisioned};
 use super::talk::ApplyDone;
 use crate::evaluation::repetition_of;
 use crate::hooks::{Operation, Subject};
 use crate::provisioning::{self, Provision};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
-
-/// The end of the provisioners of a new object.
-pub(super) struct Provisioned {
-    change: u32,
-    started: Instant,
-    value: Value,
-    diagnostics: Diagnostics,
-}
 
 impl Applier<'_> {
     /// Whether something runs once the object of a change has come into being.

@@ -6,11 +6,12 @@ use groma_address::{Mode as ResourceMode, Name};
 use groma_provider::Checked;
 use groma_state::Outcome as Recorded;
 
-use super::applier::{Applier, Event};
+use super::applier::Applier;
+use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::plan::{Mode, ResourceChange};
-use crate::planning::data::{DataRead, DataTalk};
 use crate::provider_setup::Configuring;
+use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
 use crate::walk::Outcome;

@@ -1,6 +1,5 @@
 //! `import` blocks: objects that exist already are taken over (PL-26).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
@@ -12,34 +11,11 @@ use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Type, Value, convert};
 
 use super::planner::Planner;
-use crate::options::PlanOptions;
+use super::wanted::Wanted;
 use crate::plan::Importing;
 use crate::repetition::{Arguments, expand};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
-
-/// What import blocks say of one instance.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) importing: Importing,
-    /// Where the address is written.
-    pub(super) span: Span,
-    /// Whether the walk has come by the instance.
-    pub(super) met: bool,
-    /// The block of the root module, by position; none where a person asks without one.
-    pub(super) block: Option<u32>,
-}
-
-impl Wanted {
-    /// What a person asks for without an import block.
-    pub(super) fn of_options(options: &PlanOptions) -> HashMap<ResourceInstance, Self> {
-        let asked = options.import.iter().map(|(address, id)| {
-            let importing = Importing { target: ImportTarget::Id(id.clone()), generated: None };
-            (address.clone(), Self { importing, span: Span::NONE, met: false, block: None })
-        });
-        asked.collect()
-    }
-}
 
 impl Planner<'_> {
     /// Evaluates an import block: which instances it is into, and what their objects are called outside.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{ActionSubject, Checked};
 
-use super::planner::{Event, Instance, Planner};
+use super::event::{Event, Instance, PlannedInvocations};
+use super::planner::Planner;
 use crate::action_blocks::{Named, named};
 use crate::client::capabilities;
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
@@ -13,12 +14,6 @@ use crate::plan::Mode;
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
 use crate::world::{InstanceScope, ModuleId};
-
-/// Invocations with what their providers say of them.
-pub(super) struct PlannedInvocations {
-    invocations: Vec<Invocation>,
-    diagnostics: Diagnostics,
-}
 
 /// An invocation before its provider was asked.
 struct Draft {

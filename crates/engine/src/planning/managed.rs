@@ -9,8 +9,9 @@ use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::{Kind, Value};
 
 use super::converse::{Conversation, Conversed, Draft, Purpose};
+use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
 use super::ignore::{Ignore, relative_path};
-use super::planner::{Event, Instance, ManagedEvent, ManagedSubject, Planner};
+use super::planner::Planner;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::options::Refresh;

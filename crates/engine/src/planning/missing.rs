@@ -2,37 +2,20 @@
 
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
-use groma_config::{Import, Module};
+use groma_address::{InstanceKey, ResourceInstance};
+use groma_config::Import;
 use groma_diagnostics::Diagnostic;
 use groma_provider::Schema;
 
 use super::converse::{Conversation, Generating, Purpose};
+use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use super::managed::hold;
-use super::planner::{ManagedSubject, Planner};
-use crate::options::{MissingResources, PlanOptions};
+use super::planner::Planner;
+use super::wanted::{is_missing, provider};
+use crate::options::MissingResources;
 use crate::plan::Mode;
-use crate::session::Session;
 use crate::walk::Outcome;
-
-/// The providers of the imports that have no block.
-pub(super) fn providers(session: &Session, options: &PlanOptions) -> Vec<ProviderConfig> {
-    if options.missing == MissingResources::Refused {
-        return Vec::new();
-    }
-    let root = &session.configuration.root;
-    let missing = root.imports.iter().filter(|import| is_missing(root, import));
-    missing.filter_map(|import| provider(session, import)).collect()
-}
-
-fn is_missing(root: &Module, import: &Import) -> bool {
-    import.to.module.is_root() && !root.resources.contains_key(&import.to.resource)
-}
-
-fn provider(session: &Session, import: &Import) -> Option<ProviderConfig> {
-    session.configuration.resolve_provider_config(&session.configuration.root.path, &import.local_provider()).ok()
-}
 
 impl Planner<'_> {
     /// The schema of a resource that has no block, where one is to be written.

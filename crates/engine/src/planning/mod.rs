@@ -1,7 +1,8 @@
 //! Making a plan.
 
 mod converse;
-pub(crate) mod data;
+mod data;
+mod event;
 pub(crate) mod expand;
 mod finish;
 mod ignore;
@@ -15,9 +16,12 @@ mod planner;
 mod relevant;
 mod targets;
 mod triggers;
+mod wanted;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use groma_address::{Mode as ResourceMode, ProviderConfig};
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
@@ -38,6 +42,23 @@ use planner::{Parts, Planner};
 pub(crate) struct Prepared {
     pub(crate) graph: Arc<config_graph::ConfigGraph>,
     pub(crate) templates: Templates,
+}
+
+impl Prepared {
+    /// The providers that ephemeral resources need.
+    pub(crate) fn ephemeral_providers(&self) -> HashSet<ProviderConfig> {
+        let mut found = HashSet::new();
+        for (index, module) in self.graph.modules() {
+            for (at, address) in module.config.resources.keys().enumerate() {
+                if address.mode == ResourceMode::Ephemeral
+                    && let Some(template) = self.templates.resource(index, config_graph::narrow(at))
+                {
+                    found.insert((*template.provider).clone());
+                }
+            }
+        }
+        found
+    }
 }
 
 /// What a walk worked with and nobody needs any more.

@@ -8,9 +8,10 @@ use groma_diagnostics::Span;
 use groma_state::DeposedKey;
 
 use super::converse::{Conversation, Purpose};
+use super::event::{ManagedSubject, Task};
 use super::ignore::Ignore;
 use super::managed::{hold, not_present};
-use super::planner::{ManagedSubject, Planner, Task};
+use super::planner::Planner;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
 use crate::walk::Outcome;

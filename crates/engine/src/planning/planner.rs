@@ -9,13 +9,11 @@ use std::task::Poll;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
-use groma_state::{DeposedKey, State};
+use groma_state::State;
 
-use super::converse::Conversed;
-use super::data::DataRead;
-use super::import::Wanted;
-use super::invocations::PlannedInvocations;
+use super::event::{Event, Instance, Task};
 use super::targets::Included;
+use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
 use crate::cancel::Stop;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
@@ -24,7 +22,7 @@ use crate::evaluation::Evaluation;
 use crate::invocation::Invocation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
-use crate::plan::{Generated, Importing, Mode, ResourceChange};
+use crate::plan::{Generated, Mode, ResourceChange};
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::recovery::Recovered;
@@ -32,51 +30,6 @@ use crate::session::Session;
 use crate::templates::{Template, Templates};
 use crate::walk::{Outcome, Visit, Walk, plays_no_part_in_destroying};
 use crate::world::{ModuleId, World};
-
-/// An instance of a resource in the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Instance {
-    pub(super) module: ModuleId,
-    pub(super) resource: u32,
-    pub(super) position: usize,
-}
-
-/// Something that can be started as soon as fewer conversations go on.
-#[derive(Debug)]
-pub(super) enum Task {
-    /// An instance of a resource in the configuration.
-    Instance(Instance),
-    /// An object that the configuration does not have.
-    Orphan(ResourceInstance, Option<DeposedKey>),
-}
-
-/// A conversation that came to its end.
-pub(super) enum Event {
-    Managed(Box<ManagedEvent>),
-    Data(Instance, Box<DataRead>),
-    Provider(Visit, Box<Configuring>),
-    Invocations(Visit, Box<PlannedInvocations>),
-}
-
-pub(super) struct ManagedEvent {
-    pub(super) subject: ManagedSubject,
-    pub(super) conversed: Conversed,
-}
-
-/// What a conversation about a managed object was about.
-pub(super) struct ManagedSubject {
-    pub(super) instance: Option<Instance>,
-    pub(super) address: ResourceInstance,
-    pub(super) deposed: Option<DeposedKey>,
-    pub(super) provider: Arc<ProviderConfig>,
-    pub(super) schema: Arc<groma_provider::Schema>,
-    pub(super) create_before_destroy: bool,
-    pub(super) undecided: bool,
-    /// How its instance ends, unless the conversation fails: one that could not be evaluated fails in any case.
-    pub(super) outcome: Outcome,
-    /// Set when it is taken over from outside.
-    pub(super) importing: Option<Importing>,
-}
 
 type Conversation = Pin<Box<dyn Future<Output = Event> + Send>>;
 
@@ -143,7 +96,7 @@ impl<'a> Planner<'a> {
             parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
         used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
         used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
-        used.extend(super::missing::providers(parts.session, parts.options));
+        used.extend(wanted::providers(parts.session, parts.options));
         let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
         used.extend(recovery.map(|begin| begin.provider.clone()));
         Self {

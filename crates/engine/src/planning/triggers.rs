@@ -8,8 +8,9 @@ use groma_hcl::{Expression, ExpressionKind, Traversal};
 use groma_lang::{Binding, instance_key, instance_key_of};
 use groma_value::{Path, Value};
 
+use super::event::Instance;
 use super::ignore::steps_path;
-use super::planner::{Instance, Planner};
+use super::planner::Planner;
 use crate::plan::Action;
 use crate::world::InstanceScope;
 

@@ -1,0 +1,49 @@
+//! What comes back from the conversations of an apply.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use groma_diagnostics::Diagnostics;
+use groma_state::{DeposedKey, ObjectRecord};
+use groma_value::Value;
+
+use super::talk::ApplyDone;
+use crate::hooks::Operation;
+use crate::invocation::Invocation;
+use crate::provider_setup::Configuring;
+use crate::reading::DataRead;
+use crate::world::ModuleId;
+
+/// A conversation that came to its end.
+pub(super) enum Event {
+    Change(Box<ChangeEvent>),
+    Data(u32, Box<DataRead>),
+    Provider(Box<Configuring>),
+    Provisioned(Box<Provisioned>),
+    Opened(Box<OpenedInstances>),
+    Invoked(Arc<Invocation>, Diagnostics),
+}
+
+pub(super) struct ChangeEvent {
+    pub(super) change: u32,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) operation: Operation,
+    pub(super) before: Option<Arc<ObjectRecord>>,
+    pub(super) started: Instant,
+    pub(super) done: ApplyDone,
+}
+
+/// The end of the provisioners of a new object.
+pub(super) struct Provisioned {
+    pub(super) change: u32,
+    pub(super) started: Instant,
+    pub(super) value: Value,
+    pub(super) diagnostics: Diagnostics,
+}
+
+/// The instances of a resource that were opened, by position.
+pub(super) struct OpenedInstances {
+    pub(super) module: ModuleId,
+    pub(super) resource: u32,
+    pub(super) reads: Vec<(usize, DataRead)>,
+}

@@ -1,0 +1,66 @@
+//! What a walk that plans is busy with, and what comes back from conversations.
+
+use std::sync::Arc;
+
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::Diagnostics;
+use groma_state::DeposedKey;
+
+use super::converse::Conversed;
+use crate::invocation::Invocation;
+use crate::plan::Importing;
+use crate::provider_setup::Configuring;
+use crate::reading::DataRead;
+use crate::walk::{Outcome, Visit};
+use crate::world::ModuleId;
+
+/// An instance of a resource in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Instance {
+    pub(super) module: ModuleId,
+    pub(super) resource: u32,
+    pub(super) position: usize,
+}
+
+/// Something that can be started as soon as fewer conversations go on.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// An instance of a resource in the configuration.
+    Instance(Instance),
+    /// An object that the configuration does not have.
+    Orphan(ResourceInstance, Option<DeposedKey>),
+}
+
+/// A conversation that came to its end.
+pub(super) enum Event {
+    Managed(Box<ManagedEvent>),
+    Data(Instance, Box<DataRead>),
+    Provider(Visit, Box<Configuring>),
+    Invocations(Visit, Box<PlannedInvocations>),
+}
+
+pub(super) struct ManagedEvent {
+    pub(super) subject: ManagedSubject,
+    pub(super) conversed: Conversed,
+}
+
+/// What a conversation about a managed object was about.
+pub(super) struct ManagedSubject {
+    pub(super) instance: Option<Instance>,
+    pub(super) address: ResourceInstance,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) provider: Arc<ProviderConfig>,
+    pub(super) schema: Arc<groma_provider::Schema>,
+    pub(super) create_before_destroy: bool,
+    pub(super) undecided: bool,
+    /// How its instance ends, unless the conversation fails: one that could not be evaluated fails in any case.
+    pub(super) outcome: Outcome,
+    /// Set when it is taken over from outside.
+    pub(super) importing: Option<Importing>,
+}
+
+/// Invocations with what their providers say of them.
+pub(super) struct PlannedInvocations {
+    pub(super) invocations: Vec<Invocation>,
+    pub(super) diagnostics: Diagnostics,
+}
