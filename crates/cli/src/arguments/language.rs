@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::View;
+use super::shared::{Common, View};
 
 /// Arguments of `get`.
 #[derive(Args, Clone, Debug)]
@@ -17,12 +17,9 @@ pub struct Get {
     /// The folder with test files
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub common: Common,
 }
 
 /// Arguments of `modules`.
@@ -31,12 +28,9 @@ pub struct Modules {
     /// Print JSON
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub common: Common,
 }
 
 /// Arguments of `fmt`.
@@ -83,12 +77,9 @@ pub struct Graph {
     /// Has no meaning any more
     #[arg(long, value_name = "N", hide = true)]
     pub module_depth: Option<i64>,
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub common: Common,
 }
 
 /// Commands of `metadata`.

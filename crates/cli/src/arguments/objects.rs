@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Locking, StateFiles, View};
+use super::shared::Writing;
 
 /// Arguments of `import`.
 #[derive(Args, Clone, Debug)]
@@ -23,18 +22,9 @@ pub struct ImportArguments {
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Where the state is
+    /// The state and what it takes to write it
     #[command(flatten)]
-    pub files: StateFiles,
-    /// Where the values of variables come from
-    #[command(flatten)]
-    pub variables: Variables,
-    /// How the state is locked
-    #[command(flatten)]
-    pub locking: Locking,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub writing: Writing,
     /// The address in the configuration, and the id of the object
     #[arg(value_name = "ADDR ID")]
     pub rest: Vec<String>,
@@ -49,18 +39,9 @@ pub struct Taint {
     /// Accepted for remote backends that compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
-    /// Where the state is
+    /// The state and what it takes to write it
     #[command(flatten)]
-    pub files: StateFiles,
-    /// Where the values of variables come from
-    #[command(flatten)]
-    pub variables: Variables,
-    /// How the state is locked
-    #[command(flatten)]
-    pub locking: Locking,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub writing: Writing,
     /// The instance
     #[arg(value_name = "ADDRESS")]
     pub rest: Vec<String>,

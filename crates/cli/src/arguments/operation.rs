@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Locking, StateFiles, View};
+use super::shared::{Locking, View, Writing};
 
 /// What to plan and how.
 #[derive(Args, Clone, Debug)]
@@ -116,18 +116,9 @@ pub struct Refresh {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Where the state is
+    /// The state and what it takes to write it
     #[command(flatten)]
-    pub files: StateFiles,
-    /// Where the values of variables come from
-    #[command(flatten)]
-    pub variables: Variables,
-    /// How the state is locked
-    #[command(flatten)]
-    pub locking: Locking,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub writing: Writing,
     /// Nothing else may follow
     #[arg(hide = true)]
     pub rest: Vec<OsString>,
@@ -136,6 +127,7 @@ pub struct Refresh {
 impl Refresh {
     /// The apply that does the same: one that only takes in what has changed outside, and asks nobody.
     pub fn into_apply(self) -> Apply {
+        let Writing { files, variables, locking, view } = self.writing;
         let planning = Planning {
             destroy: None,
             refresh_only: Some(Flag::On),
@@ -144,18 +136,18 @@ impl Refresh {
             invoke: Vec::new(),
             target: self.target,
             parallelism: self.parallelism,
-            variables: self.variables,
-            locking: self.locking,
+            variables,
+            locking,
             input: self.input,
             json: self.json,
-            state: self.files.state,
-            view: self.view,
+            state: files.state,
+            view,
         };
         Apply {
             planning,
             auto_approve: Some(Flag::On),
-            backup: self.files.backup,
-            state_out: self.files.state_out,
+            backup: files.backup,
+            state_out: files.state_out,
             rest: self.rest,
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::assignments::Variables;
 use super::flags::{Duration, Flag};
 
 /// How texts are shown.
@@ -40,4 +41,46 @@ pub struct StateFiles {
     /// Where to keep the state as it was, or - for nowhere
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
+}
+
+/// What the commands have that read the configuration, if only for the sake of its backend.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// What the commands have that change an object in the state, or all of them.
+#[derive(Args, Clone, Debug)]
+pub struct Writing {
+    /// Where the state is
+    #[command(flatten)]
+    pub files: StateFiles,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// How texts are shown
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// What the commands of `state` have that write a state.
+#[derive(Args, Clone, Debug)]
+pub struct StateAccess {
+    /// How the state is locked
+    #[command(flatten)]
+    pub locking: Locking,
+    /// Accepted for the remote backends that compare versions
+    #[arg(long)]
+    pub ignore_remote_version: Option<Flag>,
+    /// Variables and texts
+    #[command(flatten)]
+    pub common: Common,
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Locking, View};
+use super::shared::{Common, StateAccess};
 
 /// Commands of `state`.
 #[derive(Debug, Subcommand)]
@@ -34,13 +34,13 @@ impl State {
     pub fn variables(&self) -> Option<&Variables> {
         match self {
             Self::Identities(_) => None,
-            Self::List(arguments) => Some(&arguments.variables),
-            Self::Show(arguments) => Some(&arguments.variables),
-            Self::Mv(arguments) => Some(&arguments.change.variables),
-            Self::Rm(arguments) => Some(&arguments.change.variables),
-            Self::ReplaceProvider(arguments) => Some(&arguments.change.variables),
-            Self::Pull(arguments) => Some(&arguments.variables),
-            Self::Push(arguments) => Some(&arguments.variables),
+            Self::List(arguments) => Some(&arguments.common.variables),
+            Self::Show(arguments) => Some(&arguments.common.variables),
+            Self::Mv(arguments) => Some(&arguments.change.access.common.variables),
+            Self::Rm(arguments) => Some(&arguments.change.access.common.variables),
+            Self::ReplaceProvider(arguments) => Some(&arguments.change.access.common.variables),
+            Self::Pull(arguments) => Some(&arguments.common.variables),
+            Self::Push(arguments) => Some(&arguments.access.common.variables),
         }
     }
 }
@@ -54,12 +54,9 @@ pub struct StateList {
     /// Only instances whose id this is
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub common: Common,
     /// Only these addresses and what is in them
     #[arg(value_name = "ADDRESS")]
     pub addresses: Vec<String>,
@@ -82,12 +79,9 @@ pub struct StateShow {
     /// The state file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub common: Common,
     /// The instance
     #[arg(value_name = "ADDRESS")]
     pub rest: Vec<String>,
@@ -102,18 +96,9 @@ pub struct StateChange {
     /// Where to keep the state as it was
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
-    /// How the state is locked
+    /// How the state is got at
     #[command(flatten)]
-    pub locking: Locking,
-    /// Accepted for the remote backends that compare versions
-    #[arg(long)]
-    pub ignore_remote_version: Option<Flag>,
-    /// Where the values of variables come from
-    #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub access: StateAccess,
 }
 
 /// Arguments of `state mv`.
@@ -167,12 +152,9 @@ pub struct StateReplaceProvider {
 /// Arguments of `state pull`.
 #[derive(Args, Clone, Debug)]
 pub struct StatePull {
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub common: Common,
     /// Nothing else is looked at
     #[arg(hide = true)]
     pub rest: Vec<String>,
@@ -184,18 +166,9 @@ pub struct StatePush {
     /// Write the state even if it is older, or of another lineage
     #[arg(long)]
     pub force: Option<Flag>,
-    /// How the state is locked
+    /// How the state is got at
     #[command(flatten)]
-    pub locking: Locking,
-    /// Accepted for the remote backends that compare versions
-    #[arg(long)]
-    pub ignore_remote_version: Option<Flag>,
-    /// Where the values of variables come from
-    #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
+    pub access: StateAccess,
     /// The file with the state, or - for standard input
     #[arg(value_name = "PATH")]
     pub rest: Vec<PathBuf>,

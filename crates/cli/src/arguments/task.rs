@@ -105,16 +105,16 @@ impl Task {
     pub fn variables(&self) -> Option<&Variables> {
         match self {
             Self::Init(arguments) => Some(&arguments.variables),
-            Self::Get(arguments) => Some(&arguments.variables),
-            Self::Modules(arguments) => Some(&arguments.variables),
-            Self::Graph(arguments) => Some(&arguments.variables),
+            Self::Get(arguments) => Some(&arguments.common.variables),
+            Self::Modules(arguments) => Some(&arguments.common.variables),
+            Self::Graph(arguments) => Some(&arguments.common.variables),
             Self::Validate(arguments) => Some(&arguments.variables),
             Self::Plan(arguments) => Some(&arguments.planning.variables),
             Self::Apply(arguments) => Some(&arguments.planning.variables),
             Self::Destroy(arguments) => Some(&arguments.apply.planning.variables),
-            Self::Refresh(arguments) => Some(&arguments.variables),
-            Self::Import(arguments) => Some(&arguments.variables),
-            Self::Taint(arguments) | Self::Untaint(arguments) => Some(&arguments.variables),
+            Self::Refresh(arguments) => Some(&arguments.writing.variables),
+            Self::Import(arguments) => Some(&arguments.writing.variables),
+            Self::Taint(arguments) | Self::Untaint(arguments) => Some(&arguments.writing.variables),
             Self::State(command) => command.variables(),
             Self::Console(arguments) => Some(&arguments.variables),
             Self::Show(_)

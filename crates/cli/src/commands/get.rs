@@ -9,7 +9,7 @@ use super::outcome::Outcome;
 use crate::arguments::{Flag, Get};
 
 pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     if !has_files() {
         return Ok(0);
     }

@@ -11,7 +11,7 @@ use super::outcome::{Outcome, misuse};
 use crate::arguments::Graph;
 
 pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     if arguments.kind.is_some() || arguments.plan.is_some() {
         return Err(misuse(
             &context.wording.command,

@@ -21,7 +21,7 @@ use crate::settings::Questions;
 use crate::terminal::{Palette, Tone};
 
 pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.writing.view);
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
@@ -45,14 +45,14 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     }
     let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
     must_be_configured(&configuration, &address)?;
-    let mut paths = state_paths(context, &configuration.root, (&arguments.files).into())?;
+    let mut paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
     if arguments.config.is_some() {
         // Only the configuration is elsewhere.
         paths = seen_from(&started_in, paths);
     }
-    let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
+    let (inputs, problems) = values(context, &configuration.root, &arguments.writing.variables, Missing::Ask)?;
     warnings.append(problems);
-    let (mut store, state) = open_state(context, paths, &locking(&arguments.locking, "import"))?;
+    let (mut store, state) = open_state(context, paths, &locking(&arguments.writing.locking, "import"))?;
     if state.object(&address, None).is_some() {
         return Err(already_managed(context, &address));
     }

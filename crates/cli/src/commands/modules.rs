@@ -18,7 +18,7 @@ struct Called {
 }
 
 pub(super) fn run(context: &mut Context, arguments: &Modules) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     let (configuration, _) = load_directory(context, Empty::Fine)?;
     let options = load_options(context);
     let manifest = ModuleManifest::read(&options.data_directory, &DiskFiles::new("."))

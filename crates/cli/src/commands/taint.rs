@@ -22,7 +22,7 @@ pub(super) fn untaint(context: &mut Context, arguments: &Taint) -> Outcome {
 }
 
 fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.writing.view);
     let command = if wanted == ObjectStatus::Tainted { "taint" } else { "untaint" };
     let address = address(&arguments.rest, command)?;
     if wanted == ObjectStatus::Tainted && address.resource.mode != Mode::Managed {
@@ -30,8 +30,8 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         return Ok(1);
     }
     let (configuration, _) = load_directory(context, Empty::Fine)?;
-    let paths = state_paths(context, &configuration.root, (&arguments.files).into())?;
-    let (mut store, mut state) = open_state(context, paths, &locking(&arguments.locking, command))?;
+    let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
+    let (mut store, mut state) = open_state(context, paths, &locking(&arguments.writing.locking, command))?;
     let Some(record) = state.object(&address, None).cloned() else {
         return missing(context, arguments, &state, &address);
     };

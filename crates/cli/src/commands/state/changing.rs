@@ -33,13 +33,13 @@ pub(super) enum Origin {
 impl Changing {
     /// The state that the flags ask for; it must be there.
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
-        context.view(&change.view);
+        context.view(&change.access.common.view);
         let (configuration, _) = load_directory(context, Empty::Fine)?;
         let elsewhere = Elsewhere { state: change.state.as_deref(), ..Elsewhere::default() };
         let paths = state_paths(context, &configuration.root, elsewhere)?;
         must_exist(&paths)?;
         let origin = if change.state.is_some() { Origin::Named } else { Origin::Workspace };
-        Self::at(context, paths, change.backup.as_deref(), &locking(&change.locking, operation), origin)
+        Self::at(context, paths, change.backup.as_deref(), &locking(&change.access.locking, operation), origin)
     }
 
     /// The state in a file, which need not be there yet.

@@ -6,7 +6,7 @@ use super::reading::{chosen, read};
 use crate::arguments::StateList;
 
 pub(super) fn run(context: &mut Context, arguments: &StateList) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     let state = read(context, arguments.state.as_deref())?;
     let mut text = String::new();
     for view in chosen(&state, &arguments.addresses, arguments.id.as_deref())? {

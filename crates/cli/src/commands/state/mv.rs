@@ -31,7 +31,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     let elsewhere = arguments.state_out.as_deref().filter(|file| !source.is_in(file));
     let mut other = match elsewhere {
         Some(file) => {
-            let locking = locking(&arguments.change.locking, "state-mv");
+            let locking = locking(&arguments.change.access.locking, "state-mv");
             Some(Changing::of_file(context, file, arguments.backup_out.as_deref(), &locking)?)
         }
         None => None,

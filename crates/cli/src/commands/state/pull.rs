@@ -10,7 +10,7 @@ use super::super::outcome::Outcome;
 use crate::arguments::StatePull;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     let (configuration, _) = load_directory(context, Empty::Fine)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
     if !paths.read.exists() && !paths.journal().exists() {

@@ -15,7 +15,7 @@ use super::changing::backup_beside;
 use crate::arguments::{Flag, StatePush};
 
 pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.access.common.view);
     let [source] = &*arguments.rest else {
         return Err(fail("Required argument missing", "Give one path: that of a state file, or - for standard input."));
     };
@@ -25,7 +25,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let is_new = !paths.read.exists();
     // Terraform overwrites terraform.tfstate.backup here; a name of its own keeps what was there before, too.
     let backup = backup_beside(&paths.write);
-    let locking = locking(&arguments.locking, "state-push");
+    let locking = locking(&arguments.access.locking, "state-push");
     let (mut store, current) = open_state(context, paths.with_backup(Some(backup.clone())), &locking)?;
     if !is_new && !arguments.force.is_some_and(Flag::is_on) {
         may_follow(&pushed, &current)?;

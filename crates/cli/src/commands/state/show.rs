@@ -10,7 +10,7 @@ use crate::arguments::StateShow;
 use crate::views::state::write_object;
 
 pub(super) fn run(context: &mut Context, arguments: &StateShow) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     let [text] = &*arguments.rest else {
         return Err(fail("Required argument missing", "Give the address of one instance, as state list prints it."));
     };
