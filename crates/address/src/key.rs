@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use groma_diagnostics::write_literal;
+
 use crate::Name;
 
 /// The key of an instance: none without repetition, a number under `count`, a string under `for_each`.
@@ -65,7 +67,7 @@ impl fmt::Display for InstanceKey {
             Self::Int(index) => write!(f, "[{index}]"),
             Self::String(key) => {
                 f.write_char('[')?;
-                write_quoted(key, f)?;
+                write_literal(key, f)?;
                 f.write_char(']')
             }
         }
@@ -77,39 +79,6 @@ fn push_number(number: u64, text: &mut String) {
         push_number(number / 10, text);
     }
     text.push(char::from(b'0' + (number % 10) as u8));
-}
-
-/// Writes `text` as a quoted string of the language: escapes, and doubled template introducers.
-pub(crate) fn write_quoted(text: &str, out: &mut impl Write) -> fmt::Result {
-    out.write_char('"')?;
-    for (at, c) in text.char_indices() {
-        match c {
-            '\n' => out.write_str("\\n")?,
-            '\r' => out.write_str("\\r")?,
-            '\t' => out.write_str("\\t")?,
-            '"' => out.write_str("\\\"")?,
-            '\\' => out.write_str("\\\\")?,
-            '$' | '%' if text.as_bytes().get(at + 1) == Some(&b'{') => {
-                out.write_char(c)?;
-                out.write_char(c)?;
-            }
-            c if is_printable(c) => out.write_char(c)?,
-            c if u32::from(c) < 0x1_0000 => write!(out, "\\u{:04x}", u32::from(c))?,
-            c => write!(out, "\\U{:08x}", u32::from(c))?,
-        }
-    }
-    out.write_char('"')
-}
-
-/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the plain space.
-fn is_printable(c: char) -> bool {
-    if c.is_ascii() {
-        return !c.is_ascii_control();
-    }
-    // The standard library's debug escapes follow the same categories; after another character it leaves marks alone.
-    let mut buffer = [b'a', 0, 0, 0, 0];
-    let length = 1 + c.encode_utf8(&mut buffer[1..]).len();
-    std::str::from_utf8(&buffer[..length]).is_ok_and(|text| text.escape_debug().eq(text.chars()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::key::write_quoted;
+use groma_diagnostics::write_literal;
+
 use crate::{ModulePath, Name};
 
 /// The registry that a source without a host name means.
@@ -185,7 +186,7 @@ impl fmt::Display for ProviderConfig {
             write!(f, "{}.", self.module)?;
         }
         f.write_str("provider[")?;
-        write_quoted(&self.provider.to_string(), f)?;
+        write_literal(&self.provider.to_string(), f)?;
         f.write_str("]")?;
         match &self.alias {
             Some(alias) => write!(f, ".{alias}"),

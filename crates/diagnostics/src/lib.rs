@@ -5,11 +5,13 @@
 //! when something is printed. This crate knows nothing of the language, of values or of terminals.
 
 mod diagnostic;
+mod quote;
 mod sources;
 mod span;
 mod suggest;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Observed, Severity};
+pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
 pub use sources::{Location, Position, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};
 pub use suggest::suggest;

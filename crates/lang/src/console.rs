@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use groma_diagnostics::quoted;
 use groma_value::{Kind, Marks, Type, Value};
 
 /// The rendering of a value as the console and `output` print it: an expression of the language, as far as there is
@@ -40,7 +41,7 @@ fn write_value(out: &mut String, value: &Value, indent: usize) {
             let _ = write!(out, "{number}");
         }
         Kind::String(text) if text.contains('\n') => write_lines(out, text, indent),
-        Kind::String(text) => write_quoted(out, text),
+        Kind::String(text) => out.push_str(&quoted(text)),
         Kind::List(elements) => write_sequence(out, ("tolist(", ")"), elements, indent),
         Kind::Set(elements) => write_sequence(out, ("toset(", ")"), elements, indent),
         Kind::Tuple(elements) => write_sequence(out, ("", ""), elements, indent),
@@ -97,7 +98,7 @@ fn write_mapping<'a>(
         if key.contains('\n') {
             write_lines(out, key, indent + 2)
         } else {
-            write_quoted(out, key)
+            out.push_str(&quoted(key))
         }
         out.push_str(" = ");
         write_value(out, value, indent + 2);
@@ -123,51 +124,6 @@ fn write_lines(out: &mut String, text: &str, indent: usize) {
     }
     new_line(out, indent);
     out.push_str(&delimiter);
-}
-
-/// A text in quotes with escapes, as in a message.
-pub fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    write_quoted(&mut out, text);
-    out
-}
-
-fn write_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\u{b}' => out.push_str("\\v"),
-            control if control.is_ascii_control() => {
-                let _ = write!(out, "\\x{:02x}", u32::from(control));
-            }
-            unseen if is_invisible(unseen) && u32::from(unseen) < 0x1_0000 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(unseen));
-            }
-            unseen if is_invisible(unseen) => {
-                let _ = write!(out, "\\U{:08x}", u32::from(unseen));
-            }
-            plain => out.push(plain),
-        }
-    }
-    out.push('"');
-}
-
-/// Characters without a shape of their own, which would mislead a reader.
-fn is_invisible(character: char) -> bool {
-    let code = u32::from(character);
-    !character.is_ascii()
-        && (character.is_control()
-            || character.is_whitespace()
-            || matches!(code, 0xAD | 0x600..=0x605 | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB)
-            || matches!(code, 0xE000..=0xF8FF | 0xE0000..=0xE0FFF | 0xF0000..))
 }
 
 /// A type as the console shows it: a type expression over several lines.

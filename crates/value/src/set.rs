@@ -3,12 +3,13 @@
 //! The elements of a set are held in the order in which Terraform goes through them: numbers, strings and truth values
 //! in theirs, anything else by a text that stands for its content. Unknowns come after known elements, nulls last.
 
+use groma_diagnostics::write_quoted;
+
 use crate::marks::Marks;
 use crate::types::Type;
 use crate::value::{Kind, Value};
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 impl Value {
@@ -205,39 +206,7 @@ fn sequence(values: &[Value], open: char, close: char, out: &mut String) {
     out.push(close);
 }
 
-/// Quotes text: what cannot be printed is escaped.
 fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            ' '..='~' => out.push(character),
-            '\0'..='\u{1f}' | '\u{7f}' => push_escape(out, format_args!("\\x{:02x}", character as u32)),
-            _ if is_printable(character) => out.push(character),
-            '\u{10000}'.. => push_escape(out, format_args!("\\U{:08x}", character as u32)),
-            _ => push_escape(out, format_args!("\\u{:04x}", character as u32)),
-        }
-    }
-    out.push('"');
-}
-
-fn push_escape(out: &mut String, escape: std::fmt::Arguments<'_>) {
     // Writing into a string cannot fail.
-    let _ = out.write_fmt(escape);
-}
-
-/// Whether a character shows as itself: after a letter, so that accents are judged as such.
-fn is_printable(character: char) -> bool {
-    let mut pair = String::with_capacity(8);
-    pair.push('a');
-    pair.push(character);
-    pair.escape_debug().count() == 2
+    let _ = write_quoted(text, out);
 }

@@ -1,6 +1,6 @@
 //! The values that a reader needs to see next to a problem.
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_hcl::{Expression, LiteralKey, Step, Traversal};
 use groma_value::{Kind, Value};
 
@@ -75,14 +75,14 @@ fn short(value: &Value) -> String {
         Kind::Unknown(_) => "not yet known".to_owned(),
         Kind::Bool(truth) => truth.to_string(),
         Kind::Number(number) => number.to_string(),
-        Kind::String(text) => crate::console::quoted(text),
+        Kind::String(text) => quoted(text),
         Kind::List(elements) | Kind::Set(elements) | Kind::Tuple(elements) => counted(elements.len()),
         Kind::Map(map) => counted(map.len()),
         Kind::Object(object) => match object.len() {
             0 => "object with no attributes".to_owned(),
             1 => {
                 let name = object.iter().next().map(|(name, _)| name.to_string()).unwrap_or_default();
-                format!("object with 1 attribute {}", crate::console::quoted(&name))
+                format!("object with 1 attribute {}", quoted(&name))
             }
             count => format!("object with {count} attributes"),
         },
@@ -109,7 +109,7 @@ fn written(root: &str, steps: &[Step]) -> String {
             }
             Step::Index { key: LiteralKey::String(key), .. } => {
                 text.push('[');
-                text.push_str(&crate::console::quoted(key));
+                text.push_str(&quoted(key));
                 text.push(']');
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::{Diagnostic, Span, quoted};
 use groma_hcl::{Expression, For, Ident, Name};
 use groma_value::{Kind, Marks, Type, Value, convert};
 
@@ -166,7 +166,7 @@ impl Nested<'_, '_> {
                         format!(
                             "Two elements gave the key {}. To collect the values of equal keys, write an ellipsis (...) after \
                              the value expression.",
-                            crate::console::quoted(entry.key())
+                            quoted(entry.key())
                         )
                     };
                     let problem =

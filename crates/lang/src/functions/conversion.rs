@@ -1,5 +1,6 @@
 //! Functions that convert values, choose among them, or change what is known of them.
 
+use groma_diagnostics::quoted;
 use groma_value::{Kind, Marks, Type, Value, convert};
 
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
@@ -70,7 +71,7 @@ fn cannot(given: &Value, wanted: &Type) -> FunctionError {
         _ if marks.is_ephemeral() => format!("this ephemeral {}", given.ty().friendly_name()),
         _ if marks.is_sensitive() => format!("this sensitive {}", given.ty().friendly_name()),
         (Type::String, Type::Bool | Type::Number) if given.as_str().is_some() => {
-            crate::console::quoted(given.as_str().unwrap_or_default())
+            quoted(given.as_str().unwrap_or_default())
         }
         (ty, _) => ty.friendly_name(),
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use groma_diagnostics::quoted;
 use groma_value::{Kind, Length, Marks, Name, Type, Value, convert};
 
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
@@ -126,7 +127,7 @@ pub(super) fn shown(value: &Value) -> String {
         (true, false) => "(sensitive value)".to_owned(),
         (false, true) => "(ephemeral value)".to_owned(),
         (false, false) => match value.kind() {
-            Kind::String(text) => crate::console::quoted(text),
+            Kind::String(text) => quoted(text),
             Kind::Number(number) => number.to_string(),
             _ => "(value)".to_owned(),
         },
@@ -266,11 +267,11 @@ fn transpose(arguments: &Arguments<'_>) -> Outcome {
     let mut transposed: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
     for (key, list) in entries(&map) {
         let Some(elements) = list.as_slice() else {
-            return Err(FunctionError::new(format!("the list of {} is null", crate::console::quoted(&key))));
+            return Err(FunctionError::new(format!("the list of {} is null", quoted(&key))));
         };
         for (index, element) in elements.iter().enumerate() {
             let Some(text) = element.as_name() else {
-                let key = crate::console::quoted(&key);
+                let key = quoted(&key);
                 return Err(FunctionError::new(format!("the element [{key}][{index}] is null")));
             };
             transposed.entry(text.clone()).or_default().push(key.clone());

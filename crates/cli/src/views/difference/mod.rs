@@ -8,7 +8,6 @@ mod align;
 mod compare;
 mod json_text;
 mod pair;
-mod quote;
 mod same;
 mod schema;
 mod text;
@@ -18,7 +17,6 @@ mod writer;
 
 pub use compare::{compare_unchanged, compare_values};
 pub use pair::{Paths, Relevance};
-pub use quote::quoted;
 pub use schema::compare_objects;
 pub use tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
 pub use write::attribute_key;

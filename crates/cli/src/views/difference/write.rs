@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use groma_diagnostics::quoted;
 use groma_hcl::is_identifier;
 use groma_value::{Kind, Name, Value};
 
-use super::quote::quoted;
 use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
 use super::writer::{Manner, Writer};
 use crate::terminal::Tone;
@@ -74,7 +74,7 @@ impl Writer<'_> {
             Some(Kind::Number(number)) => {
                 let _ = write!(self.out, "{number}");
             }
-            Some(Kind::String(text)) => quoted(text, self.out),
+            Some(Kind::String(text)) => self.quoted(text),
             _ => self.null(),
         }
     }
@@ -143,7 +143,7 @@ impl Writer<'_> {
         self.out.push('{');
         self.replacement_remark(at_self, manner);
         self.out.push('\n');
-        let keys: Vec<String> = parts.iter().map(|(key, _)| quoted_key(key)).collect();
+        let keys: Vec<String> = parts.iter().map(|(key, _)| quoted(key)).collect();
         let width = match style {
             Style::Plain => keys.iter().map(String::len).max().unwrap_or_default(),
             Style::Nested => 0,
@@ -290,7 +290,7 @@ impl Writer<'_> {
             self.out.push_str(&key);
             if let Some(label) = label {
                 self.out.push(' ');
-                quoted(label, self.out);
+                self.quoted(label);
             }
             self.out.push(' ');
             match secrecy {
@@ -365,11 +365,5 @@ impl Writer<'_> {
 
 /// The name as it stands before `=`: quoted unless it is an identifier.
 pub fn attribute_key(name: &str) -> String {
-    if is_identifier(name) { name.to_owned() } else { quoted_key(name) }
-}
-
-fn quoted_key(key: &str) -> String {
-    let mut out = String::with_capacity(key.len() + 2);
-    quoted(key, &mut out);
-    out
+    if is_identifier(name) { name.to_owned() } else { quoted(name) }
 }

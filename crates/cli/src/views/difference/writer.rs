@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::quote::quoted;
+use groma_diagnostics::write_quoted;
+
 use super::tree::Change;
 use crate::terminal::{Palette, Tone};
 
@@ -109,7 +110,8 @@ impl<'o> Writer<'o> {
     }
 
     pub(super) fn quoted(&mut self, text: &str) {
-        quoted(text, self.out);
+        // Writing into a string cannot fail.
+        let _ = write_quoted(text, self.out);
     }
 
     pub(super) fn null_suffix(&mut self, change: Change, manner: Manner) {

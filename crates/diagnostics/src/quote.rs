@@ -1,0 +1,111 @@
+//! Texts in double quotes, for messages and as literals of the language.
+//!
+//! What does not print never gets out as it is: a reader must see what a text is made of.
+
+use std::fmt::{self, Write};
+
+/// `text` in quotes as messages, plans and the console show it: escaped in Go's manner (`%q`).
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    // Writing into a string cannot fail.
+    let _ = write_quoted(text, &mut out);
+    out
+}
+
+/// Writes what [`quoted`] gives.
+///
+/// # Errors
+///
+/// `out` fails.
+pub fn write_quoted(text: &str, out: &mut impl Write) -> fmt::Result {
+    out.write_char('"')?;
+    for character in text.chars() {
+        match character {
+            '"' => out.write_str("\\\"")?,
+            '\\' => out.write_str("\\\\")?,
+            '\u{7}' => out.write_str("\\a")?,
+            '\u{8}' => out.write_str("\\b")?,
+            '\u{c}' => out.write_str("\\f")?,
+            '\n' => out.write_str("\\n")?,
+            '\r' => out.write_str("\\r")?,
+            '\t' => out.write_str("\\t")?,
+            '\u{b}' => out.write_str("\\v")?,
+            '\0'..='\u{1f}' | '\u{7f}' => write!(out, "\\x{:02x}", u32::from(character))?,
+            _ => write_character(character, out)?,
+        }
+    }
+    out.write_char('"')
+}
+
+/// Writes `text` as a string literal of the language, quotes included.
+///
+/// # Errors
+///
+/// `out` fails.
+pub fn write_literal(text: &str, out: &mut impl Write) -> fmt::Result {
+    out.write_char('"')?;
+    write_literal_content(text, out)?;
+    out.write_char('"')
+}
+
+/// Writes `text` as it stands between the quotes of a literal: escapes, and doubled template introducers.
+///
+/// # Errors
+///
+/// `out` fails.
+pub fn write_literal_content(text: &str, out: &mut impl Write) -> fmt::Result {
+    for (at, character) in text.char_indices() {
+        match character {
+            '\n' => out.write_str("\\n")?,
+            '\r' => out.write_str("\\r")?,
+            '\t' => out.write_str("\\t")?,
+            '"' => out.write_str("\\\"")?,
+            '\\' => out.write_str("\\\\")?,
+            '$' | '%' if text.as_bytes().get(at + 1) == Some(&b'{') => {
+                out.write_char(character)?;
+                out.write_char(character)?;
+            }
+            _ => write_character(character, out)?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes a character as itself if it prints, else by its number.
+fn write_character(character: char, out: &mut impl Write) -> fmt::Result {
+    match character {
+        ' '..='~' => out.write_char(character),
+        _ if is_printable(character) => out.write_char(character),
+        '\u{10000}'.. => write!(out, "\\U{:08x}", u32::from(character)),
+        _ => write!(out, "\\u{:04x}", u32::from(character)),
+    }
+}
+
+/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the plain space.
+fn is_printable(character: char) -> bool {
+    if character.is_ascii() {
+        return !character.is_ascii_control();
+    }
+    // The standard library's debug escapes follow the same categories; after another character it leaves marks alone.
+    let mut buffer = [b'a', 0, 0, 0, 0];
+    let length = 1 + character.encode_utf8(&mut buffer[1..]).len();
+    std::str::from_utf8(&buffer[..length]).is_ok_and(|text| text.escape_debug().eq(text.chars()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_print_is_escaped() {
+        assert_eq!(quoted("a\"b\\c\t${x}é\u{1} <>&\u{2028}"), "\"a\\\"b\\\\c\\t${x}é\\x01 <>&\\u2028\"");
+        assert_eq!(quoted("\u{7}\u{8}\u{b}\u{c}\u{7f}\u{a0}\u{e0001}"), "\"\\a\\b\\v\\f\\x7f\\u00a0\\U000e0001\"");
+    }
+
+    #[test]
+    fn a_literal_reads_as_the_text_it_was() {
+        let mut out = String::new();
+        write_literal("a\"b\\c\t\n${x} %{y} $${ $x é e\u{301} \u{1}\u{2028}\u{e0001}", &mut out).unwrap();
+        assert_eq!(out, "\"a\\\"b\\\\c\\t\\n$${x} %%{y} $$${ $x é e\u{301} \\u0001\\u2028\\U000e0001\"");
+    }
+}
