@@ -7,7 +7,7 @@ use crate::{InstanceKey, ModuleInstance, ModulePath, Name};
 
 /// What kind of block declares a resource.
 ///
-/// Sorts as Terraform does: ephemeral resources, data sources, managed resources.
+/// Sorts as Terraform does: ephemeral resources, data sources, managed resources; lists, which no state has, come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// A `resource` block.
@@ -16,6 +16,8 @@ pub enum Mode {
     Data,
     /// An `ephemeral` block.
     Ephemeral,
+    /// A `list` block of a query.
+    List,
 }
 
 impl Mode {
@@ -24,6 +26,7 @@ impl Mode {
             Self::Ephemeral => 0,
             Self::Data => 1,
             Self::Managed => 2,
+            Self::List => 3,
         }
     }
 
@@ -33,6 +36,7 @@ impl Mode {
             Self::Managed => "",
             Self::Data => "data.",
             Self::Ephemeral => "ephemeral.",
+            Self::List => "list.",
         }
     }
 
@@ -42,6 +46,7 @@ impl Mode {
             Self::Managed => "managed",
             Self::Data => "data",
             Self::Ephemeral => "ephemeral",
+            Self::List => "list",
         }
     }
 
@@ -51,6 +56,7 @@ impl Mode {
             Self::Managed => "resource",
             Self::Data => "data",
             Self::Ephemeral => "ephemeral",
+            Self::List => "list",
         }
     }
 }

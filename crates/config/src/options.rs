@@ -9,6 +9,16 @@ use indexmap::IndexMap;
 use crate::variables::sources::VariableSources;
 use crate::version::Version;
 
+/// Whether the query files of the root module are part of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Queries {
+    /// They are left alone.
+    #[default]
+    LeftOut,
+    /// They are read.
+    Read,
+}
+
 /// How to load a configuration.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
@@ -24,6 +34,8 @@ pub struct LoadOptions {
     pub variables: VariableSources,
     /// Values of root variables that are known already; they count more.
     pub early_variables: IndexMap<Name, Value>,
+    /// Whether query files count.
+    pub queries: Queries,
 }
 
 impl Default for LoadOptions {
@@ -35,6 +47,7 @@ impl Default for LoadOptions {
             data_directory: PathBuf::from(".terraform"),
             variables: VariableSources::default(),
             early_variables: IndexMap::new(),
+            queries: Queries::default(),
         }
     }
 }

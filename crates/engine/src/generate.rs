@@ -4,8 +4,11 @@
 
 use std::fmt::Write as _;
 
+use groma_diagnostics::Diagnostics;
 use groma_hcl::{is_identifier, write_quoted};
-use groma_provider::{Attribute, AttributeType, Block, Item, Name, Nesting, ObjectNesting, ObjectSchema, Use};
+use groma_provider::{
+    Attribute, AttributeType, Block, Checked, Item, Name, Nesting, ObjectNesting, ObjectSchema, Subject, Use,
+};
 use groma_value::{Kind, Value, json};
 
 /// The configuration that [`resource_text`] writes for an object: the object without what is not written.
@@ -28,6 +31,31 @@ pub(crate) fn resource_text(
     body(block, object, Level::Resource, &mut text);
     text.push_str("}\n");
     groma_hcl::format(&text).trim_end().to_owned()
+}
+
+/// A block `import` for an object of a resource that was written, without a line feed at its end.
+pub(crate) fn import_text((type_name, name): (&str, &str), provider: Option<&str>, identity: &Value) -> String {
+    let mut text = format!("import {{\nto = {type_name}.{name}\n");
+    if let Some(provider) = provider {
+        let _ = writeln!(text, "provider = {provider}");
+    }
+    text.push_str("identity = ");
+    plain(identity, &mut text);
+    text.push_str("\n}\n");
+    groma_hcl::format(&text).trim_end().to_owned()
+}
+
+/// The object that a configuration is written from: what the provider makes of it, where it wants a say. None after an error.
+pub(crate) async fn asked(
+    provider: &Checked,
+    subject: &Subject<'_>,
+    object: &Value,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
+    let Some(answer) = provider.generate_config(subject, object) else { return Some(object.clone()) };
+    let (config, problems) = answer.await;
+    diagnostics.append(problems);
+    config
 }
 
 /// Where a block stands: the identifier of a resource is no argument, even where a schema says that it could be.

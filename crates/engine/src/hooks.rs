@@ -9,6 +9,7 @@ use groma_value::Value;
 
 use crate::invocation::Invocation;
 use crate::plan::{Action, Importing};
+use crate::search::Searched;
 
 /// An object that something happens to.
 #[derive(Clone, Debug)]
@@ -71,6 +72,10 @@ pub trait Hooks: Send + Sync {
     fn read_start(&self, _address: &ResourceInstance) {}
     /// A data resource was read while planning.
     fn read_complete(&self, _address: &ResourceInstance, _value: &Value) {}
+    /// A search is about to begin; `config` is what is searched for, if the block says.
+    fn list_start(&self, _address: &ResourceInstance, _config: Option<&Value>) {}
+    /// A search has ended.
+    fn list_complete(&self, _searched: &Searched) {}
     /// A provisioner of an instance begins.
     fn provision_start(&self, _address: &ResourceInstance, _provisioner: &str) {}
     /// A line that a provisioner prints. Called on a thread of the provisioner's own.

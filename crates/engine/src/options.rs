@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 
 use crate::plan::Mode;
 use crate::recovery::Recovery;
+use crate::search::FoundObjects;
 
 /// Whether objects are read before they are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub struct PlanOptions {
     pub invoke: Option<InvokeTarget>,
     /// Values given for the root module's variables; those with a default may be missing.
     pub inputs: IndexMap<Name, Input>,
+    /// What becomes of objects that list blocks find.
+    pub found: FoundObjects,
     /// What an interrupted run left under way: asked after before anything is planned. Only for plans that are applied at
     /// once, since asking can make objects.
     pub recovery: Option<Arc<Recovery>>,

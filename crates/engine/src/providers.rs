@@ -129,6 +129,7 @@ impl Providers {
             Mode::Managed => provider.resource_schema(&resource.type_name),
             Mode::Data => provider.data_schema(&resource.type_name),
             Mode::Ephemeral => provider.ephemeral_schema(&resource.type_name),
+            Mode::List => provider.list_schema(&resource.type_name),
         }?;
         schema.ok_or_else(|| unsupported(&provider.type_names(), address, resource, span).into())
     }
@@ -162,6 +163,8 @@ fn unsupported(known: &TypeNames, address: &ProviderAddress, resource: &Resource
         Mode::Ephemeral => {
             ("Invalid ephemeral resource", "ephemeral resource type", &known.ephemeral_resources, &known.resources)
         }
+        // That objects can be managed does not help who wants to find them.
+        Mode::List => ("Invalid list resource", "list resource", &known.lists, &known.lists),
     };
     let type_name = &resource.type_name;
     let mut detail = format!("The provider {} does not support {what} \"{type_name}\".", address.display_short());

@@ -48,7 +48,7 @@ impl DataTalk {
                     open = opened.as_ref().map(|opened| OpenEphemeral::new(self.ephemeral(), opened));
                     opened.map(|opened| opened.result.with_marks(&Marks::EPHEMERAL))
                 }
-                ResourceMode::Data | ResourceMode::Managed => {
+                ResourceMode::Data | ResourceMode::Managed | ResourceMode::List => {
                     let (read, problems) = self.provider.read_data(&subject, input).await;
                     diagnostics.append(problems);
                     read.map(|read| read.state)

@@ -15,6 +15,7 @@ use crate::planning::{self, Prepared, Spent};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::saved;
+use crate::search::Searched;
 use crate::session::Session;
 use crate::validate;
 
@@ -107,6 +108,19 @@ impl Run {
         self.spent.extend(spent);
         diagnostics.append(problems);
         (plan, diagnostics)
+    }
+
+    /// Searches with the list blocks of the root module. What they refer to is planned for its values, and objects of the state are
+    /// taken as they are recorded.
+    pub fn query(&mut self, state: State, options: PlanOptions) -> (Vec<Searched>, Diagnostics) {
+        let (prepared, mut diagnostics) = self.prepare();
+        let Some(prepared) = prepared else { return (Vec::new(), diagnostics) };
+        let runtime = Arc::clone(&self.session.runtime);
+        let (searched, problems, spent) =
+            runtime.block_on(planning::query(&self.session, &mut self.providers, &prepared, state, options));
+        self.spent.extend(spent);
+        diagnostics.append(problems);
+        (searched, diagnostics)
     }
 
     /// The bytes of a plan, without its state, which is written beside it.

@@ -14,6 +14,7 @@ use crate::evaluation::Evaluation;
 use crate::options::Input;
 use crate::providers::Providers;
 use crate::repetition::{Arguments, expand};
+use crate::search::Extent;
 use crate::session::Session;
 use crate::templates::Templates;
 use crate::walk::{Outcome, Visit, Walk};
@@ -213,7 +214,14 @@ impl Validator<'_> {
             resource: address.clone(),
             key: groma_address::InstanceKey::None,
         };
-        let mut unknown = Value::unknown(template.schema.block.implied_type().clone());
+        if let Some(search) = &resource.search {
+            let _ = Extent::evaluate(search, &scope, &mut self.evaluation);
+        }
+        // What is searched by says nothing of what is found.
+        let mut unknown = match address.mode {
+            ResourceMode::List => Value::DYNAMIC,
+            _ => Value::unknown(template.schema.block.implied_type().clone()),
+        };
         if address.mode == ResourceMode::Ephemeral {
             unknown = unknown.with_marks(&Marks::EPHEMERAL);
         }
@@ -231,7 +239,7 @@ impl Validator<'_> {
         if failed {
             return Outcome::Failed;
         }
-        if address.mode != ResourceMode::Ephemeral
+        if matches!(address.mode, ResourceMode::Managed | ResourceMode::Data)
             && let Some(problem) = template.ephemeral_misuse(&value, &instance)
         {
             self.evaluation.diagnostics.push(problem);

@@ -13,7 +13,7 @@ pub enum Binding {
     Local(u32),
     /// `type.name`: the first step ends the address.
     Resource(u32),
-    /// `data.type.name`, `ephemeral.type.name` or `resource.type.name`: the second step ends the address.
+    /// `data.type.name`, `ephemeral.type.name`, `list.type.name` or `resource.type.name`: the second step ends the address.
     PrefixedResource(u32),
     /// `module.name`
     Module(u32),
@@ -77,6 +77,7 @@ pub fn is_reserved(root: &str) -> bool {
             | "module"
             | "data"
             | "ephemeral"
+            | "list"
             | "resource"
             | "count"
             | "each"
@@ -107,7 +108,7 @@ mod tests {
             Binding::Module((1 << 29) - 1),
         ];
         for binding in bindings {
-            let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE);
+            let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE).expect("no steps");
             assert_eq!(Binding::of(&traversal), None);
             binding.keep(&traversal);
             assert_eq!(Binding::of(&traversal), Some(binding));
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_position_that_does_not_fit_is_looked_up_again() {
-        let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE);
+        let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE).expect("no steps");
         Binding::Resource(1 << 29).keep(&traversal);
         assert_eq!(Binding::of(&traversal), None);
     }

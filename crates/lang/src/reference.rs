@@ -14,7 +14,7 @@ pub enum Reference {
     Variable(Name),
     /// `local.name`
     Local(Name),
-    /// `aws_x.y`, `data.aws_x.y`, `ephemeral.x.y`, `resource.aws_x.y`
+    /// `aws_x.y`, `data.aws_x.y`, `ephemeral.x.y`, `list.aws_x.y`, `resource.aws_x.y`
     Resource(Resource),
     /// `module.name`
     Module(Name),
@@ -88,6 +88,7 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         }),
         "data" => prefixed(traversal, Mode::Data),
         "ephemeral" => prefixed(traversal, Mode::Ephemeral),
+        "list" => prefixed(traversal, Mode::List),
         "resource" => prefixed(traversal, Mode::Managed),
         "template" | "lazy" | "arg" => Err(Diagnostic::error(
             "Reserved symbol name",
@@ -138,10 +139,11 @@ fn prefixed(traversal: &Traversal, mode: Mode) -> Result<Referenced, Diagnostic>
     let (first, second) = match mode {
         Mode::Data => ("the data source type", "the resource name"),
         Mode::Ephemeral => ("the ephemeral resource type", "its name"),
+        Mode::List => ("the type of the listed resources", "the name of the list block"),
         Mode::Managed => ("the resource type", "the resource name"),
     };
     let root = &traversal.root;
-    match &*traversal.steps {
+    match &traversal.steps {
         [] | [_] => Err(invalid(
             format!("After \"{}\" two names are needed, each behind a dot: {first} and {second}.", root.name),
             traversal.span,
@@ -165,6 +167,7 @@ fn resource(
     let what = match mode {
         Mode::Data => "a data source",
         Mode::Ephemeral => "an ephemeral resource",
+        Mode::List => "a list block",
         Mode::Managed => "a resource type",
     };
     let (name, name_span, rest) = match steps.split_first() {

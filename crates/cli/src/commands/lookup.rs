@@ -69,6 +69,7 @@ impl Lookup {
             Mode::Managed => provider.resource_schema(&resource.type_name),
             Mode::Data => provider.data_schema(&resource.type_name),
             Mode::Ephemeral => provider.ephemeral_schema(&resource.type_name),
+            Mode::List => provider.list_schema(&resource.type_name),
         };
         let address = view.address();
         let absent = || {
@@ -91,6 +92,7 @@ impl Lookup {
             value,
             schema,
             depends_on: record.dependencies.iter().map(|dependency| dependency.to_string()).collect(),
+            identity: record.identity.clone(),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, Mode, ModuleInstance, ProviderConfig, ResourceInstance};
 use groma_provider::Schema;
-use groma_state::{CheckResult, CheckStatus, DeposedKey, State};
+use groma_state::{CheckResult, CheckStatus, DeposedKey, Identity, State};
 use groma_value::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -30,6 +30,15 @@ pub struct StoredObject {
     pub value: Value,
     /// Addresses of what it depends on.
     pub depends_on: Vec<String>,
+    /// How its provider tells it from all others, if it does.
+    pub identity: Option<Arc<Identity>>,
+}
+
+impl StoredObject {
+    /// Its identity as documents show it; none where its record has only a version, or what is not JSON.
+    pub(crate) fn identity_json(&self) -> Option<Json> {
+        serde_json::from_str(self.identity.as_ref()?.json.as_ref()?.as_str()).ok()
+    }
 }
 
 /// How objects are shown that nothing happens to.
@@ -126,7 +135,16 @@ fn object_json(object: &StoredObject) -> Json {
     if let Some(key) = &object.deposed {
         json.insert("deposed_key".into(), key.to_string().into());
     }
+    add_identity(object, &mut json);
     Json::Object(json)
+}
+
+/// Adds the identity of `object`, if it has one, to what tells about it or about its successor.
+pub(crate) fn add_identity(object: &StoredObject, json: &mut Map<String, Json>) {
+    if let (Some(identity), Some(value)) = (&object.identity, object.identity_json()) {
+        json.insert("identity_schema_version".into(), identity.schema_version.into());
+        json.insert("identity".into(), value);
+    }
 }
 
 /// The fields that name an instance in state and plan documents.
@@ -150,6 +168,7 @@ pub(crate) fn mode_word(mode: Mode) -> &'static str {
         Mode::Managed => "managed",
         Mode::Data => "data",
         Mode::Ephemeral => "ephemeral",
+        Mode::List => "list",
     }
 }
 
@@ -252,14 +271,7 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
 }
 
 fn checkable_json(kind: &str, address: &str) -> Json {
-    let (module, own) = match address.rfind("module.") {
-        Some(at) => {
-            let rest = &address[at + "module.".len()..];
-            let end = rest.find('.').map_or(address.len(), |dot| at + "module.".len() + dot);
-            (Some(&address[..end]), address.get(end + 1..).unwrap_or_default())
-        }
-        None => (None, address),
-    };
+    let (module, own) = split_module(address);
     let mut json = Map::new();
     let kind_word = if kind == "output" { "output_value" } else { kind };
     json.insert("kind".into(), kind_word.into());
@@ -286,11 +298,24 @@ fn checkable_json(kind: &str, address: &str) -> Json {
     Json::Object(json)
 }
 
+/// The path of the module that an address without keys begins with, and what is left.
+fn split_module(address: &str) -> (Option<&str>, &str) {
+    let mut own = address;
+    while let Some((_, rest)) = own.strip_prefix("module.").and_then(|rest| rest.split_once('.')) {
+        own = rest;
+    }
+    let module = address.strip_suffix(own).and_then(|module| module.strip_suffix('.'));
+    (module, own)
+}
+
 fn instance_address_json(kind: &str, address: &str) -> Json {
     let mut json = Map::new();
-    if let Ok(instance) = address.parse::<ResourceInstance>()
-        && kind == "resource"
-    {
+    if kind != "resource" {
+        // The last two parts are the word of the kind and a name; a key may hold anything.
+        if let Some((module, _)) = address.rsplit_once('.').and_then(|(rest, _)| rest.rsplit_once('.')) {
+            json.insert("module".into(), module.into());
+        }
+    } else if let Ok(instance) = address.parse::<ResourceInstance>() {
         if let Some(key) = key_json(&instance.key) {
             json.insert("instance_key".into(), key);
         }

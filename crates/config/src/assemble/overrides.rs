@@ -164,6 +164,7 @@ impl Assembly<'_> {
                 Mode::Managed => "Missing resource to override",
                 Mode::Data => "Missing data resource to override",
                 Mode::Ephemeral => "Missing ephemeral resource to override",
+                Mode::List => "Missing list block to override",
             };
             let what = format!("object {}", resource.address);
             return self.nothing_to_override(resource.header_span, summary, &what);

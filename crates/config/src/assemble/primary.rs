@@ -168,6 +168,7 @@ impl Assembly<'_> {
                 Mode::Managed => "resource",
                 Mode::Data => "data",
                 Mode::Ephemeral => "ephemeral resource",
+                Mode::List => "list",
             };
             self.report(
                 clash,

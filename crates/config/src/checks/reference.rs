@@ -132,6 +132,7 @@ fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic
         Mode::Managed => "managed resource",
         Mode::Data => "data resource",
         Mode::Ephemeral => "ephemeral resource",
+        Mode::List => "list block",
     };
     let place = describe(module);
     let of_type =

@@ -79,6 +79,10 @@ impl Walk<'_> {
         self.option(resource.lifecycle.enabled.as_ref(), &outside);
         let inside = Place { count: resource.count.is_some(), each: resource.for_each.is_some(), ..outside };
         self.body(&resource.body, &inside);
+        if let Some(search) = &resource.search {
+            self.option(search.include_resource.as_ref(), &inside);
+            self.option(search.limit.as_ref(), &inside);
+        }
         self.provider(resource.provider.as_ref(), &inside);
         self.depends_on(&resource.depends_on);
         let lifecycle = &resource.lifecycle;
@@ -153,7 +157,7 @@ impl Walk<'_> {
             _ => expression,
         };
         let traversal = named.as_traversal();
-        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, &*traversal.steps));
+        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, &traversal.steps));
         let exists = match names {
             Some(("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..])) => {
                 self.module.actions.contains_key(&(type_name.clone(), name.clone()))

@@ -7,7 +7,7 @@ use groma_hcl::{Block, Body, BodySchema};
 
 use super::content::FileContent;
 use super::context::Decoding;
-use super::{actions, check, module_call, output, provider, refactoring, resource, terraform, variable};
+use super::{actions, check, list, module_call, output, provider, refactoring, resource, terraform, variable};
 
 static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -29,10 +29,28 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("check", &["name"])
 });
 
+/// A file of searches; what it declares belongs to the root module.
+static QUERY: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .block("provider", &["name"])
+        .block("variable", &["name"])
+        .block("locals", &[])
+        .block("list", &["type", "name"])
+});
+
 /// Decodes a whole file.
 pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
+    blocks(body, &FILE, decoding)
+}
+
+/// Decodes a whole query file.
+pub(crate) fn query(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
+    blocks(body, &QUERY, decoding)
+}
+
+fn blocks(body: &Body, schema: &BodySchema, decoding: &mut Decoding<'_>) -> FileContent {
     let before = decoding.diagnostics.len();
-    let content = decoding.content(body, &FILE);
+    let content = decoding.content(body, schema);
     decoding.incomplete |= decoding.diagnostics.iter().skip(before).any(Diagnostic::is_error);
     let mut file = FileContent::default();
     for block in &content.blocks {
@@ -58,6 +76,7 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
         "resource" => keep(resource::managed, block, &mut file.resources, decoding),
         "data" => keep(resource::data, block, &mut file.resources, decoding),
         "ephemeral" => keep(resource::ephemeral, block, &mut file.resources, decoding),
+        "list" => keep(list::list, block, &mut file.resources, decoding),
         "action" => keep(actions::action, block, &mut file.actions, decoding),
         "moved" => keep(refactoring::moved, block, &mut file.moved, decoding),
         "removed" => keep(refactoring::removed, block, &mut file.removed, decoding),

@@ -139,7 +139,7 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
     let mut resources = 0;
     for reference in &found {
         let problem = match &reference.target {
-            Reference::Resource(resource) if resource.mode != Mode::Ephemeral => {
+            Reference::Resource(resource) if matches!(resource.mode, Mode::Managed | Mode::Data) => {
                 resources += 1;
                 continue;
             }

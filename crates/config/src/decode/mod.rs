@@ -11,6 +11,7 @@ mod context;
 mod depends_on;
 mod file;
 mod lifecycle;
+mod list;
 mod literal;
 mod meta;
 mod module_call;
@@ -28,7 +29,7 @@ mod version;
 
 pub(crate) use content::FileContent;
 pub(crate) use context::{Decoding, Dialect, Role, place};
-pub(crate) use file::file;
+pub(crate) use file::{file, query};
 pub(crate) use literal::{constant, constant_template, without_templates};
 pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;

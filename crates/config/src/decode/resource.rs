@@ -126,6 +126,7 @@ impl<'a> Common<'a> {
             Mode::Managed => ("resource type name", "resource name"),
             Mode::Data => ("data source name", "data resource name"),
             Mode::Ephemeral => ("ephemeral resource type name", "ephemeral resource name"),
+            Mode::List => ("list resource type name", "list resource name"),
         };
         name::check(type_label, type_what, decoding);
         name::check(name_label, name_what, decoding);
@@ -153,6 +154,7 @@ impl<'a> Common<'a> {
             Mode::Managed => "resources",
             Mode::Data => "data sources",
             Mode::Ephemeral => "ephemeral resources",
+            Mode::List => "searches",
         };
         let repetition = [("count", count.as_ref()), ("for_each", for_each.as_ref()), ("enabled", enabled)];
         meta::one_repetition(&repetition, things, decoding);
@@ -172,6 +174,7 @@ impl<'a> Common<'a> {
             provisioners: Vec::new(),
             connection: None::<Connection>,
             check: None,
+            search: None,
             span: self.block.span,
             header_span: self.block.header,
         }

@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
+use groma_hcl::Body;
 
 use crate::assemble::assemble;
 use crate::configuration::LoadedFile;
 use crate::decode::{self, Decoding, Dialect, FileContent, Role};
 use crate::model::Module;
-use crate::options::LoadOptions;
+use crate::options::{LoadOptions, Queries};
 use crate::source::{Files, Syntax, display, module_files};
+
+/// What the blocks of a file are read by.
+type Decode = fn(&Body, &mut Decoding<'_>) -> FileContent;
 
 /// Reads folders, each once however many modules are made of it.
 pub(super) struct Reader<'a> {
@@ -74,15 +78,21 @@ impl<'a> Reader<'a> {
 
     fn read_folder(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> Folder {
         let Ok(entries) = self.files.list(directory) else { return Folder::Missing };
-        let files = module_files(entries);
-        if files.primary.is_empty() && files.overrides.is_empty() {
+        let mut files = module_files(entries);
+        // Only the root module is asked to search.
+        if self.options.queries == Queries::LeftOut || !directory.as_os_str().is_empty() {
+            files.queries.clear();
+        }
+        if files.primary.is_empty() && files.overrides.is_empty() && files.queries.is_empty() {
             return Folder::Empty;
         }
-        let mut decode_all = |names: &[(String, Syntax)], role: Role| -> Vec<FileContent> {
-            names.iter().filter_map(|(name, syntax)| self.file(directory, name, *syntax, role, diagnostics)).collect()
+        let mut decode_all = |names: &[(String, Syntax)], role: Role, decode: Decode| -> Vec<FileContent> {
+            let decoded = names.iter().filter_map(|named| self.file(directory, named, role, decode, diagnostics));
+            decoded.collect()
         };
-        let primary = decode_all(&files.primary, Role::Primary);
-        let overrides = decode_all(&files.overrides, Role::Override);
+        let mut primary = decode_all(&files.primary, Role::Primary, decode::file);
+        primary.extend(decode_all(&files.queries, Role::Primary, decode::query));
+        let overrides = decode_all(&files.overrides, Role::Override, decode::file);
         let registry = self.options.default_registry.clone();
         Folder::Module(Arc::new(assemble(
             directory.to_owned(),
@@ -97,9 +107,9 @@ impl<'a> Reader<'a> {
     fn file(
         &mut self,
         directory: &Path,
-        name: &str,
-        syntax: Syntax,
+        (name, syntax): &(String, Syntax),
         role: Role,
+        decode: Decode,
         diagnostics: &mut Diagnostics,
     ) -> Option<FileContent> {
         let file = self.register(&directory.join(name), diagnostics)?;
@@ -123,7 +133,7 @@ impl<'a> Reader<'a> {
             incomplete: false,
             shared: HashSet::new(),
         };
-        let content = decode::file(&parsed.body, &mut decoding);
+        let content = decode(&parsed.body, &mut decoding);
         self.incomplete |= decoding.incomplete;
         diagnostics.append(decoding.diagnostics);
         Some(content)

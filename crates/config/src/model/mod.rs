@@ -19,7 +19,7 @@ pub use named_value::{Local, Output, Variable};
 pub use provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 pub use refactoring::{Import, ImportIdentity, Moved, Removed, RemovedFrom};
 pub use resource::{
-    ActionTrigger, Connection, IgnoreChanges, Lifecycle, OnFailure, Provisioner, ProvisionerWhen, Resource,
+    ActionTrigger, Connection, IgnoreChanges, Lifecycle, OnFailure, Provisioner, ProvisionerWhen, Resource, Search,
 };
 pub use settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
 

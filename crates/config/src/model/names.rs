@@ -29,6 +29,7 @@ impl Module {
             "module" => return self.calls.get_index_of(name).and_then(narrow).map(Binding::Module),
             "data" => Mode::Data,
             "ephemeral" => Mode::Ephemeral,
+            "list" => Mode::List,
             "resource" => Mode::Managed,
             _ if is_reserved(root) => return None,
             _ => return self.resource_at(Mode::Managed, root, name).map(Binding::Resource),

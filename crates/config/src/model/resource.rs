@@ -9,7 +9,7 @@ use groma_hcl::{Body, Expression, Traversal};
 use super::block::Condition;
 use super::provider::{LocalProvider, LocalProviderRef};
 
-/// A `resource`, `data` or `ephemeral` block.
+/// A `resource`, `data`, `ephemeral` or `list` block.
 #[derive(Clone, Debug)]
 pub struct Resource {
     /// Mode, type and name.
@@ -33,6 +33,8 @@ pub struct Resource {
     pub connection: Option<Connection>,
     /// The check block it belongs to: its errors are only warnings then.
     pub check: Option<Name>,
+    /// How objects are searched for, where it is a `list` block. Boxed because it is rare.
+    pub search: Option<Box<Search>>,
     /// The whole block.
     pub span: Span,
     /// The block's header: keyword and labels.
@@ -55,6 +57,15 @@ pub(crate) fn implied_provider(type_name: &Name) -> Name {
         Some((provider, _)) => provider.into(),
         None => Name::clone(type_name),
     }
+}
+
+/// What a `list` block says beside what is searched for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Whether objects come with all of their attributes.
+    pub include_resource: Option<Expression>,
+    /// How many objects are wanted at most.
+    pub limit: Option<Expression>,
 }
 
 /// A `lifecycle` block.

@@ -7,9 +7,9 @@ use super::files::Entry;
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// `.tf`, `.tofu`.
+    /// `.tf`, `.tofu`, `.tfquery.hcl`.
     Native,
-    /// `.tf.json`, `.tofu.json`.
+    /// `.tf.json`, `.tofu.json`, `.tfquery.json`.
     Json,
 }
 
@@ -18,6 +18,8 @@ pub(crate) enum Syntax {
 pub(crate) struct DirectoryFiles {
     pub(crate) primary: Vec<(String, Syntax)>,
     pub(crate) overrides: Vec<(String, Syntax)>,
+    /// Searches, which only some commands read.
+    pub(crate) queries: Vec<(String, Syntax)>,
 }
 
 /// Suffix, how it is written, and the suffix of the file that takes its place if both are there.
@@ -28,7 +30,10 @@ const SUFFIXES: [(&str, Syntax, Option<&str>); 4] = [
     (".tofu.json", Syntax::Json, None),
 ];
 
-/// Sorts the entries of a module's folder into primary and override files; hidden files, editors' backups and everything
+/// The suffixes of query files.
+const QUERIES: [(&str, Syntax); 2] = [(".tfquery.hcl", Syntax::Native), (".tfquery.json", Syntax::Json)];
+
+/// Sorts the entries of a module's folder into primary, override and query files; hidden files, editors' backups and everything
 /// else are left out, and so is `x.tf` beside `x.tofu`.
 pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
     entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
@@ -36,6 +41,10 @@ pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
     let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let mut files = DirectoryFiles::default();
     for entry in &entries {
+        if let Some((_, syntax)) = QUERIES.iter().find(|(suffix, _)| entry.name.ends_with(suffix)) {
+            files.queries.push((entry.name.clone(), *syntax));
+            continue;
+        }
         let Some((base, syntax, rival)) = classify(&entry.name) else { continue };
         if rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str())) {
             continue;

@@ -396,6 +396,11 @@ impl<'a> Requirements<'a> {
         for expression in [&resource.count, &resource.for_each].into_iter().flatten() {
             self.expression(module, expression);
         }
+        if let Some(search) = &resource.search {
+            for expression in [&search.include_resource, &search.limit].into_iter().flatten() {
+                self.expression(module, expression);
+            }
+        }
         if let Some(key) = resource.provider.as_ref().and_then(|provider| provider.key.as_ref()) {
             self.expression(module, key);
         }
@@ -495,7 +500,7 @@ fn action_block(config: &Module, element: &Expression) -> Option<usize> {
         _ => element,
     };
     let traversal = named.as_traversal()?;
-    match (&*traversal.root.name, &*traversal.steps) {
+    match (&*traversal.root.name, &traversal.steps) {
         ("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..]) => {
             config.actions.get_index_of(&(type_name.clone(), name.clone()))
         }

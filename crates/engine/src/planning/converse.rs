@@ -137,8 +137,12 @@ impl Conversation {
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
             let name = (&*self.address.resource.type_name, &*self.address.resource.name);
             let provider = generating.provider.as_deref();
-            found.generated = Some(generate::resource_text(name, provider, &self.schema.block, &object.value));
-            self.config = generate::config_of(&self.schema.block, &object.value);
+            let Some(object) = generate::asked(&self.provider, &self.subject(), &object.value, &mut diagnostics).await
+            else {
+                return Conversed { diagnostics, ..found };
+            };
+            found.generated = Some(generate::resource_text(name, provider, &self.schema.block, &object));
+            self.config = generate::config_of(&self.schema.block, &object);
         }
         if !diagnostics.has_errors() {
             found.draft = match self.purpose {

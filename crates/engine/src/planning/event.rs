@@ -7,6 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::DeposedKey;
 
 use super::converse::Conversed;
+use super::lists::ListTalk;
 use crate::invocation::Invocation;
 use crate::plan::Importing;
 use crate::provider_setup::Configuring;
@@ -35,6 +36,7 @@ pub(super) enum Task {
 pub(super) enum Event {
     Managed(Box<ManagedEvent>),
     Data(Instance, Box<DataRead>),
+    List(Instance, Box<ListTalk>),
     Provider(Visit, Box<Configuring>),
     Invocations(Visit, Box<PlannedInvocations>),
 }

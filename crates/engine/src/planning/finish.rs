@@ -13,6 +13,7 @@ use super::planner::Planner;
 use super::relevant;
 use crate::checks::Checkable;
 use crate::execution;
+use crate::search::Searched;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 
 impl Planner<'_> {
@@ -73,6 +74,17 @@ impl Planner<'_> {
         };
         let spent = Box::new((self.world, order, self.change_of));
         (plan, self.evaluation.diagnostics, spent)
+    }
+
+    /// The end of a search: nothing is to be done.
+    pub(super) fn finish_search(mut self) -> (Vec<Searched>, Diagnostics, Spent) {
+        sort_by_address(
+            &mut self.searched,
+            |searched| (&searched.address.module, &searched.address.resource),
+            |one, other| one.address.key.cmp(&other.address.key),
+        );
+        let spent = Box::new((self.world, self.walk.into_order(), self.change_of));
+        (self.searched, self.evaluation.diagnostics, spent)
     }
 
     /// A replace option that names nothing is a slip (PL-60).

@@ -55,6 +55,7 @@ impl Planner<'_> {
             ResourceMode::Managed => self.start_managed(instance, address, template).await,
             ResourceMode::Data => self.start_data(instance, address, template).await,
             ResourceMode::Ephemeral => self.start_ephemeral(instance, address, template).await,
+            ResourceMode::List => self.start_list(instance, address, template).await,
         }
     }
 

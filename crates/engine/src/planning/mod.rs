@@ -8,6 +8,7 @@ mod finish;
 mod ignore;
 mod import;
 mod invocations;
+mod lists;
 pub(crate) mod managed;
 mod missing;
 mod order;
@@ -21,16 +22,17 @@ mod wanted;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, ProviderConfig};
+use groma_address::{Mode as ResourceMode, ModuleInstance, ProviderConfig, Target};
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
 pub(crate) use ignore::{Ignore, ignore_changes};
 
 use crate::config_graph;
-use crate::options::PlanOptions;
+use crate::options::{PlanOptions, Refresh};
 use crate::plan::Plan;
 use crate::providers::Providers;
+use crate::search::Searched;
 use crate::session::Session;
 use crate::templates::Templates;
 use crate::validate::validate;
@@ -80,10 +82,47 @@ pub(crate) async fn plan(
     state: State,
     options: &PlanOptions,
 ) -> (Option<Plan>, Diagnostics, Option<Spent>) {
-    let mut diagnostics = Diagnostics::new();
-    diagnostics.append(validate(session, &prepared.graph, &prepared.templates, providers).await);
+    match walk(session, providers, prepared, state, options).await {
+        Ok(planner) => {
+            let (plan, problems, spent) = planner.finish();
+            (Some(plan), problems, Some(spent))
+        }
+        Err(diagnostics) => (None, diagnostics, None),
+    }
+}
+
+/// Plans what the list blocks of the root module stand on, and searches with them.
+pub(crate) async fn query(
+    session: &Session,
+    providers: &mut Providers,
+    prepared: &Prepared,
+    state: State,
+    options: PlanOptions,
+) -> (Vec<Searched>, Diagnostics, Option<Spent>) {
+    let root = session.configuration.root.resources.keys();
+    let lists = root.filter(|address| address.mode == ResourceMode::List);
+    let targets = lists.map(|address| Target::Resource(address.absolute(ModuleInstance::root()))).collect();
+    let options = PlanOptions { targets, refresh: Refresh::Trust, ..options };
+    match walk(session, providers, prepared, state, &options).await {
+        Ok(planner) => {
+            let (searched, problems, spent) = planner.finish_search();
+            (searched, problems, Some(spent))
+        }
+        Err(diagnostics) => (Vec::new(), diagnostics, None),
+    }
+}
+
+/// The walk, when it has ended.
+async fn walk<'a>(
+    session: &'a Session,
+    providers: &'a mut Providers,
+    prepared: &'a Prepared,
+    state: State,
+    options: &'a PlanOptions,
+) -> Result<Planner<'a>, Diagnostics> {
+    let mut diagnostics = validate(session, &prepared.graph, &prepared.templates, providers).await;
     if diagnostics.has_errors() {
-        return (None, diagnostics, None);
+        return Err(diagnostics);
     }
     // What was only a warning here will be found again with values.
     let mut state = state;
@@ -93,7 +132,7 @@ pub(crate) async fn plan(
     }
     if problems.has_errors() {
         diagnostics.append(problems);
-        return (None, diagnostics, None);
+        return Err(diagnostics);
     }
     let mut evaluation = session.evaluation(options.inputs.clone());
     evaluation.diagnostics.append(problems);
@@ -109,6 +148,5 @@ pub(crate) async fn plan(
     };
     let mut planner = Planner::new(parts);
     planner.run().await;
-    let (plan, problems, spent) = planner.finish();
-    (Some(plan), problems, Some(spent))
+    Ok(planner)
 }

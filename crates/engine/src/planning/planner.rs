@@ -26,6 +26,7 @@ use crate::plan::{Generated, Mode, ResourceChange};
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::recovery::Recovered;
+use crate::search::Searched;
 use crate::session::Session;
 use crate::templates::{Template, Templates};
 use crate::walk::{Outcome, Visit, Walk, plays_no_part_in_destroying};
@@ -66,6 +67,8 @@ pub(super) struct Planner<'a> {
     pub(super) written: HashSet<ResourceInstance>,
     /// Blocks written for imports.
     pub(super) generated: Vec<Generated>,
+    /// What list blocks found.
+    pub(super) searched: Vec<Searched>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Invocation>,
     /// The action blocks that were looked at.
@@ -120,6 +123,7 @@ impl<'a> Planner<'a> {
             imports: Wanted::of_options(parts.options),
             written: HashSet::new(),
             generated: Vec::new(),
+            searched: Vec::new(),
             invocations: Vec::new(),
             actions: ActionBlocks::default(),
             undecided: Vec::new(),
@@ -195,6 +199,7 @@ impl<'a> Planner<'a> {
         match event {
             Event::Managed(event) => self.managed(*event),
             Event::Data(instance, read) => self.data_read(instance, *read),
+            Event::List(instance, listed) => self.listed(instance, *listed),
             Event::Invocations(visit, planned) => self.invocations_planned(visit, *planned),
             Event::Provider(visit, configuring) => self.provider_configured(visit, *configuring),
         }

@@ -100,7 +100,7 @@ impl<'a> InstanceScope<'a> {
         let data = &self.data().resources[position];
         // The steps after the root that make up the address: the type may be the root itself.
         let named = match &*traversal.root.name {
-            "data" | "ephemeral" | "resource" => 2,
+            "data" | "ephemeral" | "list" | "resource" => 2,
             _ => 1,
         };
         let instance = found.key.as_ref().filter(|key| **key != InstanceKey::None);

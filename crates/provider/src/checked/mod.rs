@@ -5,6 +5,7 @@ mod blame;
 mod change;
 mod function;
 mod import;
+mod list;
 mod marks;
 mod read;
 mod stored;
@@ -19,6 +20,7 @@ use groma_value::Value;
 pub use action::ActionSubject;
 pub use change::{Applied, ApplyInput, PlanInput, PlanPurpose, Planned};
 pub use import::{ImportInput, Imported, MoveInput, Moved};
+pub use list::{Found, ListInput};
 pub use read::{DataInput, Opened, Read, ReadData, ReadInput};
 pub use stored::StoredState;
 
@@ -49,6 +51,7 @@ enum TypeKind {
     Data,
     Ephemeral,
     Action,
+    List,
 }
 
 /// Schemas that have been asked for; nothing for types that the provider does not have.
@@ -185,7 +188,7 @@ impl Checked {
         self.provider.configure(request).map(move |problems| placed(problems, body, span, None))
     }
 
-    /// Checks a configuration of a managed resource, a data source or an ephemeral resource (LC-03).
+    /// Checks a configuration of a managed resource, a data source, an ephemeral resource or a list (LC-03).
     pub fn validate<'a>(&'a self, subject: &Subject<'a>, config: &Value) -> Answer<'a, Diagnostics> {
         let request = ValidateRequest {
             type_name: subject.type_name(),
@@ -197,6 +200,7 @@ impl Checked {
             groma_address::Mode::Managed => self.provider.validate_resource(request),
             groma_address::Mode::Data => self.provider.validate_data(request),
             groma_address::Mode::Ephemeral => self.provider.validate_ephemeral(request),
+            groma_address::Mode::List => self.provider.validate_list(request),
         }
         .map(move |problems| subject.place(problems))
     }

@@ -1,0 +1,216 @@
+//! Searching with `list` blocks, while planning what they refer to.
+
+use std::sync::Arc;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_provider::{BodyDecoder, Checked, Found, ListDetail, ListInput, Schema, Subject};
+use groma_value::Value;
+
+use super::event::{Event, Instance};
+use super::planner::Planner;
+use crate::generate;
+use crate::search::{Extent, FoundObject, FoundObjects, Searched, WrittenBlocks, unknown};
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::InstanceScope;
+
+/// A search that is about to begin.
+struct Search {
+    address: ResourceInstance,
+    provider: Arc<Checked>,
+    /// What is searched by.
+    schema: Arc<Schema>,
+    /// What is found.
+    found: Arc<Schema>,
+    body: Arc<BodyDecoder>,
+    span: Span,
+    input: ListInput,
+    writing: Option<Writing>,
+}
+
+/// How blocks for found objects are written.
+struct Writing {
+    /// The value of the argument `provider`.
+    provider: Option<String>,
+    /// What the names of the resources begin with.
+    name: String,
+}
+
+/// What became of a search.
+pub(super) struct ListTalk {
+    address: ResourceInstance,
+    identity_version: u64,
+    config: Value,
+    found: Option<Vec<FoundObject>>,
+    diagnostics: Diagnostics,
+}
+
+impl Planner<'_> {
+    pub(super) async fn start_list(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
+        let Some(provider) = self.configured(&template, instance) else { return };
+        let Some(search) = self.search(instance, address, &template, provider) else {
+            return self.end_instance(instance, Outcome::Failed);
+        };
+        let shown = self.shown_config(instance, &search.input.config);
+        self.session.hooks.list_start(&search.address, shown.as_ref());
+        self.talk(async move { Event::List(instance, Box::new(search.hold().await)) }).await;
+    }
+
+    /// What is searched for; nothing where the block does not say.
+    fn shown_config(&self, instance: Instance, config: &Value) -> Option<Value> {
+        let module = &self.world.static_module(instance.module).config;
+        let (_, resource) = module.resources.get_index(instance.resource as usize)?;
+        let is_written = resource.body.span() != resource.header_span;
+        is_written.then(|| config.clone())
+    }
+
+    fn search(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        template: &Template,
+        provider: Arc<Checked>,
+    ) -> Option<Search> {
+        let module = Arc::clone(&self.world.static_module(instance.module).config);
+        let (_, resource) = module.resources.get_index(instance.resource as usize)?;
+        let search = resource.search.as_ref()?;
+        let repetition = self.repetition(instance);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        let config = self.evaluation.instance(&template.body, &address, &scope)?;
+        let extent = Extent::evaluate(search, &scope, &mut self.evaluation)?;
+        if !config.is_wholly_known() {
+            let problem = not_known(&address, template, &config, resource.header_span);
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        }
+        let Some(detail) = extent.detail else {
+            let problem = unknown("include_resource", search.include_resource.as_ref(), &scope);
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        };
+        let Some(limit) = extent.limit else {
+            self.evaluation.diagnostics.push(unknown("limit", search.limit.as_ref(), &scope));
+            return None;
+        };
+        let found = match provider.resource_schema(&address.resource.type_name) {
+            Ok(Some(schema)) => schema,
+            Ok(None) => {
+                let detail = format!("{address} searches for objects of a type that its provider cannot manage.");
+                let problem = Diagnostic::error("Invalid list resource", detail).at(resource.header_span);
+                self.evaluation.diagnostics.push(problem);
+                return None;
+            }
+            Err(problems) => {
+                self.evaluation.diagnostics.append(problems);
+                return None;
+            }
+        };
+        let is_repeated = resource.count.is_some() || resource.for_each.is_some();
+        let writing = (self.options.found == FoundObjects::Written).then(|| Writing {
+            provider: resource.provider.as_ref().map(|reference| reference.provider.to_string()),
+            name: match is_repeated {
+                true => format!("{}_{}", address.resource.name, instance.position),
+                false => address.resource.name.to_string(),
+            },
+        });
+        let detail = if writing.is_some() { ListDetail::Objects } else { detail };
+        Some(Search {
+            address,
+            provider,
+            schema: Arc::clone(&template.schema),
+            found,
+            body: Arc::clone(&template.body),
+            span: resource.header_span,
+            input: ListInput { config, detail, limit },
+            writing,
+        })
+    }
+
+    pub(super) fn listed(&mut self, instance: Instance, talk: ListTalk) {
+        self.evaluation.diagnostics.append(talk.diagnostics);
+        let Some(found) = talk.found else { return self.end_instance(instance, Outcome::Failed) };
+        let data = found.iter().map(|one| {
+            Value::object([
+                ("display_name", Value::string(&one.display_name)),
+                ("identity", one.identity.clone()),
+                ("state", one.object.clone().unwrap_or(Value::null(groma_value::Type::Dynamic))),
+            ])
+        });
+        let value = Value::object([("config", talk.config), ("data", Value::tuple(data.collect()))]);
+        let resources = &mut self.world.module_mut(instance.module).resources;
+        resources[instance.resource as usize].settle(instance.position, value);
+        let searched = Searched { address: talk.address, identity_version: talk.identity_version, found };
+        self.session.hooks.list_complete(&searched);
+        self.searched.push(searched);
+        self.end_instance(instance, Outcome::Done);
+    }
+}
+
+/// The first part of what is searched for that is not known yet.
+fn not_known(address: &ResourceInstance, template: &Template, config: &Value, header: Span) -> Diagnostic {
+    let names = template.schema.block.shape().names().iter();
+    let unknown = names.filter_map(|name| {
+        let value = config.as_object()?.get(name)?.clone();
+        (!value.is_wholly_known()).then(|| groma_value::Path::root().attribute(name.clone()))
+    });
+    let span = unknown.map(|path| template.body.span_of(&path)).next().unwrap_or(header);
+    let detail = "What is searched for must be known when the search begins, but this stands on something that only apply will know. Use \
+                  values that are written out or that the state has.";
+    Diagnostic::error("config is not known", detail).at(span).about(address.to_string())
+}
+
+impl Search {
+    async fn hold(self) -> ListTalk {
+        let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
+        let config = self.input.config.clone();
+        let mut diagnostics = self.provider.validate(&subject, &config).await;
+        let mut objects = None;
+        if !diagnostics.has_errors() {
+            let subject = Subject { schema: &self.found, ..subject };
+            let (found, problems) = self.provider.list(&subject, self.input.clone()).await;
+            diagnostics.append(problems);
+            if let Some(found) = found {
+                objects = self.objects(found, &mut diagnostics).await;
+            }
+        }
+        let identity_version = self.found.identity.as_ref().map_or(0, |identity| identity.version);
+        ListTalk { address: self.address, identity_version, config, found: objects, diagnostics }
+    }
+
+    /// The objects with the blocks that were asked for; none after an error.
+    async fn objects(&self, found: Vec<Found>, diagnostics: &mut Diagnostics) -> Option<Vec<FoundObject>> {
+        let mut objects = Vec::with_capacity(found.len());
+        for (position, one) in found.into_iter().enumerate() {
+            let written = match (&self.writing, &one.object) {
+                (Some(writing), Some(object)) => {
+                    Some(self.blocks(writing, position, &one.identity, object, diagnostics).await?)
+                }
+                _ => None,
+            };
+            let Found { identity, display_name, object } = one;
+            objects.push(FoundObject { display_name, identity, object, written });
+        }
+        Some(objects)
+    }
+
+    async fn blocks(
+        &self,
+        writing: &Writing,
+        position: usize,
+        identity: &Value,
+        object: &Value,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<WrittenBlocks> {
+        let subject = Subject { address: &self.address, schema: &self.found, body: None, span: self.span };
+        let name = format!("{}_{position}", writing.name);
+        let named = (&*self.address.resource.type_name, &*name);
+        let provider = writing.provider.as_deref();
+        let config = generate::asked(&self.provider, &subject, object, diagnostics).await?;
+        Some(WrittenBlocks {
+            resource: generate::resource_text(named, provider, &self.found.block, &config),
+            import: generate::import_text(named, provider, identity),
+        })
+    }
+}
