@@ -3,6 +3,7 @@
 //! Flags have one dash and long names (`-out=plan`, `-var a=b`), the options before the command are few, and words from
 //! `TF_CLI_ARGS` and `TF_CLI_ARGS_<command>` stand right after the command.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::iter::Peekable;
@@ -28,7 +29,7 @@ pub struct Invocation {
 }
 
 /// Commands that people know from Terraform and that do not exist here yet.
-const ABSENT: [&str; 5] = ["query", "stacks", "test", "rpcapi", "cloud"];
+const ABSENT: [&str; 4] = ["stacks", "test", "rpcapi", "cloud"];
 
 /// The flag that the parser knows.
 const HELP: &str = "--help";
@@ -175,10 +176,15 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
             longer
         };
         let name = flag.to_string_lossy().trim_start_matches('-').to_owned();
+        if name.strip_suffix('=').is_some_and(|name| names_file(command, name)) {
+            // No file is the same as no flag.
+            continue;
+        }
         let takes_next = takes_value(command, &name);
         if takes_next {
             // The next word is the value whatever it looks like.
             match words.next() {
+                Some(value) if value.is_empty() && names_file(command, &name) => {}
                 Some(value) => {
                     let mut joined = flag;
                     joined.push("=");
@@ -192,6 +198,15 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
         }
     }
     out
+}
+
+/// Whether a flag names one file or folder.
+fn names_file(command: &Command, name: &str) -> bool {
+    let argument = command.get_arguments().find(|argument| argument.get_long() == Some(name));
+    argument.is_some_and(|argument| {
+        matches!(argument.get_action(), ArgAction::Set)
+            && argument.get_value_parser().type_id() == TypeId::of::<PathBuf>()
+    })
 }
 
 fn takes_value(command: &Command, name: &str) -> bool {
@@ -219,6 +234,14 @@ mod tests {
         assert_eq!(
             rewritten(&["plan", "-var", "-x=1", "-refresh=false", "-out=a", "--json"], &[]),
             ["plan", "--var=-x=1", "--refresh=false", "--out=a", "--json"]
+        );
+    }
+
+    #[test]
+    fn an_empty_name_of_a_file_is_as_good_as_none() {
+        assert_eq!(
+            rewritten(&["apply", "-state=", "-backup", "", "-state-out=a", "-target="], &[]),
+            ["apply", "--state-out=a", "--target="]
         );
     }
 

@@ -106,6 +106,9 @@ pub struct Validate {
     /// Leave test files alone
     #[arg(long)]
     pub no_tests: Option<Flag>,
+    /// Check the query files too
+    #[arg(long)]
+    pub query: Option<Flag>,
     /// The folder with test files
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,

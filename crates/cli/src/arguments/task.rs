@@ -11,6 +11,7 @@ use super::login::Login;
 use super::objects::{ImportArguments, Taint};
 use super::operation::{Apply, Destroy, Plan, Refresh};
 use super::provider::Provider;
+use super::query::Query;
 use super::reading::{Output, Show, Version};
 use super::state::State;
 use super::workspace::{ForceUnlock, Workspace};
@@ -71,6 +72,8 @@ pub enum Task {
     Taint(Lazy<Taint>),
     /// Take that back
     Untaint(Lazy<Taint>),
+    /// Search for objects that exist already, with list blocks
+    Query(Lazy<Query>),
     /// Show what providers the configuration needs
     Providers(Lazy<Providers>),
     /// For those who write providers, and those who choose one
@@ -115,6 +118,7 @@ impl Task {
             Self::Refresh(arguments) => Some(&arguments.writing.variables),
             Self::Import(arguments) => Some(&arguments.writing.variables),
             Self::Taint(arguments) | Self::Untaint(arguments) => Some(&arguments.writing.variables),
+            Self::Query(arguments) => Some(&arguments.variables),
             Self::State(command) => command.variables(),
             Self::Console(arguments) => Some(&arguments.variables),
             Self::Show(_)

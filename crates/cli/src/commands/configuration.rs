@@ -6,7 +6,7 @@ use std::path::Path;
 
 use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::variables::VariableSources;
-use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, load};
+use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, Queries, load};
 use groma_diagnostics::Diagnostics;
 
 use super::context::Context;
@@ -58,12 +58,25 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
 
 /// The configuration that `files` hold.
 pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = load_options(context);
-    let (configuration, diagnostics) = load(&options, &context.sources, files);
+    loaded(context, &load_options(context), files)
+}
+
+fn loaded(
+    context: &Context,
+    options: &LoadOptions,
+    files: &dyn Files,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let (configuration, diagnostics) = load(options, &context.sources, files);
     match configuration {
         Some(configuration) if !diagnostics.has_errors() => Ok((configuration, diagnostics)),
         _ => Err(diagnostics),
     }
+}
+
+/// The configuration of the working directory with its query files.
+pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { queries: Queries::Read, ..load_options(context) };
+    loaded(context, &options, &DiskFiles::new("."))
 }
 
 /// How configurations are loaded here.
@@ -102,7 +115,8 @@ fn begins_with_mention(file: &Path, text: &str) -> bool {
     read.is_ok() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-fn has_configuration(files: &dyn Files) -> bool {
+/// Whether there are files of a configuration at the top.
+pub(super) fn has_configuration(files: &dyn Files) -> bool {
     let is_configuration = |name: &str| {
         [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|end| name.ends_with(end)) && !name.starts_with('.')
     };

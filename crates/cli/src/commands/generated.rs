@@ -22,7 +22,8 @@ pub(super) fn check(path: &Path, mode: Mode) -> Result<(), Diagnostics> {
     if path.exists() { Err(exists(path)) } else { Ok(()) }
 }
 
-fn exists(path: &Path) -> Diagnostics {
+/// That the file is there already.
+pub(super) fn exists(path: &Path) -> Diagnostics {
     let detail = format!(
         "Blocks are written to a new file only, so that nothing is lost, and {} is there already. Give another name, or move what is in \
          it elsewhere and delete it.",

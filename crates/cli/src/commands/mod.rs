@@ -36,6 +36,7 @@ mod provider_check;
 mod provider_packages;
 mod provider_source;
 mod providers;
+mod query;
 mod schema;
 mod servers;
 mod show;
@@ -107,6 +108,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Task::Refresh(arguments) => apply::refresh(&mut context, arguments.0),
         Task::Taint(arguments) => taint::taint(&mut context, &arguments),
         Task::Untaint(arguments) => taint::untaint(&mut context, &arguments),
+        Task::Query(arguments) => query::run(&mut context, &arguments),
         Task::Providers(arguments) => providers::run(&mut context, &arguments),
         Task::Provider(Lazy(Provider::Check(arguments))) => provider_check::run(&mut context, &arguments),
         Task::Get(arguments) => get::run(&mut context, &arguments),
@@ -156,7 +158,7 @@ impl Telling {
         }
         let command = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
         match command.and_then(|command| command.to_str()) {
-            Some("plan" | "apply" | "destroy" | "refresh" | "init") => Self::Messages,
+            Some("plan" | "apply" | "destroy" | "refresh" | "init" | "query") => Self::Messages,
             Some("validate") => Self::Document,
             _ => Self::Text,
         }

@@ -45,13 +45,34 @@ pub(super) fn watch(context: &Context) -> Watched {
     Watched { progress: context.log.watch(progress), counter }
 }
 
-/// A run over `configuration`.
+/// Progress as lines or messages, for a command whose result is in them.
+pub(super) fn watch_lines(context: &Context) -> Arc<dyn Progress> {
+    let counter = Arc::new(Counter::default());
+    match context.messages() {
+        Some(stream) => Arc::new(MessageProgress::new(stream.clone(), counter)),
+        None => Arc::new(LineProgress::new(context.palette(), Arc::clone(context.streams.stdout()), counter)),
+    }
+}
+
+/// A run over `configuration`; what there is to know before it is told.
 pub(super) fn run(
     context: &mut Context,
     configuration: Configuration,
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
 ) -> Result<Run, Diagnostics> {
+    let (run, warnings) = untold_run(context, configuration, hooks, parallelism)?;
+    context.show(&warnings);
+    Ok(run)
+}
+
+/// A run over `configuration`, and the warnings that its user must see: for who tells all diagnostics at once.
+pub(super) fn untold_run(
+    context: &mut Context,
+    configuration: Configuration,
+    hooks: Arc<dyn Hooks>,
+    parallelism: i64,
+) -> Result<(Run, Diagnostics), Diagnostics> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -60,7 +81,7 @@ pub(super) fn run(
     if let Some(missing) = packages.missing() {
         return Err(missing.clone().into());
     }
-    context.show(&packages.warning());
+    let warnings = packages.warning();
     let session = Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
@@ -70,13 +91,13 @@ pub(super) fn run(
         parallelism: usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(10),
         workspace: context.settings.workspace.clone(),
         working_directory: context.original_directory.clone(),
-        root_directory: PathBuf::from("."),
+        root_directory: context.root_directory.clone(),
         home_directory: context.settings.home.clone(),
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),
     };
-    Ok(Run::new(session))
+    Ok((Run::new(session), warnings))
 }
 
 /// A state that was opened, and what an interrupted run left under way.
@@ -253,6 +274,15 @@ pub(super) fn prepare_context(context: &mut Context, planning: &Planning) {
     if planning.json.is_some_and(Flag::is_on) {
         context.speak_json().version(TERRAFORM_VERSION);
     }
+}
+
+/// The warning about `-state`, which the argument `path` of the local backend replaces.
+pub(super) fn state_flag_warning(planning: &Planning) -> Diagnostics {
+    if planning.state.is_none() {
+        return Diagnostics::new();
+    }
+    let detail = "The file of the state is named by the argument path of a backend \"local\" block, for all commands at once.";
+    Diagnostic::warning("Deprecated flag: -state", detail).into()
 }
 
 /// The warning that a plan lets go of objects which stay.

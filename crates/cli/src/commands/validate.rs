@@ -7,9 +7,9 @@ use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
 use serde_json::json;
 
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, load_directory, load_with_queries};
 use super::context::Context;
-use super::operation::run as new_run;
+use super::operation::untold_run;
 use super::outcome::Outcome;
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
@@ -18,7 +18,7 @@ use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.view(&arguments.view);
-    let diagnostics = check(context).unwrap_or_else(|problems| problems);
+    let diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
     let failed = diagnostics.has_errors();
     if arguments.json.is_some_and(Flag::is_on) {
         tell_as_json(context, &diagnostics);
@@ -54,10 +54,14 @@ pub(super) fn tell_as_json(context: &Context, diagnostics: &Diagnostics) {
     context.streams.print(&format!("{}\n", pretty(&result)));
 }
 
-fn check(context: &mut Context) -> Result<Diagnostics, Diagnostics> {
-    let (configuration, mut diagnostics) = load_directory(context, Empty::Fine)?;
+fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
+    let (configuration, mut diagnostics) = match arguments.query.is_some_and(Flag::is_on) {
+        true => load_with_queries(context)?,
+        false => load_directory(context, Empty::Fine)?,
+    };
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
-    let mut run = new_run(context, configuration, hooks, 10)?;
+    let (mut run, warnings) = untold_run(context, configuration, hooks, 10)?;
     diagnostics.append(run.validate());
+    diagnostics.append(warnings);
     Ok(diagnostics)
 }

@@ -6,5 +6,6 @@ pub mod document;
 pub mod json;
 pub mod plan;
 pub mod progress;
+pub mod query;
 pub mod state;
 pub mod wording;

@@ -3,48 +3,18 @@
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{BodyDecoder, Checked, Found, ListDetail, ListInput, Schema, Subject};
+use groma_diagnostics::{Diagnostic, Span};
+use groma_provider::{Checked, ListDetail, ListInput};
 use groma_value::Value;
 
 use super::event::{Event, Instance};
+use super::list_talk::{ListTalk, Search, Writing};
 use super::planner::Planner;
-use crate::generate;
-use crate::search::{Extent, FoundObject, FoundObjects, Searched, WrittenBlocks, unknown};
+use crate::options::FoundObjects;
+use crate::search::{Extent, Searched, unknown};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
-
-/// A search that is about to begin.
-struct Search {
-    address: ResourceInstance,
-    provider: Arc<Checked>,
-    /// What is searched by.
-    schema: Arc<Schema>,
-    /// What is found.
-    found: Arc<Schema>,
-    body: Arc<BodyDecoder>,
-    span: Span,
-    input: ListInput,
-    writing: Option<Writing>,
-}
-
-/// How blocks for found objects are written.
-struct Writing {
-    /// The value of the argument `provider`.
-    provider: Option<String>,
-    /// What the names of the resources begin with.
-    name: String,
-}
-
-/// What became of a search.
-pub(super) struct ListTalk {
-    address: ResourceInstance,
-    identity_version: u64,
-    config: Value,
-    found: Option<Vec<FoundObject>>,
-    diagnostics: Diagnostics,
-}
 
 impl Planner<'_> {
     pub(super) async fn start_list(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
@@ -159,58 +129,4 @@ fn not_known(address: &ResourceInstance, template: &Template, config: &Value, he
     let detail = "What is searched for must be known when the search begins, but this stands on something that only apply will know. Use \
                   values that are written out or that the state has.";
     Diagnostic::error("config is not known", detail).at(span).about(address.to_string())
-}
-
-impl Search {
-    async fn hold(self) -> ListTalk {
-        let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
-        let config = self.input.config.clone();
-        let mut diagnostics = self.provider.validate(&subject, &config).await;
-        let mut objects = None;
-        if !diagnostics.has_errors() {
-            let subject = Subject { schema: &self.found, ..subject };
-            let (found, problems) = self.provider.list(&subject, self.input.clone()).await;
-            diagnostics.append(problems);
-            if let Some(found) = found {
-                objects = self.objects(found, &mut diagnostics).await;
-            }
-        }
-        let identity_version = self.found.identity.as_ref().map_or(0, |identity| identity.version);
-        ListTalk { address: self.address, identity_version, config, found: objects, diagnostics }
-    }
-
-    /// The objects with the blocks that were asked for; none after an error.
-    async fn objects(&self, found: Vec<Found>, diagnostics: &mut Diagnostics) -> Option<Vec<FoundObject>> {
-        let mut objects = Vec::with_capacity(found.len());
-        for (position, one) in found.into_iter().enumerate() {
-            let written = match (&self.writing, &one.object) {
-                (Some(writing), Some(object)) => {
-                    Some(self.blocks(writing, position, &one.identity, object, diagnostics).await?)
-                }
-                _ => None,
-            };
-            let Found { identity, display_name, object } = one;
-            objects.push(FoundObject { display_name, identity, object, written });
-        }
-        Some(objects)
-    }
-
-    async fn blocks(
-        &self,
-        writing: &Writing,
-        position: usize,
-        identity: &Value,
-        object: &Value,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<WrittenBlocks> {
-        let subject = Subject { address: &self.address, schema: &self.found, body: None, span: self.span };
-        let name = format!("{}_{position}", writing.name);
-        let named = (&*self.address.resource.type_name, &*name);
-        let provider = writing.provider.as_deref();
-        let config = generate::asked(&self.provider, &subject, object, diagnostics).await?;
-        Some(WrittenBlocks {
-            resource: generate::resource_text(named, provider, &self.found.block, &config),
-            import: generate::import_text(named, provider, identity),
-        })
-    }
 }

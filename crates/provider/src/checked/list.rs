@@ -54,7 +54,11 @@ impl Checked {
 
     /// Searches for objects; none come back after an error. The schema of `subject` is that of the resource type, its body that of the
     /// list block. What comes in over the limit is left out.
-    pub fn list<'a>(&'a self, subject: &Subject<'a>, input: ListInput) -> Answer<'a, (Option<Vec<Found>>, Diagnostics)> {
+    pub fn list<'a>(
+        &'a self,
+        subject: &Subject<'a>,
+        input: ListInput,
+    ) -> Answer<'a, (Option<Vec<Found>>, Diagnostics)> {
         let subject = *subject;
         let catch = Arc::new(Mutex::new(Catch::default()));
         let into = Arc::clone(&catch);
@@ -99,7 +103,11 @@ impl Checked {
                 // Only something to tell.
                 None if !silent => {}
                 None => {
-                    diagnostics.push(self.blame(subject, summary::INVALID_IDENTITY, "found an object without identity for"));
+                    diagnostics.push(self.blame(
+                        subject,
+                        summary::INVALID_IDENTITY,
+                        "found an object without identity for",
+                    ));
                 }
             }
         }

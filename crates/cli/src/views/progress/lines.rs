@@ -8,7 +8,7 @@ use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
 use groma_engine::invocation::Invocation;
-use groma_engine::{Hooks, Importing};
+use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 
 use super::counter::Counter;
@@ -16,6 +16,7 @@ use super::ticker::Progress;
 use super::under_way::UnderWay;
 use super::words;
 use crate::terminal::{Palette, Tone};
+use crate::views::query;
 
 /// Writes a line when something begins, goes on for long, or ends.
 pub struct LineProgress {
@@ -74,6 +75,11 @@ impl Hooks for LineProgress {
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         let elapsed = self.running.elapsed(&address.to_string());
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
+    }
+
+    fn list_complete(&self, searched: &Searched) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = out.write_all(query::lines(searched).as_bytes());
     }
 
     fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {

@@ -7,7 +7,7 @@ use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
 use groma_engine::invocation::{Cause, Invocation};
-use groma_engine::{Hooks, Importing};
+use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
@@ -15,6 +15,7 @@ use super::counter::Counter;
 use super::ticker::Progress;
 use super::under_way::UnderWay;
 use super::words;
+use crate::views::query;
 use crate::views::json::{Message, Stream, action_json, resource_json};
 
 /// Sends a message when something begins, goes on for long, or ends.
@@ -126,6 +127,14 @@ impl Hooks for MessageProgress {
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         let elapsed = self.running.elapsed(&address.to_string());
         self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
+    }
+
+    fn list_start(&self, address: &ResourceInstance, config: Option<&Value>) {
+        self.stream.send(query::start(address, config));
+    }
+
+    fn list_complete(&self, searched: &Searched) {
+        query::end(searched).into_iter().for_each(|message| self.stream.send(message));
     }
 
     fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {

@@ -1,0 +1,105 @@
+//! `query`: searches for objects that nobody manages yet.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use groma_address::Mode as ResourceMode;
+use groma_config::Module;
+use groma_diagnostics::Diagnostics;
+use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
+
+use super::backend::{Elsewhere, state_paths};
+use super::configuration::load_with_queries;
+use super::context::Context;
+use super::generated;
+use super::operation::{peek_state, run as new_run, watch_lines};
+use super::outcome::{Outcome, fail, misuse};
+use super::variables::{Missing, values};
+use crate::arguments::{Flag, Query};
+use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::terminal::Tone;
+use crate::views::query::blocks;
+
+/// How many searches go on at once.
+const PARALLELISM: i64 = 10;
+
+pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
+    context.view(&arguments.view);
+    context.settings.questions = Questions::Forbidden;
+    if arguments.json.is_some_and(Flag::is_on) {
+        context.speak_json().version(TERRAFORM_VERSION);
+    }
+    if !arguments.rest.is_empty() {
+        return Err(misuse(
+            &context.wording.command,
+            "query",
+            "Too many command line arguments",
+            "Query works in the current directory. For another one, put the option -chdir=DIRECTORY before the command.",
+        ));
+    }
+    let mut options = PlanOptions::default();
+    if let Some(path) = &arguments.generate_config_out {
+        options.found = FoundObjects::Written;
+        generated::check(path, Mode::Normal)?;
+    }
+    let (configuration, mut problems) = load_with_queries(context)?;
+    if !has_lists(&configuration.root) {
+        return Err(fail(
+            "No resources to query",
+            "There is no list block here. Write one into a file whose name ends in .tfquery.hcl, beside the configuration.",
+        ));
+    }
+    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let (inputs, warnings) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
+    problems.append(warnings);
+    options.inputs = inputs;
+    let state = peek_state(paths)?;
+    let progress = watch_lines(context);
+    let hooks: Arc<dyn Hooks> = Arc::clone(&progress) as Arc<dyn Hooks>;
+    let mut run = new_run(context, configuration, hooks, PARALLELISM)?;
+    let (searched, found) = run.query(state, options);
+    progress.settle();
+    problems.append(found);
+    tell_of_nothing(context, &searched);
+    if let Some(path) = &arguments.generate_config_out {
+        problems.append(write(context, path, &searched));
+    }
+    context.show(&problems);
+    run.leave();
+    Ok(u8::from(problems.has_errors()))
+}
+
+fn has_lists(root: &Module) -> bool {
+    root.resources.keys().any(|address| address.mode == ResourceMode::List)
+}
+
+/// Says which searches came to nothing; programs have seen that already.
+fn tell_of_nothing(context: &Context, searched: &[Searched]) {
+    let empty = searched.iter().filter(|one| one.found.is_empty());
+    let empty: Vec<String> = empty.map(|one| one.address.to_string()).collect();
+    if empty.is_empty() || context.messages().is_some() {
+        return;
+    }
+    let word = context.palette().paint(Tone::BoldYellow, "Warning:");
+    let rest = format!(" list block(s) [{}] returned 0 results.", empty.join(", "));
+    context.streams.print(&format!("{word}{}\n\n", context.palette().paint(Tone::Bold, rest)));
+}
+
+/// Writes the blocks of what was found, if anything was.
+fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
+    let text = blocks(&context.wording.product, searched);
+    if text.is_empty() {
+        return Diagnostics::new();
+    }
+    let written = OpenOptions::new().write(true).create_new(true).open(path);
+    match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Diagnostics::new(),
+        Err(problem) if problem.kind() == ErrorKind::AlreadyExists => generated::exists(path),
+        Err(problem) => fail(
+            "Failed to create target generated file",
+            format!("{} cannot be written: {problem}. What was found is shown above.", path.display()),
+        ),
+    }
+}
