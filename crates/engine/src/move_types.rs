@@ -9,7 +9,7 @@ use groma_state::State;
 
 use crate::config_graph::NodeKind;
 use crate::moves::Moves;
-use crate::planning::Prepared;
+use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;

@@ -9,7 +9,6 @@ use indexmap::IndexMap;
 
 use crate::plan::Mode;
 use crate::recovery::Recovery;
-use crate::search::FoundObjects;
 
 /// Whether objects are read before they are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +37,16 @@ pub enum MissingResources {
     Refused,
     /// A block is written from the object that is found.
     Generated,
+}
+
+/// What becomes of objects that list blocks find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FoundObjects {
+    /// They are told.
+    #[default]
+    Told,
+    /// A configuration is written for each.
+    Written,
 }
 
 /// An action, or one instance of it, that a person asks for.

@@ -11,7 +11,8 @@ use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
-use crate::planning::{self, Prepared, Spent};
+use crate::planning::{self, Spent};
+use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::saved;
@@ -56,7 +57,7 @@ impl Run {
         if let Some(prepared) = &self.prepared {
             return (Some(Arc::clone(prepared)), Diagnostics::new());
         }
-        let (prepared, diagnostics) = planning::prepare(&self.session, &mut self.providers);
+        let (prepared, diagnostics) = prepared::prepare(&self.session, &mut self.providers);
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }

@@ -13,16 +13,6 @@ use crate::evaluation::Evaluation;
 /// How many objects a search finds that does not say how many are wanted.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// What becomes of found objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FoundObjects {
-    /// They are told.
-    #[default]
-    Told,
-    /// A configuration is written for each.
-    Written,
-}
-
 /// What one instance of a list block found.
 #[derive(Clone, Debug)]
 pub struct Searched {

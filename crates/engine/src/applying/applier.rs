@@ -27,7 +27,7 @@ use crate::hooks::Operation;
 use crate::invocation::Invocation;
 use crate::options::Input;
 use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
-use crate::planning::Prepared;
+use crate::prepared::Prepared;
 use crate::provider_setup::configure_implied;
 use crate::providers::Providers;
 use crate::recorder::Recorder;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use groma_diagnostics::Diagnostic;
 
 use crate::plan::Plan;
-use crate::planning::Prepared;
+use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;

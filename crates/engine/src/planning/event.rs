@@ -7,7 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::DeposedKey;
 
 use super::converse::Conversed;
-use super::lists::ListTalk;
+use super::list_talk::ListTalk;
 use crate::invocation::Invocation;
 use crate::plan::Importing;
 use crate::provider_setup::Configuring;

@@ -8,6 +8,7 @@ mod finish;
 mod ignore;
 mod import;
 mod invocations;
+mod list_talk;
 mod lists;
 pub(crate) mod managed;
 mod missing;
@@ -15,64 +16,32 @@ mod order;
 mod orphans;
 mod planner;
 mod relevant;
+mod standing;
 mod targets;
 mod triggers;
 mod wanted;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, ModuleInstance, ProviderConfig, Target};
+use groma_address::{Mode as ResourceMode, ModuleInstance, Target};
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
 pub(crate) use ignore::{Ignore, ignore_changes};
 
-use crate::config_graph;
 use crate::options::{PlanOptions, Refresh};
 use crate::plan::Plan;
+use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::search::Searched;
 use crate::session::Session;
-use crate::templates::Templates;
 use crate::validate::validate;
 use crate::world::World;
 use crate::{move_types, moves};
 use planner::{Parts, Planner};
 
-/// Everything about a configuration that plan and apply share.
-pub(crate) struct Prepared {
-    pub(crate) graph: Arc<config_graph::ConfigGraph>,
-    pub(crate) templates: Templates,
-}
-
-impl Prepared {
-    /// The providers that ephemeral resources need.
-    pub(crate) fn ephemeral_providers(&self) -> HashSet<ProviderConfig> {
-        let mut found = HashSet::new();
-        for (index, module) in self.graph.modules() {
-            for (at, address) in module.config.resources.keys().enumerate() {
-                if address.mode == ResourceMode::Ephemeral
-                    && let Some(template) = self.templates.resource(index, config_graph::narrow(at))
-                {
-                    found.insert((*template.provider).clone());
-                }
-            }
-        }
-        found
-    }
-}
-
 /// What a walk worked with and nobody needs any more.
 pub(crate) type Spent = Box<dyn std::any::Any>;
-
-/// Builds the configuration graph and prepares every block.
-pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared, Diagnostics) {
-    let (graph, mut diagnostics) = config_graph::build(&session.configuration);
-    let (templates, problems) = Templates::prepare(session, &graph, providers);
-    diagnostics.append(problems);
-    (Prepared { graph: Arc::new(graph), templates }, diagnostics)
-}
 
 /// Plans, and gives what it worked with. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
 pub(crate) async fn plan(

@@ -1,0 +1,43 @@
+//! What every walk over a configuration begins with.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use groma_address::{Mode as ResourceMode, ProviderConfig};
+use groma_diagnostics::Diagnostics;
+
+use crate::config_graph;
+use crate::providers::Providers;
+use crate::session::Session;
+use crate::templates::Templates;
+
+/// Everything about a configuration that plan and apply share.
+pub(crate) struct Prepared {
+    pub(crate) graph: Arc<config_graph::ConfigGraph>,
+    pub(crate) templates: Templates,
+}
+
+impl Prepared {
+    /// The providers that ephemeral resources need.
+    pub(crate) fn ephemeral_providers(&self) -> HashSet<ProviderConfig> {
+        let mut found = HashSet::new();
+        for (index, module) in self.graph.modules() {
+            for (at, address) in module.config.resources.keys().enumerate() {
+                if address.mode == ResourceMode::Ephemeral
+                    && let Some(template) = self.templates.resource(index, config_graph::narrow(at))
+                {
+                    found.insert((*template.provider).clone());
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Builds the configuration graph and prepares every block.
+pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared, Diagnostics) {
+    let (graph, mut diagnostics) = config_graph::build(&session.configuration);
+    let (templates, problems) = Templates::prepare(session, &graph, providers);
+    diagnostics.append(problems);
+    (Prepared { graph: Arc::new(graph), templates }, diagnostics)
+}
