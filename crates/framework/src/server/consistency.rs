@@ -2,10 +2,16 @@
 
 use groma_provider::contract::{Secrets, Violation, check_compatible, check_planned};
 use groma_provider::{PlanRequest, ProviderDiagnostic, ProviderDiagnostics};
-use groma_value::Value;
+use groma_value::{Path, Value};
 
-use super::plan::Change;
 use crate::ResourceSchema;
+
+/// That a plan modifier changed a planned value.
+pub(super) struct Change {
+    pub(super) path: Path,
+    /// What the modifier does.
+    pub(super) description: String,
+}
 
 /// What is wrong with a plan against the configuration (LC-07 to LC-09).
 pub(super) fn check_plan(

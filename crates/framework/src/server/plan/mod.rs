@@ -4,8 +4,6 @@ mod modifiers;
 mod prepare;
 mod prepared;
 
-pub(super) use prepared::Change;
-
 use groma_provider::{Answer, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics};
 
 use super::{Server, consistency, panic};

@@ -3,6 +3,8 @@
 use groma_provider::ProviderDiagnostics;
 use groma_value::{Path, Value};
 
+use crate::server::consistency::Change;
+
 /// A plan with everything done that the schema says.
 pub(super) struct Prepared {
     pub(super) plan: Value,
@@ -10,11 +12,4 @@ pub(super) struct Prepared {
     /// Which modifier changed what, for the message about a plan that breaks the rules.
     pub(super) changes: Vec<Change>,
     pub(super) diagnostics: ProviderDiagnostics,
-}
-
-/// That a modifier changed a planned value.
-pub(in crate::server) struct Change {
-    pub(in crate::server) path: Path,
-    /// What the modifier does.
-    pub(in crate::server) description: String,
 }
