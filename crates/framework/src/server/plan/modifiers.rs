@@ -1,8 +1,9 @@
 //! The plan modifiers of the attributes (FW-04, FW-05).
 
-use super::prepared::{Change, Prepared};
+use super::prepared::Prepared;
 use crate::modifier::{ModifierRequest, ModifierResponse, Objects};
 use crate::rewrite::{Next, Trio, rewrite};
+use crate::server::consistency::Change;
 use crate::{PrivateData, ResourceSchema};
 
 pub(super) fn run_modifiers(schema: &ResourceSchema, trio: Trio<'_>, private: &PrivateData, prepared: &mut Prepared) {
