@@ -44,6 +44,7 @@ impl Span {
     }
 
     /// The smallest span that covers both; `NONE` is neutral.
+    #[inline]
     pub fn to(self, other: Self) -> Self {
         if self.is_none() {
             other

@@ -4,21 +4,11 @@
 //! expression later keeps it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use groma_diagnostics::{Diagnostics, Span};
 
-/// A name or a short text, shared.
-pub type Name = Arc<str>;
-
-/// A name as written in the source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Ident {
-    /// The characters.
-    pub name: Name,
-    /// Where they are.
-    pub span: Span,
-}
+pub use crate::name::{Ident, Name};
+pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
 
 /// An expression and the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,85 +60,6 @@ pub enum ExpressionKind {
     Binary(Arc<Binary>),
     /// `(a)`.
     Parentheses(Arc<Expression>),
-}
-
-/// A name followed by steps that need no evaluation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Traversal {
-    /// The name it begins with.
-    pub root: Ident,
-    /// What is taken from it, in order.
-    pub steps: Box<[Step]>,
-    /// The whole text.
-    pub span: Span,
-    /// What the name was found to mean.
-    pub meaning: Meaning,
-}
-
-impl Traversal {
-    /// A traversal whose name nobody has looked up yet.
-    pub fn new(root: Ident, steps: impl Into<Box<[Step]>>, span: Span) -> Self {
-        Self { root, steps: steps.into(), span, meaning: Meaning::default() }
-    }
-}
-
-/// What a name means, as a number of whoever looks names up: kept with the text, so that it is looked up once.
-///
-/// It is no part of the text: traversals that differ in nothing else are equal.
-#[derive(Debug, Default)]
-pub struct Meaning(AtomicU32);
-
-impl Meaning {
-    /// The number; 0 before one was kept.
-    pub fn get(&self) -> u32 {
-        // Nothing else is published with it, and whoever sees 0 looks the name up again.
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Keeps a number.
-    pub fn keep(&self, number: u32) {
-        self.0.store(number, Ordering::Relaxed);
-    }
-}
-
-impl Clone for Meaning {
-    fn clone(&self) -> Self {
-        Self(AtomicU32::new(self.get()))
-    }
-}
-
-impl PartialEq for Meaning {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// One step of a traversal.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// `.name`; the span covers the dot too.
-    Attribute {
-        /// The name after the dot.
-        name: Name,
-        /// From the dot to the end of the name.
-        span: Span,
-    },
-    /// `["key"]`, `[0]` or the older `.0`.
-    Index {
-        /// The key.
-        key: LiteralKey,
-        /// From bracket to bracket, or from the dot.
-        span: Span,
-    },
-}
-
-/// An index key that is written out.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum LiteralKey {
-    /// A number, with its digits as written.
-    Number(Name),
-    /// A string.
-    String(Name),
 }
 
 /// Steps after an expression that is not a plain name.
@@ -447,21 +358,5 @@ impl Expression {
     /// The expression that stands for an error already reported.
     pub const fn invalid(span: Span) -> Self {
         Self { kind: ExpressionKind::Invalid, span }
-    }
-}
-
-impl Ident {
-    /// A name at `span`.
-    pub fn new(name: impl Into<Name>, span: Span) -> Self {
-        Self { name: name.into(), span }
-    }
-}
-
-impl Step {
-    /// The text of the step.
-    pub const fn span(&self) -> Span {
-        match self {
-            Self::Attribute { span, .. } | Self::Index { span, .. } => *span,
-        }
     }
 }

@@ -100,8 +100,13 @@ pub struct Attribute {
     pub name: Ident,
     /// The value.
     pub expression: Expression,
+}
+
+impl Attribute {
     /// From the name to the end of the value.
-    pub span: Span,
+    pub fn span(&self) -> Span {
+        self.name.span.to(self.expression.span)
+    }
 }
 
 /// `kind "label" { … }`.
@@ -281,7 +286,7 @@ impl Body {
     /// The closing brace, or the end of the file.
     pub fn end_span(&self) -> Span {
         match &self.source {
-            Source::Native(body) => body.end,
+            Source::Native(body) => body.end(),
             Source::Json(body) => body.end,
             Source::Merged(body) => body.base.end_span(),
         }

@@ -47,8 +47,7 @@ struct Property<'a> {
 
 impl Property<'_> {
     fn attribute(&self) -> Attribute {
-        let span = self.name.span.to(self.value.span);
-        Attribute { name: self.name.clone(), expression: self.value.clone(), span }
+        Attribute { name: self.name.clone(), expression: self.value.clone() }
     }
 
     fn span(&self) -> Span {

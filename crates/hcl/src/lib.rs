@@ -11,6 +11,7 @@ mod json_body;
 mod json_string;
 mod lexical;
 mod merged;
+mod name;
 mod native;
 mod origin;
 mod parse;
@@ -19,6 +20,7 @@ mod quote;
 mod scanner;
 mod statically;
 mod token;
+mod traversal;
 mod unconditional;
 mod visit;
 
@@ -33,3 +35,4 @@ pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, p
 pub use quote::write_quoted;
 pub use scanner::{is_identifier, tokenize};
 pub use token::{TokenKind, Tokens};
+pub use traversal::MOST_STEPS;

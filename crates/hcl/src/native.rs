@@ -13,13 +13,16 @@ pub(crate) struct NativeBody {
     pub(crate) attributes: Box<[Attribute]>,
     pub(crate) blocks: Box<[Block]>,
     pub(crate) span: Span,
-    pub(crate) end: Span,
 }
 
 impl NativeBody {
     pub(crate) fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        let end = Span::new(span.end().saturating_sub(1).max(span.start()), span.end());
-        Self { attributes: attributes.into(), blocks: blocks.into(), span, end }
+        Self { attributes: attributes.into(), blocks: blocks.into(), span }
+    }
+
+    /// The last character, which is the closing brace in a block.
+    pub(crate) fn end(&self) -> Span {
+        Span::new(self.span.end().saturating_sub(1).max(self.span.start()), self.span.end())
     }
 
     /// The first character, which is the opening brace in a block.

@@ -41,7 +41,7 @@ pub fn parse_template(file: &SourceFile) -> (Expression, Diagnostics) {
 pub fn parse_traversal(file: &SourceFile) -> (Option<Arc<Traversal>>, Diagnostics) {
     let mut parser = Parser::new(file.text(), origin(file));
     let traversal = parser.whole_traversal();
-    (traversal.map(Arc::new), parser.finish())
+    (traversal, parser.finish())
 }
 
 fn origin(file: &SourceFile) -> Origin<'_> {
@@ -54,7 +54,7 @@ fn origin(file: &SourceFile) -> Origin<'_> {
 pub(crate) fn quoted_traversal(text: &str, span: Span) -> Option<Arc<Traversal>> {
     let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let traversal = parser.whole_traversal()?;
-    (!parser.finish().has_errors()).then(|| Arc::new(traversal))
+    (!parser.finish().has_errors()).then_some(traversal)
 }
 
 /// The expression in a string at `span`.

@@ -15,12 +15,12 @@ impl Expression {
             ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span),
             ExpressionKind::Relative(relative) => {
                 let root = relative.source.reserved_word()?;
-                Some(Arc::new(Traversal::new(root, relative.steps.clone(), self.span)))
+                Traversal::new(root, relative.steps.clone(), self.span)
             }
             _ => {
                 let root = self.reserved_word()?;
                 let span = root.span;
-                Some(Arc::new(Traversal::new(root, Vec::new(), span)))
+                Traversal::new(root, Vec::new(), span)
             }
         }
     }

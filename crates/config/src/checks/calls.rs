@@ -49,7 +49,7 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
                 format!("The module has no variable {name:?}, so that it cannot be given as an argument. {advice}"),
             )
             .at(argument.name.span)
-            .within(argument.span),
+            .within(argument.span()),
         );
     }
 }
@@ -60,5 +60,5 @@ fn deprecated(argument: &Attribute, message: &str) -> Diagnostic {
         format!("The module's authors advise against giving {:?}: {message}", argument.name.name),
     )
     .at(argument.expression.span)
-    .within(argument.span)
+    .within(argument.span())
 }

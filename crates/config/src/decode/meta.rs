@@ -45,7 +45,7 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
         return;
     }
     let names: Vec<String> = written.iter().map(|(name, _)| format!("{name:?}")).collect();
-    written.sort_by_key(|(_, attribute)| attribute.span.start());
+    written.sort_by_key(|(_, attribute)| attribute.span().start());
     let Some((_, last)) = written.last() else { return };
     let names = names.join(" and ");
     decoding.error(

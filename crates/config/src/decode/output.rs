@@ -82,7 +82,8 @@ pub(super) fn locals(block: &Block, decoding: &mut Decoding<'_>) -> Vec<Local> {
         if !is_identifier(&attribute.name.name) {
             decoding.error(attribute.name.span, "Invalid local value name", name::RULE);
         }
-        locals.push(Local { name: attribute.name.name, expression: attribute.expression, span: attribute.span });
+        let span = attribute.span();
+        locals.push(Local { name: attribute.name.name, expression: attribute.expression, span });
     }
     locals
 }

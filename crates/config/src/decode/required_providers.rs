@@ -36,7 +36,7 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
         version: Constraints::default(),
         version_span: Span::NONE,
         aliases: Vec::new(),
-        span: attribute.span,
+        span: attribute.span(),
     };
     let expression = &attribute.expression;
     if let Some(items) = expression.as_object() {

@@ -10,6 +10,7 @@ use crate::ast::{
     Expression, ExpressionKind, Ident, Index, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
 };
 use crate::token::TokenKind;
+use crate::traversal::MOST_STEPS;
 
 /// A term with the literal steps after it, which are on the parser's stack from `steps` on.
 struct Chain {
@@ -85,16 +86,23 @@ impl Parser<'_> {
 
     fn end_chain(&mut self, chain: Chain) -> Expression {
         let Chain { start, steps, span } = chain;
-        let steps = self.scratch.steps.take(steps);
-        match start {
+        let number = self.scratch.steps.since(steps).len();
+        let mut steps = self.scratch.steps.drain(steps);
+        let source = match start {
             Term::Root(root) => {
-                Expression::new(ExpressionKind::Traversal(Arc::new(Traversal::new(root, steps, span))), span)
+                let first = number.min(MOST_STEPS);
+                match Traversal::of(root, &mut steps, first, span) {
+                    Some(traversal) => Expression::new(ExpressionKind::Traversal(traversal), span),
+                    None => Expression::invalid(span),
+                }
             }
-            Term::Value(value) if steps.is_empty() => value,
-            Term::Value(source) => {
-                Expression::new(ExpressionKind::Relative(Arc::new(Relative { source, steps })), span)
-            }
+            Term::Value(value) => value,
+        };
+        let steps: Vec<Step> = steps.collect();
+        if steps.is_empty() {
+            return source;
         }
+        Expression::new(ExpressionKind::Relative(Arc::new(Relative { source, steps })), span)
     }
 
     /// Everything that is taken from each element of a full splat.

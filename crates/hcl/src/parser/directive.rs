@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Span, suggest};
 
 use super::template::{Closing, Piece, Pieces};
 use super::{Newlines, Parser};
-use crate::ast::{Expression, Ident, Name, Template, TemplateFor, TemplateIf, TemplatePart};
+use crate::ast::{Expression, Ident, Template, TemplateFor, TemplateIf, TemplatePart};
 use crate::token::TokenKind;
 
 impl Closing {
@@ -17,9 +17,9 @@ impl Closing {
     }
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// `%{ … }`.
-    pub(super) fn directive(&mut self, closer: TokenKind, pieces: &mut Pieces) {
+    pub(super) fn directive(&mut self, closer: TokenKind, pieces: &mut Pieces<'a>) {
         let open = self.sequence_start(pieces);
         let problems = self.problems;
         self.bracketed(TokenKind::CloseSequence, Newlines::Ignored, |parser| {
@@ -30,7 +30,7 @@ impl Parser<'_> {
         });
     }
 
-    fn directive_content(&mut self, open: usize) -> Option<Piece> {
+    fn directive_content(&mut self, open: usize) -> Option<Piece<'a>> {
         let begin = self.span(open);
         let Some(token) = self.accept(TokenKind::Identifier) else {
             let found = self.span(self.at);
@@ -72,7 +72,7 @@ impl Parser<'_> {
         self.syntax_error(Diagnostic::error("Invalid template control keyword", detail).at(self.span(token)));
     }
 
-    fn for_directive(&mut self, begin: Span) -> Option<Piece> {
+    fn for_directive(&mut self, begin: Span) -> Option<Piece<'a>> {
         let Some(token) = self.accept(TokenKind::Identifier) else {
             return self.for_directive_error("The name of a variable must follow after \"for\".");
         };
@@ -93,16 +93,16 @@ impl Parser<'_> {
         Some(Piece::For { key, value, collection, span: begin.to(self.span(self.at)) })
     }
 
-    fn for_directive_error(&mut self, detail: &str) -> Option<Piece> {
+    fn for_directive_error(&mut self, detail: &str) -> Option<Piece<'a>> {
         let found = self.span(self.at);
         self.syntax_error(Diagnostic::error("Invalid 'for' directive", detail).at(found));
         None
     }
 
     /// Matches directives with their ends.
-    pub(super) fn assemble(&mut self, pieces: Vec<Piece>, end: Span) -> Template {
+    pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) -> Template {
         let mut assembly = Assembly { pieces: pieces.into_iter(), end };
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(assembly.pieces.len());
         while let Some(piece) = assembly.pieces.next() {
             if let Some(part) = self.part(piece, &mut assembly) {
                 parts.push(part);
@@ -112,10 +112,10 @@ impl Parser<'_> {
         Template { parts }
     }
 
-    fn part(&mut self, piece: Piece, assembly: &mut Assembly) -> Option<TemplatePart> {
+    fn part(&mut self, piece: Piece<'a>, assembly: &mut Assembly<'a>) -> Option<TemplatePart> {
         match piece {
             Piece::Literal { text, .. } if text.is_empty() => None,
-            Piece::Literal { text, span } => Some(TemplatePart::Literal { text: Name::from(text), span }),
+            Piece::Literal { text, span } => Some(TemplatePart::Literal { text: self.names.share(&text), span }),
             Piece::Interpolation(expression) => Some(TemplatePart::Interpolation(expression)),
             Piece::If { condition, span } => self.nested(|parser| parser.if_part(condition, span, assembly)),
             Piece::For { key, value, collection, span } => {
@@ -137,13 +137,13 @@ impl Parser<'_> {
         self.value_error(Diagnostic::error(format!("Unexpected {} directive", word.word()), detail).at(span));
     }
 
-    fn unexpected_end(&mut self, word: &str, open: Span, assembly: &Assembly) {
+    fn unexpected_end(&mut self, word: &str, open: Span, assembly: &Assembly<'a>) {
         let place = self.line_of(open).map(|line| format!(" on line {line}")).unwrap_or_default();
         let detail = format!("The directive \"{word}\"{place} needs \"%{{ end{word} }}\" after it.");
         self.value_error(Diagnostic::error("Unexpected end of template", detail).at(assembly.end).within(open));
     }
 
-    fn if_part(&mut self, condition: Expression, open: Span, assembly: &mut Assembly) -> TemplatePart {
+    fn if_part(&mut self, condition: Expression, open: Span, assembly: &mut Assembly<'a>) -> TemplatePart {
         let mut yes = Vec::new();
         let mut no = None;
         let close = loop {
@@ -173,7 +173,7 @@ impl Parser<'_> {
         TemplatePart::If(Box::new(TemplateIf { condition, yes: Template { parts: yes }, no, span: open.to(close) }))
     }
 
-    fn for_part(&mut self, opening: ForOpening, assembly: &mut Assembly) -> TemplatePart {
+    fn for_part(&mut self, opening: ForOpening, assembly: &mut Assembly<'a>) -> TemplatePart {
         let ForOpening { key, value, collection, span: open } = opening;
         let mut parts = Vec::new();
         let close = loop {
@@ -200,8 +200,8 @@ impl Parser<'_> {
 }
 
 /// Pieces that are not matched yet.
-struct Assembly {
-    pieces: std::vec::IntoIter<Piece>,
+struct Assembly<'a> {
+    pieces: std::vec::IntoIter<Piece<'a>>,
     /// The end of the template.
     end: Span,
 }

@@ -19,7 +19,7 @@ fn doubled_sign(text: &str) -> Option<&'static str> {
 
 /// The characters of a text without backslash escapes: a part of a heredoc or of a bare template.
 pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
-    if !text.contains("$${") && !text.contains("%%{") {
+    if !text.bytes().any(|byte| matches!(byte, b'$' | b'%')) {
         return Cow::Borrowed(text);
     }
     let mut result = String::with_capacity(text.len());
@@ -48,8 +48,8 @@ impl<'a> Parser<'a> {
     pub(super) fn unescaped(&mut self, token: usize) -> Cow<'a, str> {
         let range = self.tokens.range(token);
         let text: &'a str = self.text.get(range.clone()).unwrap_or_default();
-        if !text.contains('\\') {
-            return plain_text(text);
+        if !text.bytes().any(|byte| matches!(byte, b'\\' | b'$' | b'%')) {
+            return Cow::Borrowed(text);
         }
         let mut result = String::with_capacity(text.len());
         let mut at = 0;

@@ -113,10 +113,10 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Minus => self.unary(UnaryOperator::Negate),
             TokenKind::Bang => self.unary(UnaryOperator::Not),
-            _ => {
-                let term = self.term();
-                self.accesses(term)
-            }
+            _ => match self.term() {
+                Term::Value(value) if !matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket) => value,
+                term => self.accesses(term),
+            },
         }
     }
 

@@ -41,8 +41,7 @@ impl Parser<'_> {
     fn attribute(&mut self, name: Ident) -> Attribute {
         self.bump();
         let expression = self.expression();
-        let span = name.span.to(expression.span);
-        Attribute { name, expression, span }
+        Attribute { name, expression }
     }
 
     fn end_of_line(&mut self, attribute: &Attribute) {
@@ -57,20 +56,20 @@ impl Parser<'_> {
             TokenKind::Comma => {
                 let detail = "Arguments stand on lines of their own, without commas between them.";
                 let diagnostic = Diagnostic::error("Unexpected comma after argument", detail);
-                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span.to(self.span(found))));
+                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span().to(self.span(found))));
             }
             _ => {
                 let detail = "The value of the argument is complete here; what follows must stand on a line of its own. \
                               If it belongs to the value, an operator or a comma is missing.";
                 let diagnostic = Diagnostic::error("Missing newline after argument", detail);
-                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span.to(self.span(found))));
+                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span().to(self.span(found))));
             }
         }
         self.skip_item();
     }
 
     fn block(&mut self, kind: Ident) -> Block {
-        let mut labels = Vec::new();
+        let labels = self.scratch.labels.mark();
         let mut header = kind.span;
         let open = loop {
             match self.kind() {
@@ -78,13 +77,13 @@ impl Parser<'_> {
                 TokenKind::OpenQuote => {
                     let (value, span) = self.quoted_literal();
                     header = header.to(span);
-                    labels.push(Label { value, span });
+                    self.scratch.labels.push(Label { value, span });
                 }
                 TokenKind::Identifier => {
                     let token = self.bump();
                     let label = self.ident_of(token);
                     header = header.to(label.span);
-                    labels.push(Label { value: label.name, span: label.span });
+                    self.scratch.labels.push(Label { value: label.name, span: label.span });
                 }
                 TokenKind::Newline if self.brace_on_next_line() => {
                     self.broken_header(&kind);
@@ -97,10 +96,12 @@ impl Parser<'_> {
                     self.skip_item();
                     let items = self.begin_body();
                     let body = self.end_body(items, header);
+                    let labels = self.scratch.labels.take(labels);
                     return Block { kind, labels, body: Body::from_native(body), header, span: header };
                 }
             }
         };
+        let labels = self.scratch.labels.take(labels);
         let items = match self.nested(|parser| parser.braces(&kind, open)) {
             Some(items) => items,
             None => self.begin_body(),

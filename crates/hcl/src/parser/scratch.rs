@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::ast::{Expression, ObjectItem, Step};
-use crate::body::{Attribute, Block};
+use crate::body::{Attribute, Block, Label};
 
 /// Unfinished lists of `T`.
 pub(super) struct Stack<T> {
@@ -39,14 +39,19 @@ impl<T> Stack<T> {
         self.list.get(mark.0..).unwrap_or_default()
     }
 
+    /// Ends the list, whose elements are taken out one by one.
+    pub(super) fn drain(&mut self, mark: Mark) -> std::vec::Drain<'_, T> {
+        self.list.drain(mark.0.min(self.list.len())..)
+    }
+
     /// Ends the list.
     pub(super) fn take(&mut self, mark: Mark) -> Vec<T> {
-        self.list.drain(mark.0.min(self.list.len())..).collect()
+        self.drain(mark).collect()
     }
 
     /// Ends the list, to be shared.
     pub(super) fn take_shared(&mut self, mark: Mark) -> Arc<[T]> {
-        self.list.drain(mark.0.min(self.list.len())..).collect()
+        self.drain(mark).collect()
     }
 }
 
@@ -58,4 +63,5 @@ pub(super) struct Scratch {
     pub(super) object_items: Stack<ObjectItem>,
     pub(super) attributes: Stack<Attribute>,
     pub(super) blocks: Stack<Block>,
+    pub(super) labels: Stack<Label>,
 }

@@ -1,5 +1,6 @@
 //! Strings, heredocs and bare templates: from tokens to pieces.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Span};
@@ -12,8 +13,8 @@ use crate::scanner::looks_like_an_item;
 use crate::token::TokenKind;
 
 /// A piece of a template, before directives are matched.
-pub(super) enum Piece {
-    Literal { text: String, span: Span },
+pub(super) enum Piece<'a> {
+    Literal { text: Cow<'a, str>, span: Span },
     Interpolation(Expression),
     If { condition: Expression, span: Span },
     For { key: Option<Ident>, value: Ident, collection: Expression, span: Span },
@@ -30,33 +31,41 @@ pub(super) enum Closing {
 
 /// The pieces of one template.
 #[derive(Default)]
-pub(super) struct Pieces {
-    list: Vec<Piece>,
+pub(super) struct Pieces<'a> {
+    list: Vec<Piece<'a>>,
     /// Whether the last sequence asked for the white space after it to go.
     trim_next: bool,
     /// Whether the text turned out to end before the template did.
     ended: bool,
 }
 
-impl Pieces {
-    pub(super) fn push(&mut self, piece: Piece) {
+impl<'a> Pieces<'a> {
+    pub(super) fn push(&mut self, piece: Piece<'a>) {
         self.list.push(piece);
     }
 
-    fn add_text(&mut self, text: &str, span: Span) {
-        let text = if std::mem::take(&mut self.trim_next) { text.trim_start() } else { text };
-        self.list.push(Piece::Literal { text: text.to_owned(), span });
+    fn add_text(&mut self, text: Cow<'a, str>, span: Span) {
+        let text = match text {
+            text if !std::mem::take(&mut self.trim_next) => text,
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim_start()),
+            Cow::Owned(text) => Cow::Owned(text.trim_start().to_owned()),
+        };
+        self.list.push(Piece::Literal { text, span });
     }
 
     /// Takes away the white space at the end of the text before a sequence.
     fn trim_last(&mut self) {
         if let Some(Piece::Literal { text, .. }) = self.list.last_mut() {
-            text.truncate(text.trim_end().len());
+            let end = text.trim_end().len();
+            match text {
+                Cow::Borrowed(text) => *text = &text[..end],
+                Cow::Owned(text) => text.truncate(end),
+            }
         }
     }
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// A quoted string or a heredoc.
     pub(super) fn template_term(&mut self) -> Expression {
         if let Some(literal) = self.simple_string() {
@@ -105,7 +114,7 @@ impl Parser<'_> {
         Some(Expression::new(ExpressionKind::String(text), self.span(open).to(self.span(close))))
     }
 
-    fn template(&mut self, pieces: Pieces, span: Span) -> Expression {
+    fn template(&mut self, pieces: Pieces<'a>, span: Span) -> Expression {
         let template = self.assemble(meld(pieces.list), self.last_span());
         let kind = match template.parts.as_slice() {
             [] => ExpressionKind::String(Name::from("")),
@@ -116,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// The pieces up to and with `closer`.
-    fn pieces(&mut self, closer: TokenKind) -> Pieces {
+    fn pieces(&mut self, closer: TokenKind) -> Pieces<'a> {
         let mut pieces = Pieces::default();
         let mut several_lines = false;
         self.templates += 1;
@@ -130,13 +139,13 @@ impl Parser<'_> {
                 TokenKind::QuotedText => {
                     self.bump();
                     let text = self.unescaped(token);
-                    pieces.add_text(&text, self.span(token));
+                    pieces.add_text(text, self.span(token));
                 }
                 TokenKind::Text => {
                     self.bump();
                     let span = self.span(token);
-                    let text = self.text.get(self.tokens.range(token)).unwrap_or_default();
-                    pieces.add_text(&plain_text(text), span);
+                    let text: &'a str = self.text.get(self.tokens.range(token)).unwrap_or_default();
+                    pieces.add_text(plain_text(text), span);
                 }
                 TokenKind::QuotedNewline => {
                     self.bump();
@@ -180,7 +189,7 @@ impl Parser<'_> {
         self.accept(TokenKind::BrokenQuote);
     }
 
-    fn interpolation(&mut self, closer: TokenKind, pieces: &mut Pieces) {
+    fn interpolation(&mut self, closer: TokenKind, pieces: &mut Pieces<'a>) {
         let open = self.sequence_start(pieces);
         let problems = self.problems;
         self.bracketed(TokenKind::CloseSequence, Newlines::Ignored, |parser| {
@@ -227,7 +236,7 @@ impl Parser<'_> {
     }
 
     /// Reads the end of a sequence, or looks for it after a problem.
-    pub(super) fn sequence_end(&mut self, open: usize, closer: TokenKind, problems: usize, pieces: &mut Pieces) {
+    pub(super) fn sequence_end(&mut self, open: usize, closer: TokenKind, problems: usize, pieces: &mut Pieces<'a>) {
         if !self.lost_since(problems) {
             let close = self.at;
             pieces.trim_next = self.text_of(close).starts_with('~');
@@ -316,13 +325,17 @@ impl Parser<'_> {
 }
 
 /// Joins texts that stand side by side.
-fn meld(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut melded: Vec<Piece> = Vec::with_capacity(pieces.len());
+fn meld(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let is_literal = |piece: &Piece<'_>| matches!(piece, Piece::Literal { .. });
+    if !pieces.windows(2).any(|pair| pair.iter().all(is_literal)) {
+        return pieces;
+    }
+    let mut melded: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         if let (Some(Piece::Literal { text, span }), Piece::Literal { text: next, span: more }) =
             (melded.last_mut(), &piece)
         {
-            text.push_str(next);
+            text.to_mut().push_str(next);
             *span = span.to(*more);
         } else {
             melded.push(piece);
@@ -333,7 +346,7 @@ fn meld(pieces: Vec<Piece>) -> Vec<Piece> {
 
 /// Takes the indentation that all lines share off each of them. Lines of nothing but white space do not count, nor
 /// does what interpolations add.
-fn remove_indentation(pieces: &mut [Piece]) {
+fn remove_indentation(pieces: &mut [Piece<'_>]) {
     let mut least = usize::MAX;
     let mut lines = Vec::new();
     let mut line_start = true;
@@ -357,7 +370,10 @@ fn remove_indentation(pieces: &mut [Piece]) {
     for index in lines {
         if let Some(Piece::Literal { text, .. }) = pieces.get_mut(index) {
             let cut = text.grapheme_indices(true).nth(least).map_or(text.len(), |(at, _)| at);
-            text.drain(..cut);
+            match text {
+                Cow::Borrowed(text) => *text = &text[cut..],
+                Cow::Owned(text) => drop(text.drain(..cut)),
+            }
         }
     }
 }

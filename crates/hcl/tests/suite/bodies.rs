@@ -67,7 +67,7 @@ fn places_of_a_block() {
     assert_eq!(text(block.body.span()), "{\n  c = 2\n}");
     assert_eq!(text(block.body.missing_item_span()), "{");
     assert_eq!(text(block.body.end_span()), "}");
-    assert_eq!(text(content.attributes[0].span), "a = 1");
+    assert_eq!(text(content.attributes[0].span()), "a = 1");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use groma_hcl::{format, parse_expression, parse_file, parse_json_file, tokenize};
+use groma_hcl::{ExpressionKind, format, parse_expression, parse_file, parse_json_file, tokenize};
 
 use crate::show::source;
 
@@ -111,4 +111,29 @@ fn large_files_are_read_in_portions_that_fit_together() {
     assert_eq!(content.blocks.len(), 20_000);
     let last = content.blocks.last().unwrap();
     assert_eq!(file.slice(last.span), Some(block.trim_end()));
+}
+
+#[test]
+fn references_have_any_number_of_steps() {
+    for steps in [0, 1, 15, 16, 17, 40] {
+        let text = format!("a = var{}\n", ".x[0]".repeat(steps));
+        let file = source(&text);
+        let (tree, diagnostics) = parse_file(&file);
+        assert!(diagnostics.is_empty(), "{steps}");
+        let (attributes, _) = tree.body.attributes();
+        let mut found = 0;
+        let mut expression = &attributes[0].expression;
+        loop {
+            match &expression.kind {
+                ExpressionKind::Relative(relative) => {
+                    found += relative.steps.len();
+                    expression = &relative.source;
+                }
+                ExpressionKind::Traversal(traversal) => break found += traversal.steps.len(),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(found, 2 * steps);
+        assert_eq!(attributes[0].span().len() as usize, text.len() - 1);
+    }
 }
