@@ -30,8 +30,8 @@ pub use context::{
 };
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, observing, statement, traversal_text};
-pub use functions::{FunctionError, TemplateCache};
-pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference, parse_reference_in_test};
-pub use references::{for_each_call, for_each_traversal, references};
+pub use functions::{FunctionError, TemplateCache, parse_duration};
+pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
+pub use references::{for_each_traversal, references};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
 pub use type_constraint::{TypeConstraint, type_constraint};

@@ -28,10 +28,6 @@ pub enum Reference {
     Path(Name),
     /// `terraform.workspace`, `tofu.workspace`, `terraform.applying`
     Terraform(Name),
-    /// `check.name`, in test files
-    Check(Name),
-    /// `output.name`, in test files
-    Output(Name),
 }
 
 impl fmt::Display for Reference {
@@ -46,8 +42,6 @@ impl fmt::Display for Reference {
             Self::SelfObject => out.write_str("self"),
             Self::Path(name) => write!(out, "path.{name}"),
             Self::Terraform(name) => write!(out, "terraform.{name}"),
-            Self::Check(name) => write!(out, "check.{name}"),
-            Self::Output(name) => write!(out, "output.{name}"),
         }
     }
 }
@@ -99,19 +93,6 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         )
         .at(traversal.root.span)),
         _ => resource(traversal, Mode::Managed, traversal.root.name.clone(), &traversal.steps, traversal.root.span),
-    }
-}
-
-/// As [`parse_reference`], with the objects that only test files can name: `check.name` and `output.name`.
-///
-/// # Errors
-///
-/// As [`parse_reference`].
-pub fn parse_reference_in_test(traversal: &Traversal) -> Result<Referenced, Diagnostic> {
-    match &*traversal.root.name {
-        "check" => attribute_of(traversal, Reference::Check),
-        "output" => attribute_of(traversal, Reference::Output),
-        _ => parse_reference(traversal),
     }
 }
 

@@ -5,12 +5,6 @@ use groma_hcl::{Expression, ExpressionKind, Ident, Name, Selector, Template, Tem
 
 use crate::reference::{Referenced, parse_reference};
 
-/// What a walk reports, in the order of the source.
-enum Found<'a> {
-    Traversal(&'a Traversal),
-    Function(&'a Ident),
-}
-
 /// The objects that an expression refers to, in the order of the source, and what is wrong with the references.
 ///
 /// Names bound by `for` within the expression are not references. One object can occur several times.
@@ -26,34 +20,13 @@ pub fn references(expression: &Expression) -> (Vec<Referenced>, Diagnostics) {
 
 /// Calls `visit` with every traversal of free names in the expression, in the order of the source.
 pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traversal)) {
-    let mut walk = Walk {
-        bound: Vec::new(),
-        visit: &mut |found| {
-            if let Found::Traversal(traversal) = found {
-                visit(traversal);
-            }
-        },
-    };
-    walk.expression(expression);
-}
-
-/// Calls `visit` with the name of every function called in the expression, in the order of the source.
-pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Ident)) {
-    let mut walk = Walk {
-        bound: Vec::new(),
-        visit: &mut |found| {
-            if let Found::Function(name) = found {
-                visit(name);
-            }
-        },
-    };
-    walk.expression(expression);
+    Walk { bound: Vec::new(), visit }.expression(expression);
 }
 
 struct Walk<'a> {
     /// Names of the `for` expressions around the current place.
     bound: Vec<Name>,
-    visit: &'a mut dyn FnMut(Found<'_>),
+    visit: &'a mut dyn FnMut(&Traversal),
 }
 
 impl Walk<'_> {
@@ -68,7 +41,7 @@ impl Walk<'_> {
             ExpressionKind::JsonString(string) => self.expression(&string.template),
             ExpressionKind::Traversal(traversal) => {
                 if !self.bound.contains(&traversal.root.name) {
-                    (self.visit)(Found::Traversal(traversal));
+                    (self.visit)(traversal);
                 }
             }
             ExpressionKind::Relative(relative) => self.expression(&relative.source),
@@ -81,7 +54,6 @@ impl Walk<'_> {
                 self.selectors(&splat.each);
             }
             ExpressionKind::Call(call) => {
-                (self.visit)(Found::Function(&call.name));
                 for (index, argument) in call.arguments.iter().enumerate() {
                     // The second argument of `convert` is a type: what looks like names are keywords.
                     if index != 1 || &*call.name.name != "convert" {

@@ -68,11 +68,6 @@ impl Palette {
     pub fn paint<T: Display>(self, tone: Tone, text: T) -> Painted<T> {
         Painted { palette: self, tone, text }
     }
-
-    /// Whether there are colours.
-    pub fn is_colored(self) -> bool {
-        self == Self::Ansi
-    }
 }
 
 /// A text with its tone, for formatting.

@@ -41,7 +41,6 @@ pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced
         Reference::SelfObject => self_object(place),
         Reference::Path(attribute) => path(attribute),
         Reference::Terraform(attribute) => terraform(attribute),
-        _ => None,
     };
     problem.map(|problem| problem.at(reference.span))
 }

@@ -64,7 +64,6 @@ impl<'a> InstanceScope<'a> {
             },
             Reference::Path(attribute) => self.path(attribute, found),
             Reference::Terraform(attribute) => self.terraform(attribute, found),
-            Reference::Check(_) | Reference::Output(_) => Err(undeclared("object", found)),
         }
     }
 

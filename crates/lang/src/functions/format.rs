@@ -51,50 +51,20 @@ enum Source<'a> {
     Same(&'a Value),
 }
 
+/// How many elements an argument of `formatlist` has.
+enum Count {
+    /// It is no list.
+    None,
+    Known(usize),
+    Unknown,
+}
+
 fn formatlist(arguments: &Arguments<'_>) -> Outcome {
     let pattern = arguments.text(0);
     let values = arguments.values.get(1..).unwrap_or_default();
-    let mut count: Option<(usize, usize)> = None;
-    let mut sources = Vec::new();
-    let mut unknown = false;
-    for (index, value) in values.iter().enumerate() {
-        let length = match value.ty() {
-            Type::Tuple(elements) if !value.is_null() => Some(elements.len()),
-            Type::List(_) | Type::Set(_) if !value.is_null() => {
-                let length = super::mapping::count(value);
-                unknown |= length.is_none();
-                length
-            }
-            Type::Dynamic if !value.is_known() => {
-                unknown = true;
-                None
-            }
-            _ => None,
-        };
-        match (length, count) {
-            (Some(length), Some((first, other))) if length != other => {
-                let problem = format!(
-                    "argument {} has {length} elements, but argument {} has {other}; lists must be of the same \
-                     length",
-                    index + 1,
-                    first + 1
-                );
-                return Err(FunctionError::argument(index + 1, problem));
-            }
-            (Some(length), None) => count = Some((index, length)),
-            _ => {}
-        }
-        unknown |= length.is_some() && !value.is_known();
-        sources.push(match (length, value.as_slice()) {
-            (Some(_), Some(elements)) => Source::Each(elements),
-            _ => Source::Same(value),
-        });
-    }
-    if unknown {
-        return Ok(Value::unknown(arguments.result.clone()));
-    }
+    let Some((sources, turns)) = sources(values)? else { return Ok(Value::unknown(arguments.result.clone())) };
     let mut results = Vec::new();
-    for turn in 0..count.map_or(1, |(_, length)| length) {
+    for turn in 0..turns {
         let row: Vec<Value> = sources
             .iter()
             .map(|source| match source {
@@ -113,6 +83,54 @@ fn formatlist(arguments: &Arguments<'_>) -> Outcome {
         }
     }
     Ok(Value::list(Type::String, results))
+}
+
+/// Where each argument of `formatlist` takes its values from, and how many results there are; nothing where that is not
+/// known yet.
+fn sources(values: &[Value]) -> Result<Option<(Vec<Source<'_>>, usize)>, FunctionError> {
+    let mut first: Option<(usize, usize)> = None;
+    let mut sources = Vec::new();
+    let mut unknown = false;
+    for (index, value) in values.iter().enumerate() {
+        let length = match count(value) {
+            Count::None => None,
+            Count::Known(length) => Some(length),
+            Count::Unknown => {
+                unknown = true;
+                None
+            }
+        };
+        match (length, first) {
+            (Some(length), Some((first, other))) if length != other => {
+                let problem = format!(
+                    "argument {} has {length} elements, but argument {} has {other}; lists must be of the same \
+                     length",
+                    index + 1,
+                    first + 1
+                );
+                return Err(FunctionError::argument(index + 1, problem));
+            }
+            (Some(length), None) => first = Some((index, length)),
+            _ => {}
+        }
+        unknown |= length.is_some() && !value.is_known();
+        sources.push(match (length, value.as_slice()) {
+            (Some(_), Some(elements)) => Source::Each(elements),
+            _ => Source::Same(value),
+        });
+    }
+    Ok((!unknown).then_some((sources, first.map_or(1, |(_, length)| length))))
+}
+
+fn count(value: &Value) -> Count {
+    match value.ty() {
+        Type::Tuple(elements) if !value.is_null() => Count::Known(elements.len()),
+        Type::List(_) | Type::Set(_) if !value.is_null() => {
+            super::mapping::count(value).map_or(Count::Unknown, Count::Known)
+        }
+        Type::Dynamic if !value.is_known() => Count::Unknown,
+        _ => Count::None,
+    }
 }
 
 fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {

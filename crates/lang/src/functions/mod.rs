@@ -36,6 +36,7 @@ use crate::context::ProviderSignature;
 pub use error::FunctionError;
 pub(crate) use signature::Function;
 pub use template_cache::TemplateCache;
+pub use timestamp::parse_duration;
 
 struct Table {
     functions: Vec<Function>,

@@ -234,56 +234,43 @@ impl Timestamp {
     }
 
     fn verb(self, token: &str, civil: &Civil, out: &mut String) -> Result<(), String> {
-        let number = |number: i64, allowed: &str, out: &mut String| match token.len() {
-            1 => {
-                push(out, format_args!("{number}"));
-                Ok(())
+        let invalid = |allowed: &str| Err(format!("invalid date format verb {token:?}: {allowed}"));
+        let number = |number: i64, allowed: &str, out: &mut String| {
+            match token.len() {
+                1 => push(out, format_args!("{number}")),
+                2 => push(out, format_args!("{number:02}")),
+                _ => return invalid(allowed),
             }
-            2 => {
-                push(out, format_args!("{number:02}"));
-                Ok(())
-            }
-            _ => Err(format!("invalid date format verb {token:?}: {allowed}")),
-        };
-        let name = |names: &[&'static str], index: i64| {
-            usize::try_from(index).ok().and_then(|index| names.get(index)).copied()
+            Ok(())
         };
         match token.as_bytes().first() {
             Some(b'Y') => match token.len() {
                 2 => push(out, format_args!("{:02}", civil.year % 100)),
                 4 => push(out, format_args!("{:04}", civil.year)),
-                _ => return Err(format!("invalid date format verb {token:?}: a year is either \"YY\" or \"YYYY\"")),
+                _ => return invalid("a year is either \"YY\" or \"YYYY\""),
             },
-            Some(b'M') => {
-                let month = name(&MONTHS, civil.month - 1).unwrap_or_default();
-                match token.len() {
-                    3 => out.push_str(month.get(..3).unwrap_or(month)),
-                    4 => out.push_str(month),
-                    _ => number(civil.month, "a month is \"M\", \"MM\", \"MMM\", or \"MMMM\"", out)?,
-                }
-            }
+            Some(b'M') => match token.len() {
+                3 | 4 => out.push_str(name(&MONTHS, civil.month - 1, token.len())),
+                _ => number(civil.month, "a month is \"M\", \"MM\", \"MMM\", or \"MMMM\"", out)?,
+            },
             Some(b'D') => number(civil.day, "a day of the month is either \"D\" or \"DD\"", out)?,
-            Some(b'E') => {
-                let weekday = name(&WEEKDAYS, civil.weekday).unwrap_or_default();
-                match token.len() {
-                    3 => out.push_str(weekday.get(..3).unwrap_or(weekday)),
-                    4 => out.push_str(weekday),
-                    _ => {
-                        return Err(format!(
-                            "invalid date format verb {token:?}: a day of the week is either \"EEE\" or \"EEEE\""
-                        ));
-                    }
-                }
-            }
+            Some(b'E') => match token.len() {
+                3 | 4 => out.push_str(name(&WEEKDAYS, civil.weekday, token.len())),
+                _ => return invalid("a day of the week is either \"EEE\" or \"EEEE\""),
+            },
             Some(b'h') => number(civil.hour, "the 24-hour clock is either \"h\" or \"hh\"", out)?,
             Some(b'H') => number((civil.hour + 11) % 12 + 1, "the 12-hour clock is either \"H\" or \"HH\"", out)?,
             Some(half @ (b'A' | b'a')) => {
                 if token.len() != 2 {
                     let letter = char::from(*half);
-                    return Err(format!("invalid date format verb {token:?}: it is written \"{letter}{letter}\""));
+                    return invalid(&format!("it is written \"{letter}{letter}\""));
                 }
-                let text = if civil.hour < 12 { "AM" } else { "PM" };
-                out.push_str(&if *half == b'A' { text.to_owned() } else { text.to_lowercase() });
+                out.push_str(match (civil.hour < 12, half) {
+                    (true, b'A') => "AM",
+                    (true, _) => "am",
+                    (false, b'A') => "PM",
+                    (false, _) => "pm",
+                });
             }
             Some(b'm') => number(civil.minute, "a minute is either \"m\" or \"mm\"", out)?,
             Some(b's') => number(civil.second, "a second is either \"s\" or \"ss\"", out)?,
@@ -292,12 +279,18 @@ impl Timestamp {
                 3 if self.offset == 0 => out.push_str("UTC"),
                 3 | 4 => out.push_str(&self.offset_text("")),
                 5 => out.push_str(&self.offset_text(":")),
-                _ => return Err(format!("invalid date format verb {token:?}: a timezone is Z, ZZZ, ZZZZ, or ZZZZZ")),
+                _ => return invalid("a timezone is Z, ZZZ, ZZZZ, or ZZZZZ"),
             },
             _ => return Err(format!("invalid date format verb {token:?}")),
         }
         Ok(())
     }
+}
+
+/// The name at `index`: whole, or the first three letters.
+fn name(names: &[&'static str], index: i64, letters: usize) -> &'static str {
+    let name = usize::try_from(index).ok().and_then(|index| names.get(index)).copied().unwrap_or_default();
+    if letters == 3 { name.get(..3).unwrap_or(name) } else { name }
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
@@ -327,7 +320,7 @@ fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
 }
 
 /// Reads a duration such as `1h30m` or `-1.5s`, in nanoseconds.
-pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
+pub fn parse_duration(text: &str) -> Result<i64, String> {
     let invalid = || format!("time: invalid duration {text:?}");
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

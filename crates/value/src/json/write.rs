@@ -1,6 +1,7 @@
 //! Writing values.
 
 use super::text::write_string;
+use crate::Name;
 use crate::codec::{CodecError, Failure, Outcome};
 use crate::convert::{convert, value_conforms};
 use crate::path::PathStep;
@@ -82,30 +83,16 @@ fn write(value: &Value, ty: Option<&Type>, out: &mut String) -> Outcome<()> {
         }
         Kind::Map(map) => {
             let element = ty.and_then(Type::element);
-            out.push('{');
-            for (at, (key, value)) in map.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                write_string(key, out);
-                out.push(':');
-                write(value, element, out).map_err(|failure| failure.within(PathStep::Index(Value::from(key))))?;
-            }
-            out.push('}');
+            let members = map.iter().map(|(key, value)| (key, value, element));
+            write_members(members, |key| PathStep::Index(Value::from(key)), out)?;
         }
         Kind::Object(object) => {
             let types = ty.and_then(Type::as_object);
-            out.push('{');
-            for (at, (name, value)) in object.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                write_string(name, out);
-                out.push(':');
-                let ty = types.and_then(|types| types.types().get(at));
-                write(value, ty, out).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
-            }
-            out.push('}');
+            let members = object
+                .iter()
+                .enumerate()
+                .map(|(at, (name, value))| (name, value, types.and_then(|types| types.types().get(at))));
+            write_members(members, |name| PathStep::Attribute(name.clone()), out)?;
         }
     }
     Ok(())
@@ -120,6 +107,24 @@ fn write_array<'a>(values: impl Iterator<Item = (&'a Value, Option<&'a Type>)>, 
         write(value, ty, out).map_err(|failure| failure.within(PathStep::Index(Value::number(at))))?;
     }
     out.push(']');
+    Ok(())
+}
+
+fn write_members<'a>(
+    members: impl Iterator<Item = (&'a Name, &'a Value, Option<&'a Type>)>,
+    step: fn(&Name) -> PathStep,
+    out: &mut String,
+) -> Outcome<()> {
+    out.push('{');
+    for (at, (name, value, ty)) in members.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        write_string(name, out);
+        out.push(':');
+        write(value, ty, out).map_err(|failure| failure.within(step(name)))?;
+    }
+    out.push('}');
     Ok(())
 }
 

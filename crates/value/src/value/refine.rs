@@ -102,11 +102,6 @@ impl Value {
 }
 
 impl Range {
-    /// Whether the value may be null.
-    pub fn could_be_null(&self) -> bool {
-        !self.refinement.is_not_null()
-    }
-
     /// Whether a value lies in the range; nothing if that cannot be told.
     pub fn includes(&self, value: &Value) -> Option<bool> {
         if self.is_null {
