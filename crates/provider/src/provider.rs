@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use crate::protocol::{
-    ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, EphemeralResponse,
+    ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
+    ConfigureStateStoreRequest, ConfigureStateStoreResponse, EphemeralResponse,
     FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, ImportRequest, ImportResponse,
-    InvokeActionRequest, ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    InvokeActionRequest, ListRequest, LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
     PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest,
-    ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, TypeNames, UpgradeIdentityRequest,
+    ReadDataResponse, ReadRequest, ReadResponse, ReadStateResponse, RenewEphemeralRequest, StateRequest,
+    StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest,
     UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    WriteStateRequest,
 };
-use crate::{Answer, ProviderDiagnostic, ProviderDiagnostics, Schema};
+use crate::{Answer, Name, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;
 
 /// The schema of a type; `None` when the provider does not have the type.
@@ -255,6 +258,60 @@ pub trait Provider: Send + Sync {
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = format!("the provider has no function named {:?}", request.name);
         Answer::ready(Err(FunctionError { text, argument: None }))
+    }
+
+    /// The schema of a state store.
+    ///
+    /// # Errors
+    ///
+    /// What kept the provider from answering.
+    fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// Checks the configuration of a state store.
+    fn validate_state_store(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let _ = request;
+        Answer::ready(ProviderDiagnostics::new())
+    }
+
+    /// Takes the configuration of a state store into use.
+    fn configure_state_store(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
+        let diagnostics = unsupported("configure_state_store", &request.type_name);
+        Answer::ready(ConfigureStateStoreResponse { chunk_size: request.chunk_size, diagnostics })
+    }
+
+    /// Reads a state from a store.
+    fn read_state(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {
+        let diagnostics = unsupported("read_state", &request.type_name);
+        Answer::ready(ReadStateResponse { bytes: Vec::new(), diagnostics })
+    }
+
+    /// Writes a state to a store.
+    fn write_state(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(unsupported("write_state", &request.type_name))
+    }
+
+    /// Locks a state in a store.
+    fn lock_state(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
+        let diagnostics = unsupported("lock_state", &request.type_name);
+        Answer::ready(LockStateResponse { lock_id: String::new(), diagnostics })
+    }
+
+    /// Gives a lock back.
+    fn unlock_state(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(unsupported("unlock_state", &request.type_name))
+    }
+
+    /// The states in the store `type_name`.
+    fn states(&self, type_name: Name) -> Answer<'_, StatesResponse> {
+        Answer::ready(StatesResponse { state_ids: Vec::new(), diagnostics: unsupported("states", &type_name) })
+    }
+
+    /// Deletes a state in a store.
+    fn delete_state(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(unsupported("delete_state", &request.type_name))
     }
 
     /// Asks running operations to end soon: the user wants to stop (FW-22). Their answers still come.

@@ -37,6 +37,10 @@ pub enum Operation {
     PlanAction,
     /// Have an action done.
     Invoke,
+    /// Search for objects.
+    List,
+    /// Write a configuration for an object.
+    GenerateConfig,
     /// End soon.
     Stop,
 }
@@ -60,6 +64,8 @@ impl Operation {
             Self::Close => "close",
             Self::PlanAction => "plan-action",
             Self::Invoke => "invoke",
+            Self::List => "list",
+            Self::GenerateConfig => "generate-config",
             Self::Stop => "stop",
         }
     }

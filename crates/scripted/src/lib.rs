@@ -29,5 +29,5 @@ mod world;
 pub use call::{Call, Operation};
 pub use fault::Fault;
 pub use provider::Scripted;
-pub use script::{ActionScript, DataScript, EphemeralScript, Good, ResourceScript};
+pub use script::{ActionScript, DataScript, EphemeralScript, Good, ListScript, ResourceScript};
 pub use world::World;

@@ -7,11 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
-    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, InvokeActionRequest,
-    MoveRequest, MoveResponse, Name, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest,
-    PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema,
-    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, Schema, SchemaLookup,
-    ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    EphemeralResponse, FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, ImportRequest,
+    ImportResponse, InvokeActionRequest, ListRequest, MoveRequest, MoveResponse, Name, OpenEphemeralRequest,
+    OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider,
+    ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest,
+    UpgradeResponse, ValidateProviderRequest, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -19,11 +20,14 @@ use crate::call::{Call, Operation, name_of};
 use crate::delay::Delay;
 use crate::fault::Fault;
 use crate::good;
-use crate::script::{ActionScript, DataScript, EphemeralScript, Handler, ResourceScript};
+use crate::script::{ActionScript, DataScript, EphemeralScript, Handler, ListScript, ResourceScript};
 use crate::world::World;
 
 /// What a function gives for its arguments.
 type FunctionBody = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
+
+/// What the provider writes for an object.
+type Generating = dyn Fn(&GenerateConfigRequest) -> GenerateConfigResponse + Send + Sync;
 
 /// A provider whose responses a test decides.
 pub struct Scripted {
@@ -34,6 +38,8 @@ pub struct Scripted {
     data_sources: BTreeMap<Name, DataScript>,
     ephemeral: BTreeMap<Name, EphemeralScript>,
     actions: BTreeMap<Name, ActionScript>,
+    lists: BTreeMap<Name, ListScript>,
+    generate: Option<Arc<Generating>>,
     functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<FunctionBody>)>,
     configure: Option<Handler<ConfigureRequest, ProviderDiagnostics>>,
     world: World,
@@ -52,6 +58,8 @@ impl Scripted {
             data_sources: BTreeMap::new(),
             ephemeral: BTreeMap::new(),
             actions: BTreeMap::new(),
+            lists: BTreeMap::new(),
+            generate: None,
             functions: BTreeMap::new(),
             configure: None,
             world: World::new(),
@@ -85,6 +93,24 @@ impl Scripted {
     #[must_use]
     pub fn action(mut self, type_name: impl Into<Name>, script: ActionScript) -> Self {
         self.actions.insert(type_name.into(), script);
+        self
+    }
+
+    /// The same, with a search for objects of a resource type.
+    #[must_use]
+    pub fn list(mut self, type_name: impl Into<Name>, script: ListScript) -> Self {
+        self.lists.insert(type_name.into(), script);
+        self
+    }
+
+    /// The same, which writes configurations for objects.
+    #[must_use]
+    pub fn on_generate_config(
+        mut self,
+        answer: impl Fn(&GenerateConfigRequest) -> GenerateConfigResponse + Send + Sync + 'static,
+    ) -> Self {
+        self.capabilities.generate_resource_config = true;
+        self.generate = Some(Arc::new(answer));
         self
     }
 
@@ -208,8 +234,9 @@ impl Provider for Scripted {
             data_sources: self.data_sources.keys().cloned().collect(),
             ephemeral_resources: self.ephemeral.keys().cloned().collect(),
             functions: self.functions.keys().cloned().collect(),
+            lists: self.lists.keys().cloned().collect(),
             actions: self.actions.keys().cloned().collect(),
-            ..TypeNames::default()
+            state_stores: Vec::new(),
         }
     }
 
@@ -471,6 +498,30 @@ impl Provider for Scripted {
         self.record(Operation::Invoke, &request.type_name, &[&request.config]);
         let script = self.actions.get(&request.type_name);
         Answer::ready(script.map(|script| (script.invoke)(&request)).unwrap_or_default())
+    }
+
+    fn list_schema(&self, type_name: &str) -> SchemaLookup {
+        Ok(self.lists.get(type_name).map(|script| Arc::clone(&script.schema)))
+    }
+
+    fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.record(Operation::Validate, &request.type_name, &[&request.config]);
+        let block = self.lists.get(&request.type_name).map(|script| &script.schema.block);
+        Answer::ready(block.map(|block| good::validate(block, &request.config)).unwrap_or_default())
+    }
+
+    fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.record(Operation::List, &request.type_name, &[&request.config]);
+        let script = self.lists.get(&request.type_name);
+        Answer::ready(script.map(|script| (script.search)(&request)).unwrap_or_default())
+    }
+
+    fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
+        self.record(Operation::GenerateConfig, &request.type_name, &[&request.state]);
+        Answer::ready(match &self.generate {
+            Some(generate) => generate(&request),
+            None => GenerateConfigResponse { config: request.state, diagnostics: ProviderDiagnostics::new() },
+        })
     }
 
     fn stop(&self) {

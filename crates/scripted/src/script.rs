@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_provider::{
-    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, InvokeActionRequest, MoveRequest, MoveResponse,
-    PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
-    Schema, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, InvokeActionRequest, ListRequest, MoveRequest,
+    MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, Schema, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -227,6 +227,30 @@ impl ActionScript {
         invoke: impl Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync + 'static,
     ) -> Self {
         self.invoke = Arc::new(invoke);
+        self
+    }
+}
+
+/// What a search comes to; what it finds goes to the request's `found`.
+pub(crate) type Searching = dyn Fn(&ListRequest) -> ProviderDiagnostics + Send + Sync;
+
+/// What the objects of a resource type are searched by, and how.
+#[derive(Clone)]
+#[must_use]
+pub struct ListScript {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) search: Arc<Searching>,
+}
+
+impl ListScript {
+    /// A search by the given schema that finds nothing.
+    pub fn new(schema: Schema) -> Self {
+        Self { schema: Arc::new(schema), search: Arc::new(|_| ProviderDiagnostics::new()) }
+    }
+
+    /// The same, where `search` is what a search comes to.
+    pub fn on_list(mut self, search: impl Fn(&ListRequest) -> ProviderDiagnostics + Send + Sync + 'static) -> Self {
+        self.search = Arc::new(search);
         self
     }
 }

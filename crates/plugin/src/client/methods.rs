@@ -73,5 +73,13 @@ methods! {
     VALIDATE_ACTION: validate_action_config::Request => validate_action_config::Response, "ValidateActionConfig", "ValidateActionConfig";
     PLAN_ACTION: plan_action::Request => plan_action::Response, "PlanAction", "PlanAction";
     INVOKE_ACTION: invoke_action::Request => invoke_action::Event, "InvokeAction", "InvokeAction";
+    VALIDATE_STORE: validate_state_store_config::Request => validate_state_store_config::Response, "ValidateStateStoreConfig", "ValidateStateStoreConfig";
+    CONFIGURE_STORE: configure_state_store::Request => configure_state_store::Response, "ConfigureStateStore", "ConfigureStateStore";
+    READ_STATE: read_state_bytes::Request => read_state_bytes::ResponseChunk, "ReadStateBytes", "ReadStateBytes";
+    WRITE_STATE: write_state_bytes::RequestChunk => write_state_bytes::Response, "WriteStateBytes", "WriteStateBytes";
+    LOCK_STATE: lock_state::Request => lock_state::Response, "LockState", "LockState";
+    UNLOCK_STATE: unlock_state::Request => unlock_state::Response, "UnlockState", "UnlockState";
+    STATES: get_states::Request => get_states::Response, "GetStates", "GetStates";
+    DELETE_STATE: delete_state::Request => delete_state::Response, "DeleteState", "DeleteState";
     STOP: stop_provider::Request => stop_provider::Response, "Stop", "StopProvider";
 }

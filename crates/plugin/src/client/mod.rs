@@ -11,6 +11,7 @@ mod running;
 mod runtime;
 mod schemas;
 mod session;
+mod stores;
 
 pub use cache::SchemaCache;
 pub use remote::Plugin;

@@ -12,7 +12,7 @@ use super::cache::SchemaCache;
 use super::running::{Beginning, Running, Start, not_started};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
-use super::{actions, ephemeral, lists, methods, objects, runtime};
+use super::{actions, ephemeral, lists, methods, objects, runtime, stores};
 use crate::proto::v6;
 use crate::transport::LogSink;
 use crate::wire;
@@ -273,6 +273,47 @@ impl Provider for Plugin {
     fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
         let otherwise = |diagnostics| GenerateConfigResponse { config: Value::DYNAMIC, diagnostics };
         self.converse(|session| lists::generate(session, request), otherwise)
+    }
+
+    fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
+        self.lookup(Kind::StateStore, type_name)
+    }
+
+    fn validate_state_store(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| stores::validate(session, request), |problems| problems)
+    }
+
+    fn configure_state_store(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
+        let chunk_size = request.chunk_size;
+        let otherwise = move |diagnostics| ConfigureStateStoreResponse { chunk_size, diagnostics };
+        self.converse(|session| stores::configure(session, request), otherwise)
+    }
+
+    fn read_state(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {
+        let otherwise = |diagnostics| ReadStateResponse { bytes: Vec::new(), diagnostics };
+        self.converse(|session| stores::read(session, request), otherwise)
+    }
+
+    fn write_state(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| stores::write(session, request), |problems| problems)
+    }
+
+    fn lock_state(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
+        let otherwise = |diagnostics| LockStateResponse { lock_id: String::new(), diagnostics };
+        self.converse(|session| stores::lock(session, request), otherwise)
+    }
+
+    fn unlock_state(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| stores::unlock(session, request), |problems| problems)
+    }
+
+    fn states(&self, type_name: Name) -> Answer<'_, StatesResponse> {
+        let otherwise = |diagnostics| StatesResponse { state_ids: Vec::new(), diagnostics };
+        self.converse(|session| stores::states(session, type_name), otherwise)
+    }
+
+    fn delete_state(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.converse(|session| stores::delete(session, request), |problems| problems)
     }
 
     fn stop(&self) {

@@ -55,6 +55,7 @@ pub(super) enum Kind {
     Ephemeral,
     List,
     Action,
+    StateStore,
 }
 
 /// What a provider declares.
@@ -109,6 +110,7 @@ impl Schemas {
             functions: names(&self.raw.functions),
             lists: names(&self.raw.lists),
             actions: names(&self.raw.actions),
+            state_stores: names(&self.raw.state_stores),
         }
     }
 
@@ -124,6 +126,7 @@ impl Schemas {
             Kind::Data => self.raw.data_sources.get(type_name),
             Kind::Ephemeral => self.raw.ephemeral_resources.get(type_name),
             Kind::List => self.raw.lists.get(type_name),
+            Kind::StateStore => self.raw.state_stores.get(type_name),
             Kind::Action => self.raw.actions.get(type_name).and_then(|action| action.schema.as_ref()),
         };
         let mut schema = bytes.map(|bytes| read(bytes, self.protocol, type_name)).transpose()?;

@@ -108,6 +108,18 @@ impl Session {
         }
     }
 
+    /// Calls the provider with many messages, which it answers when it has them all.
+    pub async fn upload<Q, R>(&self, method: Method<Q, R>, requests: Vec<Q>) -> Result<R, ProviderDiagnostics>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        match send(&self.connection, method, requests).await {
+            Ok(response) => Ok(response),
+            Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
+        }
+    }
+
     /// The schema of a type that a request is about.
     pub fn schema(&self, kind: Kind, type_name: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         self.schemas.expect(kind, type_name)
@@ -175,6 +187,17 @@ where
         }
     }
     Ok(())
+}
+
+async fn send<Q, R>(connection: &Connection, method: Method<Q, R>, requests: Vec<Q>) -> Result<R, Status>
+where
+    Q: Message + 'static,
+    R: Message + Default + 'static,
+{
+    let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let (mut client, path) = ready(connection, method).await?;
+    let requests = Request::new(futures_util::stream::iter(requests));
+    Ok(client.client_streaming(requests, path, codec).await?.into_inner())
 }
 
 /// A client that can take a call, and the path of the call.

@@ -3,7 +3,8 @@
 //! What cannot be understood of a request, and what does not fit the schema of a response, becomes a diagnostic: the host
 //! shows it with the object that the call was about.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use groma_provider::{
     ClientCapabilities, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, Schema, SchemaLookup,
@@ -18,6 +19,8 @@ use crate::wire::{self, WireError};
 pub(super) struct Adapter {
     provider: Arc<dyn Provider>,
     own: OnceLock<Arc<ProviderSchema>>,
+    /// How large the pieces of states are, by the type of the store.
+    chunk_sizes: Mutex<HashMap<String, u64>>,
 }
 
 /// A step on the way to a response, or what went wrong.
@@ -25,7 +28,7 @@ pub(super) type Step<T> = Result<T, ProviderDiagnostics>;
 
 impl Adapter {
     pub fn new(provider: Arc<dyn Provider>) -> Self {
-        Self { provider, own: OnceLock::new() }
+        Self { provider, own: OnceLock::new(), chunk_sizes: Mutex::default() }
     }
 
     pub fn provider(&self) -> &dyn Provider {
@@ -59,6 +62,14 @@ impl Adapter {
 
     pub fn list(&self, name: &str) -> Step<Arc<Schema>> {
         there_is(self.provider.list_schema(name), "list resource type", name)
+    }
+
+    pub fn state_store(&self, name: &str) -> Step<Arc<Schema>> {
+        there_is(self.provider.state_store_schema(name), "state store", name)
+    }
+
+    pub fn chunk_sizes(&self) -> &Mutex<HashMap<String, u64>> {
+        &self.chunk_sizes
     }
 
     /// The values of `provider_meta` in a request.

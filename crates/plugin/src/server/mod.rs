@@ -31,6 +31,7 @@ mod resources;
 mod run;
 mod schemas;
 mod services;
+mod stores;
 mod streams;
 
 pub use log::log;

@@ -13,7 +13,7 @@ impl Adapter {
     pub fn get_metadata(&self) -> v6::get_metadata::Response {
         use v6::get_metadata::{
             ActionMetadata, DataSourceMetadata, EphemeralResourceMetadata, FunctionMetadata, ListResourceMetadata,
-            ResourceMetadata, Response,
+            ResourceMetadata, Response, StateStoreMetadata,
         };
         let names = self.provider().type_names();
         let mut response = Response {
@@ -21,6 +21,11 @@ impl Adapter {
             resources: names.resources.iter().map(|name| ResourceMetadata { type_name: text(name) }).collect(),
             functions: names.functions.iter().map(|name| FunctionMetadata { name: text(name) }).collect(),
             list_resources: names.lists.iter().map(|name| ListResourceMetadata { type_name: text(name) }).collect(),
+            state_stores: names
+                .state_stores
+                .iter()
+                .map(|name| StateStoreMetadata { type_name: text(name) })
+                .collect(),
             actions: names.actions.iter().map(|name| ActionMetadata { type_name: text(name) }).collect(),
             ephemeral_resources: names
                 .ephemeral_resources
@@ -54,6 +59,7 @@ impl Adapter {
             ephemeral_resource_schemas: all.ephemeral,
             list_resource_schemas: all.lists,
             action_schemas: actions(all.actions, |schema| v6::ActionSchema { schema: Some(schema) }),
+            state_store_schemas: all.state_stores,
             server_capabilities: Some(all.capabilities),
             functions: self.functions(),
             ..Default::default()
@@ -132,6 +138,7 @@ impl Adapter {
             ephemeral: each(&names.ephemeral_resources, &|name| self.provider().ephemeral_schema(name))?,
             lists: each(&names.lists, &|name| self.provider().list_schema(name))?,
             actions: each(&names.actions, &|name| self.provider().action_schema(name))?,
+            state_stores: each(&names.state_stores, &|name| self.provider().state_store_schema(name))?,
             capabilities: wire::server_capabilities_message(own.capabilities),
         })
     }
@@ -146,6 +153,7 @@ struct AllSchemas<M> {
     ephemeral: HashMap<String, M>,
     lists: HashMap<String, M>,
     actions: HashMap<String, M>,
+    state_stores: HashMap<String, M>,
     capabilities: v6::ServerCapabilities,
 }
 

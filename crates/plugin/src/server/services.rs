@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use groma_provider::ProviderDiagnostics;
 use tonic::codegen::BoxStream;
-use tonic::{Request, Response, Status, async_trait};
+use tonic::{Request, Response, Status, Streaming, async_trait};
 
 use super::adapter::{Adapter, Step};
 use crate::proto::v5::provider_server::Provider as V5;
@@ -47,6 +47,8 @@ problematic!(
     plan_resource_change,
     read_data_source,
     read_resource,
+    delete_state,
+    unlock_state,
     upgrade_resource_identity,
     upgrade_resource_state,
     validate_action_config,
@@ -55,6 +57,9 @@ problematic!(
     validate_list_resource_config,
     validate_provider_config,
     validate_resource_config,
+    validate_state_store_config,
+    configure_state_store,
+    write_state_bytes,
 );
 
 fn told<R: Problematic>(step: Step<R>) -> R {
@@ -84,7 +89,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 macro_rules! service {
-    ($version:ident { $(@$schema:ident -> $schema_module:ident, $schemas:ident;)* } { $($method:ident($module:ident) = |$adapter:ident, $message:ident| $answer:expr;)* }) => {
+    ($version:ident { $(@$schema:ident -> $schema_module:ident, $schemas:ident;)* $(+ { $($also:tt)* })? } { $($method:ident($module:ident) = |$adapter:ident, $message:ident| $answer:expr;)* }) => {
         #[async_trait]
         impl $version for Service {
             $(async fn $schema(
@@ -115,14 +120,16 @@ macro_rules! service {
             ) -> Result<Response<BoxStream<v6::invoke_action::Event>>, Status> {
                 Ok(Response::new(self.0.invoke_action(request.into_inner())))
             }
+
+            $($($also)*)?
         }
     };
 }
 
 /// The calls that differ between the versions in their names alone are given first, then what is the same.
 macro_rules! services {
-    ($($version:ident { $(@$schema:ident -> $schema_module:ident, $schemas:ident;)* $($own:ident($own_module:ident) = |$a:ident, $m:ident| $own_answer:expr;)* })*; $same:tt) => {
-        $(services!(@one $version { $(@$schema -> $schema_module, $schemas;)* } { $($own($own_module) = |$a, $m| $own_answer;)* } $same);)*
+    ($($version:ident { $(@$schema:ident -> $schema_module:ident, $schemas:ident;)* $(+ { $($also:tt)* })? $($own:ident($own_module:ident) = |$a:ident, $m:ident| $own_answer:expr;)* })*; $same:tt) => {
+        $(services!(@one $version { $(@$schema -> $schema_module, $schemas;)* $(+ { $($also)* })? } { $($own($own_module) = |$a, $m| $own_answer;)* } $same);)*
     };
     (@one $version:ident $schema:tt { $($own:tt)* } { $($same:tt)* }) => {
         service!($version $schema { $($own)* $($same)* });
@@ -132,6 +139,28 @@ macro_rules! services {
 services! {
     V6 {
         @get_provider_schema -> v6, get_schema_v6;
+        + {
+            async fn read_state_bytes(
+                &self,
+                request: Request<v6::read_state_bytes::Request>,
+            ) -> Result<Response<BoxStream<v6::read_state_bytes::ResponseChunk>>, Status> {
+                Ok(Response::new(self.0.read_state(request.into_inner())))
+            }
+
+            async fn write_state_bytes(
+                &self,
+                request: Request<Streaming<v6::write_state_bytes::RequestChunk>>,
+            ) -> Result<Response<v6::write_state_bytes::Response>, Status> {
+                let written = answered(self.0.write_state(request.into_inner())).await?.into_inner()?;
+                Ok(Response::new(only_problems(written)))
+            }
+        }
+        validate_state_store_config(validate_state_store_config) = |adapter, message| only_problems(adapter.validate_store(message).await);
+        configure_state_store(configure_state_store) = |adapter, message| told(adapter.configure_store(message).await);
+        lock_state(lock_state) = |adapter, message| adapter.lock_state(message).await;
+        unlock_state(unlock_state) = |adapter, message| only_problems(Ok(adapter.unlock_state(message).await));
+        get_states(get_states) = |adapter, message| adapter.states(message).await;
+        delete_state(delete_state) = |adapter, message| only_problems(Ok(adapter.delete_state(message).await));
         validate_provider_config(validate_provider_config) = |adapter, message| only_problems(adapter.validate_provider(message).await);
         configure_provider(configure_provider) = |adapter, message| only_problems(adapter.configure(message).await);
         validate_resource_config(validate_resource_config) = |adapter, message| only_problems(adapter.validate_resource(message).await);

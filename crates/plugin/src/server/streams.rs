@@ -145,7 +145,7 @@ fn event(what: invoke_action::event::Type) -> invoke_action::Event {
 }
 
 /// The messages that `work` sends. It goes on by itself: an action is not undone because nobody listens any more.
-fn streamed<M, F>(work: impl FnOnce(Sender<M>) -> F) -> BoxStream<M>
+pub(super) fn streamed<M, F>(work: impl FnOnce(Sender<M>) -> F) -> BoxStream<M>
 where
     M: Send + 'static,
     F: Future<Output = ()> + Send + 'static,

@@ -8,6 +8,7 @@ mod ephemeral;
 mod function;
 mod list;
 mod resource;
+mod state_store;
 
 use std::sync::Arc;
 
@@ -21,6 +22,10 @@ pub use resource::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
     MoveResponse, PlanRequest, PlanResponse, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
     UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateRequest,
+};
+pub use state_store::{
+    ConfigureStateStoreRequest, ConfigureStateStoreResponse, LockStateRequest, LockStateResponse, ReadStateResponse,
+    STATE_CHUNK_SIZE, StateRequest, StatesResponse, UnlockStateRequest, WriteStateRequest,
 };
 
 use groma_value::Value;
@@ -56,6 +61,8 @@ pub struct TypeNames {
     pub lists: Vec<Name>,
     /// Actions.
     pub actions: Vec<Name>,
+    /// Stores of states.
+    pub state_stores: Vec<Name>,
 }
 
 /// What a provider can do beyond the base of the protocol.

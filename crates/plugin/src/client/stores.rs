@@ -1,0 +1,148 @@
+//! The calls about state stores, which version 6 alone has.
+
+use std::sync::Arc;
+
+use groma_provider::{
+    ConfigureStateStoreRequest, ConfigureStateStoreResponse, LockStateRequest, LockStateResponse, Name,
+    ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse, StateRequest, StatesResponse, UnlockStateRequest,
+    ValidateRequest, WriteStateRequest,
+};
+
+use super::methods;
+use super::schemas::Kind;
+use super::session::{More, Session};
+use crate::MESSAGE_LIMIT;
+use crate::proto::v6;
+use crate::wire;
+
+type Outcome<T> = Result<T, ProviderDiagnostics>;
+
+pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::StateStore, &request.type_name)?;
+    let message = v6::validate_state_store_config::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        type_name: request.type_name.to_string(),
+    };
+    Ok(wire::diagnostics(session.call(methods::VALIDATE_STORE, message).await?.diagnostics))
+}
+
+pub(super) async fn configure(
+    session: Arc<Session>,
+    request: ConfigureStateStoreRequest,
+) -> Outcome<ConfigureStateStoreResponse> {
+    let schema = session.schema(Kind::StateStore, &request.type_name)?;
+    let wanted = i64::try_from(request.chunk_size).unwrap_or(i64::MAX);
+    let message = v6::configure_state_store::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        type_name: request.type_name.to_string(),
+        capabilities: Some(v6::StateStoreClientCapabilities { chunk_size: wanted }),
+    };
+    let response = session.call(methods::CONFIGURE_STORE, message).await?;
+    let mut diagnostics = wire::diagnostics(response.diagnostics);
+    let answered = response.capabilities.map_or(0, |capabilities| capabilities.chunk_size);
+    // A provider that does not say takes what it was offered.
+    let chunk_size = if answered == 0 { request.chunk_size } else { u64::try_from(answered).unwrap_or_default() };
+    if (chunk_size == 0 || chunk_size > MESSAGE_LIMIT as u64) && !diagnostics.has_errors() {
+        let detail = format!(
+            "The provider wants states in pieces of {answered} bytes; a piece has at least one byte, and {MESSAGE_LIMIT} at most. This is \
+             a mistake in the provider; please report it to its authors."
+        );
+        diagnostics.push(ProviderDiagnostic::error("Failed to negotiate acceptable chunk size", detail));
+    }
+    Ok(ConfigureStateStoreResponse { chunk_size, diagnostics })
+}
+
+pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcome<ReadStateResponse> {
+    let message =
+        v6::read_state_bytes::Request { type_name: request.type_name.to_string(), state_id: request.state_id };
+    let mut bytes = Vec::new();
+    let mut expected = None;
+    let mut diagnostics = ProviderDiagnostics::new();
+    let take = |chunk: v6::read_state_bytes::ResponseChunk| {
+        diagnostics.extend(wire::diagnostics(chunk.diagnostics));
+        expected.get_or_insert(chunk.total_length);
+        bytes.extend_from_slice(&chunk.bytes);
+        if diagnostics.has_errors() { More::NotWanted } else { More::Wanted }
+    };
+    session.stream(methods::READ_STATE, message, take).await?;
+    let expected = expected.unwrap_or_default();
+    if !diagnostics.has_errors() && u64::try_from(expected) != Ok(bytes.len() as u64) {
+        // Half a state must never be taken for a whole one.
+        let detail = format!(
+            "The provider announced a state of {expected} bytes and sent {}. Nothing was taken over. This is a mistake in the provider; \
+             please report it to its authors.",
+            bytes.len()
+        );
+        diagnostics.push(ProviderDiagnostic::error("Error reading state", detail));
+        bytes.clear();
+    }
+    Ok(ReadStateResponse { bytes, diagnostics })
+}
+
+pub(super) async fn write(session: Arc<Session>, request: WriteStateRequest) -> Outcome<ProviderDiagnostics> {
+    let response = session.upload(methods::WRITE_STATE, chunks(&request)).await?;
+    Ok(wire::diagnostics(response.diagnostics))
+}
+
+/// The state in pieces: all but the last are as large as was agreed, and an empty state is one piece too.
+fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChunk> {
+    let size = usize::try_from(request.chunk_size).unwrap_or(usize::MAX).clamp(1, MESSAGE_LIMIT);
+    let total_length = wire_length(request.bytes.len());
+    let mut pieces: Vec<&[u8]> = request.bytes.chunks(size).collect();
+    if pieces.is_empty() {
+        pieces.push(&[]);
+    }
+    let mut start = 0;
+    let mut messages = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let length = wire_length(piece.len());
+        let meta = (start == 0).then(|| v6::RequestChunkMeta {
+            type_name: request.type_name.to_string(),
+            state_id: request.state_id.clone(),
+        });
+        // The last byte is part of the range.
+        let range = v6::StateByteRange { start, end: (start + length - 1).max(start) };
+        messages.push(v6::write_state_bytes::RequestChunk {
+            meta,
+            bytes: prost::bytes::Bytes::copy_from_slice(piece),
+            total_length,
+            range: Some(range),
+        });
+        start += length;
+    }
+    messages
+}
+
+fn wire_length(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+pub(super) async fn lock(session: Arc<Session>, request: LockStateRequest) -> Outcome<LockStateResponse> {
+    let message = v6::lock_state::Request {
+        type_name: request.type_name.to_string(),
+        state_id: request.state_id,
+        operation: request.operation,
+    };
+    let response = session.call(methods::LOCK_STATE, message).await?;
+    Ok(LockStateResponse { lock_id: response.lock_id, diagnostics: wire::diagnostics(response.diagnostics) })
+}
+
+pub(super) async fn unlock(session: Arc<Session>, request: UnlockStateRequest) -> Outcome<ProviderDiagnostics> {
+    let message = v6::unlock_state::Request {
+        type_name: request.type_name.to_string(),
+        state_id: request.state_id,
+        lock_id: request.lock_id,
+    };
+    Ok(wire::diagnostics(session.call(methods::UNLOCK_STATE, message).await?.diagnostics))
+}
+
+pub(super) async fn states(session: Arc<Session>, type_name: Name) -> Outcome<StatesResponse> {
+    let message = v6::get_states::Request { type_name: type_name.to_string() };
+    let response = session.call(methods::STATES, message).await?;
+    Ok(StatesResponse { state_ids: response.state_ids, diagnostics: wire::diagnostics(response.diagnostics) })
+}
+
+pub(super) async fn delete(session: Arc<Session>, request: StateRequest) -> Outcome<ProviderDiagnostics> {
+    let message = v6::delete_state::Request { type_name: request.type_name.to_string(), state_id: request.state_id };
+    Ok(wire::diagnostics(session.call(methods::DELETE_STATE, message).await?.diagnostics))
+}
