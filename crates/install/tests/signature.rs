@@ -57,3 +57,19 @@ fn a_subkey_that_the_key_does_not_vouch_for_does_not_count() {
     let other = PublicKey::parse(OTHER).unwrap();
     assert!(other.verify(SUMS, BY_SUBKEY).is_err());
 }
+
+#[test]
+fn a_withdrawn_key_does_not_count_though_it_was_withdrawn_with_an_old_hash() {
+    const BEFORE: &str = include_str!("signatures/withdrawn.before.asc");
+    const AFTER: &str = include_str!("signatures/withdrawn.asc");
+    const WITHOUT_SUBKEY: &str = include_str!("signatures/withdrawn.subkey.asc");
+    const SUMS: &[u8] = include_bytes!("signatures/withdrawn.txt");
+    const BY_PRIMARY: &[u8] = include_bytes!("signatures/withdrawn.primary.sig");
+    const BY_SUBKEY: &[u8] = include_bytes!("signatures/withdrawn.sub.sig");
+    let before = PublicKey::parse(BEFORE).unwrap();
+    assert_eq!((before.verify(SUMS, BY_PRIMARY), before.verify(SUMS, BY_SUBKEY)), (Ok(()), Ok(())));
+    assert_eq!(PublicKey::parse(AFTER).err(), Some(SignatureError::Revoked));
+    let rest = PublicKey::parse(WITHOUT_SUBKEY).unwrap();
+    assert_eq!(rest.verify(SUMS, BY_PRIMARY), Ok(()));
+    assert_eq!(rest.verify(SUMS, BY_SUBKEY), Err(SignatureError::OtherKey));
+}

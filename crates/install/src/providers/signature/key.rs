@@ -68,7 +68,7 @@ impl PublicKey {
         // Signatures of other versions and algorithms cannot be checked, so they change nothing.
         let Ok(signature) = Signature::parse(packet.body) else { return Ok(()) };
         match (signature.kind, pending) {
-            (KEY_REVOCATION, _) if self.primary.has_signed(&signature, &[&self.primary.framed()]).is_ok() => {
+            (KEY_REVOCATION, _) if self.primary.has_revoked(&signature, &[&self.primary.framed()]) => {
                 Err(SignatureError::Revoked)
             }
             (SUBKEY_BINDING, Some(pending)) => {
@@ -77,7 +77,7 @@ impl PublicKey {
             }
             (SUBKEY_REVOCATION, Some(pending)) => {
                 let signed = [self.primary.framed(), pending.key.framed()];
-                pending.is_revoked |= self.primary.has_signed(&signature, &[&signed[0], &signed[1]]).is_ok();
+                pending.is_revoked |= self.primary.has_revoked(&signature, &[&signed[0], &signed[1]]);
                 Ok(())
             }
             _ => Ok(()),
@@ -177,7 +177,21 @@ impl SingleKey {
         framed
     }
 
+    /// Whether it has withdrawn something. Owners of old keys did so with SHA-1, and who forges it wins nothing but distrust.
+    fn has_revoked(&self, signature: &Signature<'_>, parts: &[&[u8]]) -> bool {
+        self.has_signed_with(signature, parts, Hashes::OldOnesToo).is_ok()
+    }
+
     fn has_signed(&self, signature: &Signature<'_>, parts: &[&[u8]]) -> Result<(), SignatureError> {
+        self.has_signed_with(signature, parts, Hashes::Strong)
+    }
+
+    fn has_signed_with(
+        &self,
+        signature: &Signature<'_>,
+        parts: &[&[u8]],
+        hashes: Hashes,
+    ) -> Result<(), SignatureError> {
         let key = self
             .rsa
             .as_ref()
@@ -189,7 +203,7 @@ impl SingleKey {
         trailer.extend(length.to_be_bytes());
         let mut all: Vec<&[u8]> = parts.to_vec();
         all.push(&trailer);
-        let signed = marked_digest(signature.hash, &all).ok_or_else(|| {
+        let signed = marked_digest(signature.hash, &all, hashes).ok_or_else(|| {
             SignatureError::Unsupported("its hash is none of SHA-256, SHA-384 and SHA-512".to_owned())
         })?;
         let mut rest = signature.value;
@@ -210,13 +224,28 @@ fn modulus_and_exponent(mut rest: &[u8]) -> Option<RsaPublicKey> {
     RsaPublicKey::new_with_max_size(BigUint::from_bytes_be(modulus), BigUint::from_bytes_be(exponent), 8192).ok()
 }
 
+/// Which hashes count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hashes {
+    /// Those that nobody finds collisions of.
+    Strong,
+    /// SHA-1 too.
+    OldOnesToo,
+}
+
 /// The digest of all parts, after the bytes that name its algorithm in an RSA signature.
-fn marked_digest(algorithm: u8, parts: &[&[u8]]) -> Option<Vec<u8>> {
+fn marked_digest(algorithm: u8, parts: &[&[u8]], hashes: Hashes) -> Option<Vec<u8>> {
+    const SHA_1: [u8; 15] = [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
     const COMMON: [u8; 14] = [0x30, 0, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02];
     let (mark, digest) = match algorithm {
         8 => (1, digest::<Sha256>(parts)),
         9 => (2, digest::<Sha384>(parts)),
         10 => (3, digest::<Sha512>(parts)),
+        2 if hashes == Hashes::OldOnesToo => {
+            let mut signed = SHA_1.to_vec();
+            signed.extend(digest::<Sha1>(parts));
+            return Some(signed);
+        }
         _ => return None,
     };
     let size = u8::try_from(digest.len()).ok()?;
