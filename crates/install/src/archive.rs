@@ -1,8 +1,9 @@
 //! Unpacking archives that nobody has to trust: nothing is written outside of the folder they are unpacked into.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// How an archive is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,7 @@ const ENDINGS: [(&str, Archive); 14] = [
 /// The largest archive that is unpacked, so that a small download cannot fill the disk.
 const LARGEST: u64 = 8 << 30;
 const TOO_LARGE: &str = "makes the package larger than 8 GiB";
+const LEADS_OUTSIDE: &str = "is a link that leads outside of the package's folder";
 
 impl Archive {
     /// What `?archive=` means.
@@ -104,6 +106,7 @@ impl Packing {
 fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links) -> io::Result<()> {
     let mut archive = tar::Archive::new(content);
     archive.set_overwrite(true);
+    let mut made = Vec::new();
     for entry in archive.entries()? {
         let mut entry = entry?;
         let path = entry.path()?.into_owned();
@@ -114,8 +117,11 @@ fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links) -> io::Result
         if !entry.unpack_in(target)? {
             return Err(outside(&path.to_string_lossy()));
         }
+        if entry.header().entry_type().is_symlink() {
+            made.push(path);
+        }
     }
-    Ok(())
+    check_links(target, &made)
 }
 
 fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
@@ -139,7 +145,7 @@ fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
             let mut leads = String::new();
             entry.by_ref().take(4096).read_to_string(&mut leads)?;
             check_link(&name, parent(path), Path::new(&leads), links)?;
-            links_to_make.push((leads, place));
+            links_to_make.push((leads, name, place));
             continue;
         }
         let mut out = File::create(&place)?;
@@ -147,7 +153,9 @@ fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
         left = left.checked_sub(written).ok_or_else(|| refused(&name, TOO_LARGE))?;
         allow(&out, entry.unix_mode())?;
     }
-    links_to_make.iter().try_for_each(|(leads, place)| link(Path::new(leads), place))
+    let made: Vec<PathBuf> = links_to_make.iter().map(|(_, name, _)| PathBuf::from(name)).collect();
+    links_to_make.iter().try_for_each(|(leads, _, place)| link(Path::new(leads), place))?;
+    check_links(target, &made)
 }
 
 /// The entry's name as a path that stays below the folder.
@@ -172,10 +180,53 @@ fn check_link(name: &str, from: &Path, leads: &Path, links: Links) -> io::Result
             Component::Normal(_) => depth += 1,
             Component::CurDir => {}
             Component::ParentDir if depth > 0 => depth -= 1,
-            _ => return Err(refused(name, "is a link that leads outside of the package's folder")),
+            _ => return Err(refused(name, LEADS_OUTSIDE)),
         }
     }
     Ok(())
+}
+
+/// Refuses links that lead outside by way of other links, now that all of them are made; such a one is removed.
+fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
+    let root = fs::canonicalize(target)?;
+    for name in made {
+        let place = target.join(name);
+        if !stays_below(&root, &place) {
+            fs::remove_file(&place)?;
+            return Err(refused(&name.to_string_lossy(), LEADS_OUTSIDE));
+        }
+    }
+    Ok(())
+}
+
+/// Whether following `link` step by step, links on its way too, never leaves `root`, which is a path without links.
+fn stays_below(root: &Path, link: &Path) -> bool {
+    // More than any system follows.
+    const MOST_LINKS: usize = 64;
+    let (Some(folder), Some(name)) = (link.parent(), link.file_name()) else { return false };
+    let Ok(mut at) = fs::canonicalize(folder) else { return false };
+    let mut steps: Vec<OsString> = vec![name.to_owned()];
+    let mut followed = 0;
+    while let Some(step) = steps.pop() {
+        if !at.starts_with(root) {
+            return false;
+        }
+        if step == ".." {
+            at.pop();
+            continue;
+        }
+        at.push(step);
+        if let Ok(leads) = fs::read_link(&at) {
+            followed += 1;
+            if followed > MOST_LINKS || leads.is_absolute() {
+                return false;
+            }
+            at.pop();
+            let further = leads.components().rev().filter(|part| *part != Component::CurDir);
+            steps.extend(further.map(|part| part.as_os_str().to_owned()));
+        }
+    }
+    at.starts_with(root)
 }
 
 fn outside(name: &str) -> io::Error {
@@ -288,6 +339,49 @@ mod tests {
             assert!(linked(Links::Inside, leads).1.unwrap_err().to_string().contains("leads outside"), "{leads}");
         }
         assert!(linked(Links::Refused, "../b").1.unwrap_err().to_string().contains("is a link"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
+        // a/b/up leads to the top, so a/b/up/.. is outside, though its text is not.
+        let ways = [
+            [("a/b/up", "../.."), ("out", "a/b/up/../secret")],
+            [("a/b/up", "../../c/d"), ("a/x", "b/up/../../../secret")],
+            [("a/loop", "pool"), ("a/pool", "loop")],
+        ];
+        for way in ways {
+            let (zipped, result) = unzipped(Links::Inside, |writer| {
+                writer.add_directory("c/d", SimpleFileOptions::default()).unwrap();
+                for (name, leads) in way {
+                    writer.add_symlink(name, leads, SimpleFileOptions::default()).unwrap();
+                }
+            });
+            assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
+            let left = way.iter().filter(|(name, _)| zipped.path().join("in/side").join(name).is_symlink());
+            assert_eq!(left.count(), 1, "{way:?}");
+            let folder = tempfile::tempdir().unwrap();
+            let mut file = tempfile::tempfile().unwrap();
+            let mut builder = tar::Builder::new(&mut file);
+            for (name, leads) in way {
+                let mut header = tar::Header::new_gnu();
+                header.set_entry_type(tar::EntryType::Symlink);
+                header.set_size(0);
+                builder.append_link(&mut header, name, leads).unwrap();
+            }
+            builder.into_inner().unwrap();
+            io::Seek::rewind(&mut file).unwrap();
+            let result = Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside);
+            assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
+        }
+        // Links through links that stay are fine.
+        let (folder, result) = unzipped(Links::Inside, |writer| {
+            writer.start_file("a/b/main.tf", SimpleFileOptions::default()).unwrap();
+            writer.add_symlink("one", "a", SimpleFileOptions::default()).unwrap();
+            writer.add_symlink("two", "one/b/../b", SimpleFileOptions::default()).unwrap();
+        });
+        result.unwrap();
+        assert!(folder.path().join("in/side/two/main.tf").exists());
     }
 
     #[test]
