@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 
 use super::error::FetchError;
 use super::fetch::Fetcher;
+use super::shown::shown;
 use super::{pattern, registry};
 use crate::discovery::Discovery;
 
@@ -146,7 +147,7 @@ impl<'a> ModuleInstaller<'a> {
                 (package.address, Some(version), subfolder)
             }
             ModuleSource::Package(package) => {
-                self.progress.fetching(&key(request.path), &package.address, None);
+                self.progress.fetching(&key(request.path), &shown(&package.address), None);
                 (package.address.clone(), None, package.subfolder.clone())
             }
             ModuleSource::Local(relative) => return self.local(request, relative),
@@ -160,7 +161,10 @@ impl<'a> ModuleInstaller<'a> {
             return Err(problem(
                 request.source_span,
                 "Unreadable module subdirectory",
-                format!("The package {package} has no folder {inner:?}. Check what follows the // in the source."),
+                format!(
+                    "The package {} has no folder {inner:?}. Check what follows the // in the source.",
+                    shown(&package)
+                ),
             ));
         }
         self.packages.insert(request.path.clone(), place);
@@ -269,7 +273,7 @@ fn not_fetched(request: &ModuleRequest<'_>, address: &str, error: &FetchError) -
     problem(
         request.call,
         "Failed to download module",
-        format!("The module {name} cannot be had from {address:?}: {error}."),
+        format!("The module {name} cannot be had from {:?}: {error}.", shown(address)),
     )
 }
 

@@ -13,6 +13,7 @@ mod installer;
 mod oci;
 mod pattern;
 mod registry;
+mod shown;
 mod web;
 
 pub use alone::copy_module;
