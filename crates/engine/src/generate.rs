@@ -1,4 +1,4 @@
-//! Configuration made from objects: for imports that have no block yet.
+//! Configuration made from objects: for imports that have no block yet, and for what searches find.
 //!
 //! What only the provider sets, what is deprecated and what is secret is not written.
 

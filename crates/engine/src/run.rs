@@ -1,4 +1,4 @@
-//! The engine's face: validate, plan, apply.
+//! The engine's face: validate, plan, save and load a plan, apply, search, look at values.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `providers` and `providers schema`.
+//! `providers`: which providers the modules and the state need.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `providers schema`.
+//! `providers schema`: what the providers of the configuration can hold.
 
 use std::sync::PoisonError;
 

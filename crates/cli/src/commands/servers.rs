@@ -1,4 +1,4 @@
-//! Servers: how they are spoken with.
+//! The client for servers, with the settings, tokens and folders that a person gave it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
