@@ -14,7 +14,6 @@ static ACTION: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("count")
         .optional("for_each")
         .optional("provider")
-        .optional("depends_on")
         .block("config", &[])
 });
 

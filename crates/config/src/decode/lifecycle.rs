@@ -31,7 +31,7 @@ static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| {
 });
 
 static TRIGGER: LazyLock<BodySchema> = LazyLock::new(|| {
-    BodySchema::new().required("events").optional("condition").required("actions").optional("on_failure")
+    BodySchema::new().required("events").optional("condition").required("actions")
 });
 
 /// Only managed resources have these.
@@ -168,11 +168,40 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
     fine
 }
 
+/// What an action can be invoked around.
+const EVENTS: [&str; 4] = ["before_create", "after_create", "before_update", "after_update"];
+
 fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTrigger> {
     let content = decoding.content(&block.body, &TRIGGER);
     let events = syntax::list(&content.get("events")?.expression, decoding)?.to_vec();
     let list = &content.get("actions")?.expression;
     let actions = syntax::list(list, decoding)?.to_vec();
+    check_events(&events, decoding);
+    for (missing, things, summary) in [
+        (events.is_empty(), "events", "No events specified"),
+        (actions.is_empty(), "actions", "No actions specified"),
+    ] {
+        if missing {
+            let detail = format!("An action_trigger block without {things} never does anything. Name one, or remove the block.");
+            decoding.error(block.header, summary, detail);
+        }
+    }
     let condition = expression_of(content.get("condition"));
     Some(ActionTrigger { events, condition, actions, actions_span: list.span, span: block.header })
+}
+
+/// Each event is one that there is, and stands there once.
+fn check_events(events: &[Expression], decoding: &mut Decoding<'_>) {
+    let mut seen = Vec::new();
+    for event in events {
+        let keyword = event.as_keyword().unwrap_or_default();
+        if !EVENTS.contains(&&*keyword) {
+            let summary = format!("Invalid \"event\" value {keyword}");
+            decoding.error(event.span, summary, format!("The events are {}.", EVENTS.join(", ")));
+        } else if seen.contains(&keyword) {
+            let summary = format!("Duplicate \"{keyword}\" event");
+            decoding.error(event.span, summary, "The event stands in this list already. Remove it here.");
+        }
+        seen.push(keyword);
+    }
 }

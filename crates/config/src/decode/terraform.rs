@@ -31,7 +31,13 @@ pub(super) fn terraform(block: &Block, file: &mut FileContent, decoding: &mut De
     settings_arguments(&content, file, decoding);
     for nested in &content.blocks {
         match &*nested.kind.name {
-            "backend" | "state_store" => file.backends.extend(backend(nested)),
+            "backend" => file.backends.extend(backend(nested)),
+            "state_store" => decoding.error(
+                nested.kind.span,
+                "Unsupported block type",
+                "State stores of providers are an experiment that no released version of Terraform takes part in. Nothing was read or \
+                 written. Keep the state where a \"backend\" block says.",
+            ),
             "cloud" => file.clouds.push(Cloud { body: nested.body.clone(), span: nested.header }),
             "required_providers" => file.required_providers.push(required_providers::decode(nested, decoding)),
             "provider_meta" => file.provider_metas.extend(provider_meta(nested)),

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use crate::version::Constraints;
 
-/// A `backend` block (or, by its other name, `state_store`).
+/// A `backend` block.
 #[derive(Clone, Debug)]
 pub struct Backend {
     /// Its label.
