@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
+use super::blame::{BUG, summary};
 use super::{Checked, TypeKind, placed};
 use crate::protocol::{
     ActionProgress, ClientCapabilities, Deferred, InvokeActionRequest, PlanActionRequest, ValidateRequest,
@@ -63,7 +64,17 @@ impl Checked {
             client_capabilities: capabilities,
         };
         let answer = self.provider.plan_action(request);
-        answer.map(move |response| (response.deferred, subject.place(response.diagnostics)))
+        answer.map(move |response| {
+            let mut diagnostics = subject.place(response.diagnostics);
+            if response.deferred.is_some() && !capabilities.deferral_allowed {
+                let detail = format!(
+                    "Provider {} answered that it cannot plan the action {} yet, which it was not allowed to.\n\n{BUG}",
+                    self.address, subject.type_name
+                );
+                diagnostics.push(Diagnostic::error(summary::UNALLOWED_DEFERRAL, detail).at(subject.span));
+            }
+            (response.deferred, diagnostics)
+        })
     }
 
     /// Has an action done; `progress` is told what goes on.

@@ -4,6 +4,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::{Checked, Subject};
 use crate::contract::{Secrets, Violation};
+use crate::protocol::{ClientCapabilities, Deferred};
 use crate::{ProviderDiagnostics, Schema};
 
 /// The summaries that users search for (plugin-protocol 4).
@@ -60,6 +61,19 @@ impl Checked {
         Diagnostic::error(summary, detail).at(subject.span).about(subject.address.to_string())
     }
 
+    /// P8: that a provider put something off though it was not allowed to; `what` it did, before the address.
+    pub(super) fn unallowed_deferral(
+        &self,
+        subject: &Subject<'_>,
+        deferred: Option<Deferred>,
+        capabilities: ClientCapabilities,
+        what: &str,
+    ) -> Option<Diagnostic> {
+        deferred.filter(|_| !capabilities.deferral_allowed)?;
+        let what = format!("answered that it cannot {what} yet, which it was not allowed to, for");
+        Some(self.blame(subject, summary::UNALLOWED_DEFERRAL, &what))
+    }
+
     /// Checks a schema when it is loaded (plugin-protocol 4.3).
     pub(super) fn sound(&self, schema: &Schema, of: &str) -> Result<(), Diagnostics> {
         let problems = schema.problems();
@@ -77,4 +91,5 @@ impl Checked {
     }
 }
 
-const BUG: &str = "This is a bug in the provider; please report it to those who develop the provider.";
+/// The end of every message about a broken rule.
+pub(super) const BUG: &str = "This is a bug in the provider; please report it to those who develop the provider.";

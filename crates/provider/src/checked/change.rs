@@ -15,9 +15,10 @@ use crate::protocol::{ApplyRequest, ApplyResponse, ClientCapabilities, Deferred,
 use crate::{Answer, Schema};
 
 /// Why a plan is asked for; it decides which checks apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlanPurpose {
     /// To create, change or delete an object.
+    #[default]
     Change,
     /// To create the successor of an object that must be replaced: the second call, with no prior object (P6).
     Replacement,
@@ -26,7 +27,7 @@ pub enum PlanPurpose {
 }
 
 /// What a plan is asked about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlanInput {
     /// Why.
     pub purpose: PlanPurpose,
@@ -62,7 +63,7 @@ pub struct Planned {
 }
 
 /// What an apply is asked to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ApplyInput {
     /// The object now; null when it is to be created.
     pub prior: Value,
@@ -117,8 +118,7 @@ impl Checked {
             client_capabilities: input.capabilities,
             prior_identity: input.identity,
         };
-        let asked =
-            Asked { purpose: input.purpose, prior, config, deferral_allowed: input.capabilities.deferral_allowed };
+        let asked = Asked { purpose: input.purpose, prior, config, capabilities: input.capabilities };
         self.provider.plan_resource(request).map(move |response| self.planned(&subject, &asked, response))
     }
 
@@ -166,9 +166,8 @@ impl Checked {
         let invalid = |violations: &[Violation]| {
             self.violations(subject, summary::INVALID_PLAN, "planned an invalid value for", violations, secrets)
         };
-        if response.deferred.is_some() && !asked.deferral_allowed {
-            let what = "answered that it cannot plan yet, which it was not allowed to, for";
-            return self.blame(subject, summary::UNALLOWED_DEFERRAL, what).into();
+        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, asked.capabilities, "plan") {
+            return problem.into();
         }
         let shape = check_shape(block.implied_type(), &response.planned_state);
         if !shape.is_empty() {
@@ -431,7 +430,7 @@ struct Asked {
     purpose: PlanPurpose,
     prior: Unmarked,
     config: Unmarked,
-    deferral_allowed: bool,
+    capabilities: ClientCapabilities,
 }
 
 impl Asked {

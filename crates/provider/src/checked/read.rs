@@ -17,7 +17,7 @@ use crate::protocol::{
 };
 
 /// An object to be read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadInput {
     /// The object as last known.
     pub current: Value,
@@ -84,8 +84,9 @@ impl Checked {
     /// There is no result when the provider returned errors or broke the contract: the object stays as it was.
     pub fn read<'a>(&'a self, subject: &Subject<'a>, input: ReadInput) -> Answer<'a, (Option<Read>, Diagnostics)> {
         let subject = *subject;
+        let capabilities = input.capabilities;
         let (request, current) = read_request(&subject, input);
-        self.provider.read_resource(request).map(move |response| self.was_read(&subject, &current, response))
+        self.provider.read_resource(request).map(move |response| self.was_read(&subject, &current, capabilities, response))
     }
 
     /// [`Checked::read`] of several objects of this provider in one call.
@@ -98,14 +99,15 @@ impl Checked {
         let mut requests = Vec::with_capacity(inputs.len());
         let mut asked = Vec::with_capacity(inputs.len());
         for (subject, input) in inputs {
+            let capabilities = input.capabilities;
             let (request, current) = read_request(&subject, input);
             requests.push(request);
-            asked.push((subject, current));
+            asked.push((subject, current, capabilities));
         }
         self.provider.read_resources(requests).map(move |responses| {
             let mut responses = responses.into_iter();
-            let each = asked.into_iter().map(|(subject, current)| match responses.next() {
-                Some(response) => self.was_read(&subject, &current, response),
+            let each = asked.into_iter().map(|(subject, current, capabilities)| match responses.next() {
+                Some(response) => self.was_read(&subject, &current, capabilities, response),
                 None => {
                     let what = "answered a batch of reads without an answer for";
                     (None, self.blame(&subject, summary::INVALID_OBJECT, what).into())
@@ -119,11 +121,16 @@ impl Checked {
         &self,
         subject: &Subject<'_>,
         current: &Unmarked,
+        capabilities: ClientCapabilities,
         response: ReadResponse,
     ) -> (Option<Read>, Diagnostics) {
         let failed = response.diagnostics.has_errors();
         let mut diagnostics = subject.place(response.diagnostics);
         if failed {
+            return (None, diagnostics);
+        }
+        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, capabilities, "read") {
+            diagnostics.push(problem);
             return (None, diagnostics);
         }
         let broken = self.check_read(subject, current, &response.new_state, response.deferred);
@@ -180,18 +187,26 @@ impl Checked {
             meta: input.meta,
             client_capabilities: input.capabilities,
         };
-        self.provider.read_data(request).map(move |response| self.data_was_read(&subject, &config, response))
+        let capabilities = input.capabilities;
+        self.provider
+            .read_data(request)
+            .map(move |response| self.data_was_read(&subject, &config, capabilities, response))
     }
 
     fn data_was_read(
         &self,
         subject: &Subject<'_>,
         config: &Unmarked,
+        capabilities: ClientCapabilities,
         response: ReadDataResponse,
     ) -> (Option<ReadData>, Diagnostics) {
         let failed = response.diagnostics.has_errors();
         let mut diagnostics = subject.place(response.diagnostics);
         if failed {
+            return (None, diagnostics);
+        }
+        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, capabilities, "read") {
+            diagnostics.push(problem);
             return (None, diagnostics);
         }
         let block = &subject.schema.block;
@@ -221,18 +236,24 @@ impl Checked {
             config: config.value.clone(),
             client_capabilities: input.capabilities,
         };
-        self.provider.open_ephemeral(request).map(move |response| self.opened(&subject, &config, response))
+        let capabilities = input.capabilities;
+        self.provider.open_ephemeral(request).map(move |response| self.opened(&subject, &config, capabilities, response))
     }
 
     fn opened(
         &self,
         subject: &Subject<'_>,
         config: &Unmarked,
+        capabilities: ClientCapabilities,
         response: OpenEphemeralResponse,
     ) -> (Option<Opened>, Diagnostics) {
         let failed = response.diagnostics.has_errors();
         let mut diagnostics = subject.place(response.diagnostics);
         if failed {
+            return (None, diagnostics);
+        }
+        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, capabilities, "open") {
+            diagnostics.push(problem);
             return (None, diagnostics);
         }
         let block = &subject.schema.block;

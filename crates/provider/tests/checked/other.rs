@@ -16,10 +16,7 @@ use crate::support::{Setup, assert_blamed, attribute, get, no_blocks, object, s,
 fn read(setup: &Setup, current: Value) -> (Option<Read>, Diagnostics) {
     let input = ReadInput {
         current,
-        private: Private::default(),
-        identity: None,
-        meta: Value::NULL,
-        capabilities: ClientCapabilities::default(),
+        ..ReadInput::default()
     };
     wait(setup.checked.read(&setup.subject(), input))
 }
@@ -69,10 +66,7 @@ fn many_objects_are_read_in_one_call() {
     setup.world().put("test_object", "1", object.clone());
     let input = |current: Value| ReadInput {
         current,
-        private: Private::default(),
-        identity: None,
-        meta: Value::NULL,
-        capabilities: ClientCapabilities::default(),
+        ..ReadInput::default()
     };
     let gone = setup.object([("id", s("2"))]);
     let inputs = vec![(setup.subject(), input(object)), (setup.subject(), input(gone))];
@@ -297,4 +291,23 @@ fn lc_32_unsound_schemas_are_refused_when_they_are_loaded() {
     let (one, other) =
         (checked.resource_schema("test_object").unwrap(), checked.resource_schema("test_object").unwrap());
     assert!(Arc::ptr_eq(&one.unwrap(), &other.unwrap()), "loaded once");
+}
+
+#[test]
+fn lc_32_p8_a_read_may_only_be_put_off_when_that_is_allowed() {
+    let setup = Setup::new(|script| {
+        script.on_read(|_, good| groma_provider::ReadResponse {
+            deferred: Some(groma_provider::Deferred::AbsentPrerequisite),
+            ..good()
+        })
+    });
+    let object = setup.object([("id", s("1"))]);
+    let (found, diagnostics) = read(&setup, object.clone());
+    assert!(found.is_none());
+    assert_blamed(&diagnostics, "Provider deferred changes when Terraform did not allow deferrals");
+    let capabilities = groma_provider::ClientCapabilities { deferral_allowed: true, ..Default::default() };
+    let input = ReadInput { current: object, capabilities, ..ReadInput::default() };
+    let (found, diagnostics) = wait(setup.checked.read(&setup.subject(), input));
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    assert_eq!(found.unwrap().deferred, Some(groma_provider::Deferred::AbsentPrerequisite));
 }
