@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use uuid::{Builder, Uuid};
 
 /// How many identifiers the system is asked for at once.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 256;
 
 /// Random bytes that no identifier was made of yet.
 static UNUSED: Mutex<Vec<[u8; 16]>> = Mutex::new(Vec::new());

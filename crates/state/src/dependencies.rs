@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use foldhash::fast::RandomState;
 use groma_address::ConfigResource;
@@ -20,6 +20,14 @@ pub struct Dependencies(Option<Arc<List>>);
 struct List {
     addresses: Arc<Addresses>,
     numbers: Arc<[u32]>,
+    parts: Option<Parts>,
+}
+
+/// What a list was put together from: that is much shorter.
+struct Parts {
+    own: Box<[u32]>,
+    /// Not kept by this: long chains would be taken apart link by link, each within the one before.
+    lists: Box<[Weak<List>]>,
 }
 
 impl Dependencies {
@@ -58,7 +66,14 @@ impl Dependencies {
         self.0.as_ref().map(|list| Arc::as_ptr(list).addr())
     }
 
-    fn numbers(&self) -> &[u32] {
+    /// The numbers and the places of the lists that it was put together from; none if it was not.
+    pub(crate) fn parts(&self) -> Option<(&[u32], impl Iterator<Item = usize>)> {
+        let parts = self.0.as_ref()?.parts.as_ref()?;
+        Some((&parts.own, parts.lists.iter().map(|list| list.as_ptr().addr())))
+    }
+
+    /// The numbers that stand for the resources.
+    pub(crate) fn numbers(&self) -> &[u32] {
         self.0.as_ref().map_or(&[], |list| &list.numbers)
     }
 }
@@ -88,6 +103,11 @@ pub struct AddressTable {
 }
 
 impl AddressTable {
+    /// For addresses that are added in Terraform's order (see [`text_order`]).
+    pub fn in_order() -> Self {
+        Self { addresses: Arc::new(Addresses { is_in_order: true, ..Addresses::default() }), next: 0 }
+    }
+
     /// The number of one more address, of which there are fewer than four thousand million.
     pub fn add(&mut self, address: ConfigResource) -> u32 {
         let number = self.next;
@@ -101,14 +121,68 @@ impl AddressTable {
         if numbers.is_empty() {
             return Dependencies::default();
         }
-        Dependencies(Some(Arc::new(List { addresses: Arc::clone(&self.addresses), numbers })))
+        Dependencies(Some(Arc::new(List { addresses: Arc::clone(&self.addresses), numbers, parts: None })))
     }
+
+    /// The list of these numbers and all that are in `lists`, which are of this table. Its addresses were added in
+    /// Terraform's order: see [`AddressTable::in_order`].
+    pub fn union(&self, own: Vec<u32>, lists: &[Dependencies]) -> Dependencies {
+        let lists: Vec<&Arc<List>> = lists.iter().filter_map(|list| list.0.as_ref()).collect();
+        match (&*lists, &*own) {
+            ([], _) => return self.list(united(own, std::iter::empty(), |number| number).into()),
+            ([only], []) => return Dependencies(Some(Arc::clone(only))),
+            _ => {}
+        }
+        let parts =
+            Parts { own: own.as_slice().into(), lists: lists.iter().map(|list| Arc::downgrade(list)).collect() };
+        let numbers = united(own, lists.iter().map(|list| &*list.numbers), |number| number).into();
+        Dependencies(Some(Arc::new(List { addresses: Arc::clone(&self.addresses), numbers, parts: Some(parts) })))
+    }
+}
+
+/// How many sorted lists are united one after the other: more are quicker sorted together.
+const FEW: usize = 4;
+
+/// All numbers of `own` and of the sorted `lists`, each once, sorted by their rank.
+pub(crate) fn united<'a>(
+    mut own: Vec<u32>,
+    lists: impl ExactSizeIterator<Item = &'a [u32]>,
+    rank: impl Fn(u32) -> u32,
+) -> Vec<u32> {
+    let is_few = lists.len() <= FEW;
+    if !is_few {
+        lists.for_each(|list| own.extend_from_slice(list));
+        own.sort_unstable_by_key(|number| rank(*number));
+        own.dedup();
+        return own;
+    }
+    own.sort_unstable_by_key(|number| rank(*number));
+    own.dedup();
+    lists.fold(own, |one, other| unite(&one, other, &rank))
+}
+
+fn unite(one: &[u32], other: &[u32], rank: impl Fn(u32) -> u32) -> Vec<u32> {
+    let mut all = Vec::with_capacity(one.len() + other.len());
+    let (mut one, mut other) = (one, other);
+    while let ([first, ..], [second, ..]) = (one, other) {
+        let (rank_of_first, rank_of_second) = (rank(*first), rank(*second));
+        all.push(if rank_of_first <= rank_of_second { *first } else { *second });
+        // Which list goes on is as good as chance: counting is quicker than deciding.
+        one = &one[usize::from(rank_of_first <= rank_of_second)..];
+        other = &other[usize::from(rank_of_second <= rank_of_first)..];
+    }
+    all.extend_from_slice(one);
+    all.extend_from_slice(other);
+    all
 }
 
 /// Addresses by number. Grows while lists of it are read elsewhere: what is in it stays where it is, in rooms of which
 /// each has twice the places of the one before.
 #[derive(Default)]
-struct Addresses([OnceLock<Room>; ROOMS]);
+struct Addresses {
+    rooms: [OnceLock<Room>; ROOMS],
+    is_in_order: bool,
+}
 
 type Room = Box<[OnceLock<ConfigResource>]>;
 
@@ -126,13 +200,13 @@ fn place(number: u32) -> (usize, usize) {
 impl Addresses {
     fn get(&self, number: u32) -> Option<&ConfigResource> {
         let (room, at) = place(number);
-        self.0.get(room)?.get()?.get(at)?.get()
+        self.rooms.get(room)?.get()?.get(at)?.get()
     }
 
     fn set(&self, number: u32, address: ConfigResource) {
         let (room, at) = place(number);
         let make = || (0..1_usize << (room as u32 + FIRST)).map(|_| OnceLock::new()).collect();
-        if let Some(slot) = self.0.get(room).and_then(|found| found.get_or_init(make).get(at)) {
+        if let Some(slot) = self.rooms.get(room).and_then(|found| found.get_or_init(make).get(at)) {
             slot.get_or_init(|| address);
         }
     }
@@ -155,18 +229,35 @@ impl<T> Default for ByAddress<T> {
 
 impl<T> ByAddress<T> {
     /// Calls `take` with what `make` makes of each address of a list, in their order.
-    pub fn each(&mut self, list: &Dependencies, mut make: impl FnMut(&ConfigResource) -> T, mut take: impl FnMut(&T)) {
+    pub fn each(&mut self, list: &Dependencies, mut make: impl FnMut(&ConfigResource) -> T, take: impl FnMut(&T)) {
+        self.each_of(list, list.numbers(), |_, address| make(address), take);
+    }
+
+    /// Does so for `numbers`, which are of the list's table; `make` also gets the address's rank, if that has one.
+    pub(crate) fn each_of(
+        &mut self,
+        list: &Dependencies,
+        numbers: &[u32],
+        mut make: impl FnMut(Option<u32>, &ConfigResource) -> T,
+        mut take: impl FnMut(&T),
+    ) {
         let Some(list) = &list.0 else { return };
         let table = Arc::as_ptr(&list.addresses).addr();
         let noted =
             self.0.entry(table).or_insert_with(|| Noted { addresses: Arc::clone(&list.addresses), values: Vec::new() });
-        for number in list.numbers.iter() {
+        for number in numbers {
             let at = *number as usize;
             if at >= noted.values.len() {
                 noted.values.resize_with(at + 1, || None);
             }
-            let Some(address) = noted.addresses.get(*number) else { continue };
-            take(noted.values[at].get_or_insert_with(|| make(address)));
+            match &mut noted.values[at] {
+                Some(value) => take(value),
+                empty => {
+                    let Some(address) = noted.addresses.get(*number) else { continue };
+                    let rank = noted.addresses.is_in_order.then_some(*number);
+                    take(empty.insert(make(rank, address)));
+                }
+            }
         }
     }
 }
@@ -220,6 +311,23 @@ mod tests {
         assert_ne!(list(&["a.b"]), list(&["a.c"]));
         assert_ne!(list(&["a.b"]), list(&[]));
         assert_eq!(list(&[]), Dependencies::default());
+    }
+
+    #[test]
+    fn a_union_has_everything_once_and_in_order() {
+        let mut table = AddressTable::in_order();
+        (10..99).for_each(|number| _ = table.add(format!("a.b{number}").parse().unwrap()));
+        let one = table.union(vec![7, 3, 7], &[]);
+        assert_eq!(one.numbers(), [3, 7]);
+        assert!(table.union(vec![], std::slice::from_ref(&one)).is_same_list(&one));
+        assert!(table.union(vec![], &[Dependencies::default()]).is_empty());
+        let other = table.union(vec![8], &[table.union(vec![1, 3], &[]), table.union(vec![9, 0], &[])]);
+        assert_eq!(other.numbers(), [0, 1, 3, 8, 9]);
+        let many: Vec<_> = (20..30).map(|number| table.union(vec![number, 3], &[])).chain([one, other]).collect();
+        assert_eq!(
+            table.union(vec![5], &many).numbers(),
+            [0, 1, 3, 5, 7, 8, 9, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! only whoever has a schema can decode them. [`file`] reads and writes Terraform's format version 4.
 
 mod dependencies;
+mod early_sync;
 mod error;
 pub mod file;
 mod journal;

@@ -25,6 +25,9 @@ const TERRAFORM_PART: &str = "tfplan";
 /// How large all parts together may be: more than a plan of millions of instances needs.
 const SIZE_LIMIT: u64 = 8 << 30;
 
+/// How much memory is taken at once because the archive says that a part is that large.
+const EXPECTED_LIMIT: u64 = 64 << 20;
+
 /// How many parts there may be.
 const PART_LIMIT: usize = 100_000;
 
@@ -81,7 +84,7 @@ fn read_within(path: &Path, version: &str, limit: u64) -> Result<Parts, StateErr
         return Err(not_ours(path, &zip));
     }
     let header = zip.by_name(HEADER).map_err(|error| unreadable(path, &error))?;
-    let writer = read_part(header, 256).map_err(|error| unreadable(path, &error))?;
+    let writer = read_part(header, 16, 256).map_err(|error| unreadable(path, &error))?;
     if writer != version.as_bytes() {
         return Err(StateError::new(
             StateErrorKind::Unsupported,
@@ -108,7 +111,8 @@ fn read_within(path: &Path, version: &str, limit: u64) -> Result<Parts, StateErr
         if part.size() > room {
             return Err(too_large(path));
         }
-        let bytes = read_part(part, room).map_err(|error| unreadable(path, &error))?;
+        let expected = part.size().min(EXPECTED_LIMIT);
+        let bytes = read_part(part, expected, room).map_err(|error| unreadable(path, &error))?;
         room = room.saturating_sub(bytes.len() as u64);
         parts.insert(name, bytes);
     }
@@ -116,8 +120,8 @@ fn read_within(path: &Path, version: &str, limit: u64) -> Result<Parts, StateErr
 }
 
 /// Reads a part, but no more than `limit` bytes of it, whatever the archive says about its size.
-fn read_part(part: impl Read, limit: u64) -> Result<Vec<u8>, ZipError> {
-    let mut bytes = Vec::new();
+fn read_part(part: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>, ZipError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     part.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(ZipError::InvalidArchive("a part is larger than the archive says".into()));

@@ -2,7 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::thread;
 
+use crate::early_sync::EarlySync;
 use crate::window::Window;
 
 /// A file that is written at places of the writer's choice.
@@ -19,6 +23,8 @@ pub(crate) trait Storage: Send + Sync {
     fn reserve(&self, length: u64) -> io::Result<()>;
     /// Waits until its content is on the disk.
     fn sync(&self) -> io::Result<()>;
+    /// Has the bytes of a range brought to the disk, as far as the system can do that without anybody waiting for it.
+    fn start_sync(&self, _range: Range<u64>) {}
 
     /// The bytes from `at` on as memory, where the system can do that safely; writes to the same place go on working.
     fn window(&self, _at: u64) -> Option<Window> {
@@ -86,6 +92,10 @@ impl Storage for File {
         self.sync_data()
     }
 
+    fn start_sync(&self, range: Range<u64>) {
+        platform::start_sync(self, range);
+    }
+
     fn window(&self, at: u64) -> Option<Window> {
         Window::of(self, at)
     }
@@ -125,7 +135,7 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
 }
 
 /// Fills an empty file with the pieces that `write` passes on, in the way of [`replace_content`]; gives their length and
-/// checksum.
+/// checksum. A long content is on its way to the disk while the rest is still made.
 ///
 /// # Errors
 /// When the disk is full or fails; then the file is empty again, if that is possible.
@@ -136,23 +146,25 @@ pub(crate) fn fill_content(
     let mut hasher = crc32fast::Hasher::new();
     let mut length = 0;
     let mut first = None;
-    let filled = write(&mut |piece| {
-        hasher.update(piece);
-        let rest = match first {
-            None => {
-                let Some((begin, rest)) = piece.split_first() else { return Ok(()) };
-                first = Some(*begin);
-                storage.write_at(&[UNFINISHED], 0)?;
-                length = 1;
-                rest
-            }
-            Some(_) => piece,
-        };
-        storage.write_at(rest, length)?;
-        length += rest.len() as u64;
-        Ok(())
-    });
-    let ended = filled.and_then(|()| {
+    let ended = thread::scope(|scope| {
+        let mut sender = EarlySync::of(storage, scope);
+        write(&mut |piece| {
+            hasher.update(piece);
+            let rest = match first {
+                None => {
+                    let Some((begin, rest)) = piece.split_first() else { return Ok(()) };
+                    first = Some(*begin);
+                    storage.write_at(&[UNFINISHED], 0)?;
+                    length = 1;
+                    rest
+                }
+                Some(_) => piece,
+            };
+            storage.write_at(rest, length)?;
+            length += rest.len() as u64;
+            sender.written(length);
+            Ok(())
+        })?;
         storage.sync()?;
         first.map_or(Ok(()), |first| storage.write_at(&[first], 0))?;
         storage.sync()
@@ -163,6 +175,16 @@ pub(crate) fn fill_content(
         return Err(error);
     }
     Ok((length, hasher.finalize()))
+}
+
+/// Brings the names in the folder of `path` to the disk, where the system can do that.
+pub(crate) fn sync_folder(path: &Path) {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // Not every file system can; the content itself is synced.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 /// What a file begins with while its content is replaced: no JSON begins so.
@@ -178,6 +200,7 @@ pub(crate) fn is_unfinished(content: &[u8]) -> bool {
 mod platform {
     use std::fs::File;
     use std::io;
+    use std::ops::Range;
     use std::os::unix::fs::FileExt;
 
     pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -200,6 +223,19 @@ mod platform {
         }
     }
 
+    /// What is said not to be needed any more in memory is written at once; the pages stay where they are until then.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn start_sync(file: &File, range: Range<u64>) {
+        use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+        if let (Ok(start), Ok(length)) = (i64::try_from(range.start), i64::try_from(range.end - range.start)) {
+            // Without it the last sync takes longer, and that is all.
+            let _ = posix_fadvise(file, start, length, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub fn start_sync(_: &File, _: Range<u64>) {}
+
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub fn reserve(_: &File, _: u64) -> io::Result<()> {
         Ok(())
@@ -210,6 +246,7 @@ mod platform {
 mod platform {
     use std::fs::File;
     use std::io;
+    use std::ops::Range;
     use std::os::windows::fs::FileExt;
 
     pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -231,6 +268,8 @@ mod platform {
     pub fn reserve(_: &File, _: u64) -> io::Result<()> {
         Ok(())
     }
+
+    pub fn start_sync(_: &File, _: Range<u64>) {}
 }
 
 #[cfg(test)]

@@ -222,7 +222,7 @@ struct Reader<'a> {
     names: Known<Cow<'a, str>, Name>,
     providers: Known<Cow<'a, str>, ProviderConfig>,
     addresses: AddressTable,
-    dependency: Known<Cow<'a, str>, u32>,
+    dependency: Known<Box<str>, u32>,
     /// By the list's text in the file: the same list at the same depth is written the same.
     dependencies: Known<&'a str, Dependencies>,
     empty_attributes: Option<AttributesJson>,
@@ -417,42 +417,59 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.dependencies.get(text) {
             return Ok(known.clone());
         }
-        let list: Arc<[u32]> = match plain_strings(text) {
-            Some(addresses) => {
-                addresses.map(|address| self.dependency(Cow::Borrowed(address))).collect::<Result<_, _>>()?
-            }
+        let list = match self.plain_list(text) {
+            Some(list) => list?,
             None => {
                 let addresses: Vec<Cow<'a, str>> = serde_json::from_str(text)
                     .map_err(|_| "its dependencies are not a list of addresses".to_owned())?;
-                addresses.into_iter().map(|address| self.dependency(address)).collect::<Result<_, _>>()?
+                addresses.iter().map(|address| self.dependency(address)).collect::<Result<_, _>>()?
             }
         };
-        let list = self.addresses.list(list);
+        let list = self.addresses.list(list.into());
         self.dependencies.insert(text, list.clone());
         Ok(list)
     }
 
-    fn dependency(&mut self, text: Cow<'a, str>) -> Result<u32, String> {
-        if let Some(known) = self.dependency.get(&text) {
+    /// The numbers of a JSON array of nothing but strings without escapes; none for anything else.
+    ///
+    /// `text` is valid JSON: what is between the strings need only be told from other values and arrays within. There are
+    /// millions of strings in large states, so each byte is looked at once.
+    fn plain_list(&mut self, text: &str) -> Option<Result<Vec<u32>, String>> {
+        let mut rest = text.strip_prefix('[')?.strip_suffix(']')?;
+        let mut numbers = Vec::with_capacity(rest.len() / 32);
+        // What is between two strings is mostly the same.
+        let mut between = "";
+        loop {
+            let after = match rest.strip_prefix(between) {
+                Some(after) if after.starts_with('"') => after,
+                _ => rest.trim_start_matches([',', ' ', '\n', '\r', '\t']),
+            };
+            between = &rest[..rest.len() - after.len()];
+            if after.is_empty() {
+                return Some(Ok(numbers));
+            }
+            let string = after.strip_prefix('"')?;
+            let end = memchr::memchr2(b'"', b'\\', string.as_bytes())?;
+            let (address, after) = string.split_at(end);
+            rest = after.strip_prefix('"')?;
+            match self.dependency(address) {
+                Ok(number) => numbers.push(number),
+                Err(problem) => return Some(Err(problem)),
+            }
+        }
+    }
+
+    fn dependency(&mut self, text: &str) -> Result<u32, String> {
+        if let Some(known) = self.dependency.get(text) {
             return Ok(*known);
         }
         // Early versions of the format wrote module instances here.
-        let resource = parse_abs_resource(&text)
+        let resource = parse_abs_resource(text)
             .map_err(|error| format!("its dependencies hold {text:?}, which is no resource address: {error}"))?;
         let number = self.addresses.add(resource.config_resource());
-        self.dependency.insert(text, number);
+        self.dependency.insert(text.into(), number);
         Ok(number)
     }
-}
-
-/// The strings of a JSON array of nothing but strings without escapes; none for anything else.
-///
-/// `text` is valid JSON: what is between the strings need only be told from other values and arrays within.
-fn plain_strings(text: &str) -> Option<impl Iterator<Item = &str>> {
-    let inside = text.strip_prefix('[')?.strip_suffix(']')?;
-    let between = |piece: &str| piece.bytes().all(|byte| matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t'));
-    let is_plain = !inside.contains('\\') && inside.split('"').step_by(2).all(between);
-    is_plain.then(|| inside.split('"').skip(1).step_by(2))
 }
 
 /// A provider configuration, without the instance key that OpenTofu may have added at its end.

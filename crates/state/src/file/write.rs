@@ -253,30 +253,60 @@ fn write_resources(state: &State, out: &mut Vec<u8>, spill: &mut Spill<'_>) {
 }
 
 /// What a file says about each dependency, made once for all the lists that it is in.
-type DependencyLines = ByAddress<Box<[u8]>>;
+type DependencyLines = ByAddress<Line>;
+
+/// The line of a dependency, from the line break on.
+///
+/// There are millions: a copy of a length that the compiler knows is a few instructions, so short lines are copied as if
+/// they were that long, and cut off.
+enum Line {
+    Short([u8; SHORT], u8),
+    Long(Box<[u8]>),
+}
+
+const SHORT: usize = 63;
+
+impl Line {
+    fn of(dependency: &ConfigResource) -> Self {
+        let mut line = Vec::with_capacity(SHORT);
+        new_line(DEPENDENCIES_DEPTH + 1, &mut line);
+        line.push(b'"');
+        // Names and dots need no escapes.
+        text_parts(dependency).for_each(|part| line.extend_from_slice(part.as_bytes()));
+        line.push(b'"');
+        let length = line.len();
+        if length > SHORT {
+            return Self::Long(line.into());
+        }
+        let mut short = [0; SHORT];
+        short[..length].copy_from_slice(&line);
+        Self::Short(short, length as u8)
+    }
+
+    fn push_to(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Short(text, length) => {
+                let end = out.len() + usize::from(*length);
+                out.extend_from_slice(text);
+                out.truncate(end);
+            }
+            Self::Long(text) => out.extend_from_slice(text),
+        }
+    }
+}
 
 /// How deep the list of an object's dependencies is in the file.
 const DEPENDENCIES_DEPTH: usize = 5;
 
 fn write_dependencies(dependencies: &Dependencies, lines: &mut DependencyLines, out: &mut Vec<u8>) {
     let mut before = b'[';
-    lines.each(dependencies, dependency_line, |line| {
+    lines.each(dependencies, Line::of, |line| {
         out.push(before);
         before = b',';
-        out.extend_from_slice(line);
+        line.push_to(out);
     });
     new_line(DEPENDENCIES_DEPTH, out);
     out.push(b']');
-}
-
-fn dependency_line(dependency: &ConfigResource) -> Box<[u8]> {
-    let mut line = Vec::new();
-    new_line(DEPENDENCIES_DEPTH + 1, &mut line);
-    line.push(b'"');
-    // Names and dots need no escapes.
-    text_parts(dependency).for_each(|part| line.extend_from_slice(part.as_bytes()));
-    line.push(b'"');
-    line.into()
 }
 
 fn write_resource(

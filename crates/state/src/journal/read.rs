@@ -117,8 +117,10 @@ impl Reader {
                 // A writer numbers its texts and lists from the beginning of its run on.
                 self.numbered = Numbered::default();
             }
-            Record::Text(text) => self.numbered.add_text(text),
+            Record::Text(text) => self.numbered.add_text(text, None),
+            Record::RankedText(rank, text) => self.numbered.add_text(text, Some(rank)),
             Record::List(numbers) => self.numbered.add_list(&numbers)?,
+            Record::Union { own, lists } => self.numbered.add_union(&own, &lists)?,
             Record::Begin(begin) => {
                 let place = (begin.address.clone(), begin.deposed.clone());
                 self.settle(&place);

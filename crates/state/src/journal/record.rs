@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 
 use super::codec::{Decoder, Encoder};
-use crate::dependencies::{AddressTable, Dependencies};
+use crate::dependencies::{AddressTable, Dependencies, united};
 use crate::file::{parse_paths, write_paths_json};
 use crate::object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 
@@ -106,8 +106,15 @@ pub(super) enum Record<'a> {
     Run(RunHeader),
     /// Names a resource or a provider configuration by the next number.
     Text(&'a str),
+    /// The same of a resource that has a place in the order of its likes.
+    RankedText(u32, &'a str),
     /// Names a list of dependencies by the next number.
     List(Vec<u64>),
+    /// Names a list of these resources and all in other lists by the next number; all of them have ranks.
+    Union {
+        own: Vec<u64>,
+        lists: Vec<u64>,
+    },
     Begin(Box<Begin>),
     Finished(Box<Finished>),
     /// A call under way has been dealt with otherwise.
@@ -139,12 +146,16 @@ const FINISHED: u8 = 5;
 const SETTLED: u8 = 6;
 const OUTPUTS: u8 = 7;
 const SNAPSHOT: u8 = 8;
+const RANKED_TEXT: u8 = 9;
+const UNION: u8 = 10;
 
 /// What earlier records have given numbers.
 #[derive(Default)]
 pub(super) struct Numbered {
     texts: Vec<Text>,
     addresses: AddressTable,
+    /// The ranks of addresses by their numbers.
+    ranks: Vec<Option<u32>>,
     lists: Vec<Dependencies>,
 }
 
@@ -157,16 +168,36 @@ struct Text {
 }
 
 impl Numbered {
-    pub fn add_text(&mut self, text: &str) {
+    pub fn add_text(&mut self, text: &str, rank: Option<u32>) {
         let resource = text.parse().ok().map(|address| self.addresses.add(address));
+        if resource.is_some() {
+            self.ranks.push(rank);
+        }
         self.texts.push(Text { text: text.into(), resource, provider: text.parse().ok() });
     }
 
     pub fn add_list(&mut self, numbers: &[u64]) -> Option<()> {
-        let resource = |number: &u64| self.texts.get(usize::try_from(*number).ok()?)?.resource;
-        let list = numbers.iter().map(resource).collect::<Option<Arc<[u32]>>>()?;
-        self.lists.push(self.addresses.list(list));
+        let list = self.resources(numbers)?;
+        self.lists.push(self.addresses.list(list.into()));
         Some(())
+    }
+
+    pub fn add_union(&mut self, own: &[u64], lists: &[u64]) -> Option<()> {
+        let own = self.resources(own)?;
+        let list = |number: &u64| self.lists.get(usize::try_from(number.checked_sub(1)?).ok()?);
+        let lists = lists.iter().map(list).collect::<Option<Vec<_>>>()?;
+        let rank = |number: u32| self.ranks.get(number as usize).copied().flatten();
+        let all = own.iter().chain(lists.iter().flat_map(|list| list.numbers()));
+        if !all.copied().all(|number| rank(number).is_some()) {
+            return None;
+        }
+        let list = united(own, lists.iter().map(|list| list.numbers()), |number| rank(number).unwrap_or_default());
+        self.lists.push(self.addresses.list(list.into()));
+        Some(())
+    }
+
+    fn resources(&self, numbers: &[u64]) -> Option<Vec<u32>> {
+        numbers.iter().map(|number| self.texts.get(usize::try_from(*number).ok()?)?.resource).collect()
     }
 
     fn provider(&self, decoder: &mut Decoder<'_>) -> Option<ProviderConfig> {
@@ -191,12 +222,14 @@ pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Recor
     Some(match d.byte()? {
         RUN => Record::Run(RunHeader { lineage: d.text()?.into(), serial: d.number()?, from_nothing: d.byte()? != 0 }),
         TEXT => Record::Text(d.text()?),
-        LIST => {
-            let mut numbers = Vec::new();
-            while !d.0.is_empty() {
-                numbers.push(d.number()?);
+        RANKED_TEXT => Record::RankedText(u32::try_from(d.number()?).ok()?, d.text()?),
+        LIST => Record::List(decode_rest(d)?),
+        UNION => {
+            let mut own = Vec::new();
+            for _ in 0..d.number()? {
+                own.push(d.number()?);
             }
-            Record::List(numbers)
+            Record::Union { own, lists: decode_rest(d)? }
         }
         BEGIN => {
             let (address, deposed) = decode_place(d)?;
@@ -243,10 +276,33 @@ pub(super) fn encode_text(text: &str, out: &mut Vec<u8>) {
     e.text(text);
 }
 
-pub(super) fn encode_list(numbers: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
+pub(super) fn encode_ranked_text(rank: u32, text: &str, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(RANKED_TEXT);
+    e.number(rank.into());
+    e.text(text);
+}
+
+pub(super) fn encode_list(numbers: &[u64], out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(LIST);
-    numbers.for_each(|number| e.number(number));
+    numbers.iter().for_each(|number| e.number(*number));
+}
+
+pub(super) fn encode_union(own: &[u64], lists: &[u64], out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(UNION);
+    e.number(own.len() as u64);
+    own.iter().chain(lists).for_each(|number| e.number(*number));
+}
+
+/// All numbers up to the end of the record.
+fn decode_rest(d: &mut Decoder<'_>) -> Option<Vec<u64>> {
+    let mut numbers = Vec::new();
+    while !d.0.is_empty() {
+        numbers.push(d.number()?);
+    }
+    Some(numbers)
 }
 
 /// The numbers that a record needs for what it shares with others.

@@ -1,11 +1,12 @@
 //! Brings records to the disk in groups, on a thread of its own.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::storage::Storage;
+use crate::storage::{Storage, sync_folder};
 
 /// How long a record may wait for others before they are brought to the disk together.
 const GROUP_DELAY: Duration = Duration::from_millis(20);
@@ -19,6 +20,9 @@ pub(super) struct Syncing {
 
 struct Shared {
     storage: Arc<dyn Storage>,
+    /// The file may be new: its name has to reach the disk too, once.
+    path: PathBuf,
+    name: Once,
     state: Mutex<Pending>,
     wake: Condvar,
 }
@@ -32,8 +36,9 @@ struct Pending {
 }
 
 impl Syncing {
-    pub fn of(storage: Arc<dyn Storage>) -> Self {
-        let shared = Arc::new(Shared { storage, state: Mutex::default(), wake: Condvar::new() });
+    pub fn of(storage: Arc<dyn Storage>, path: PathBuf) -> Self {
+        let (state, wake) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { storage, path, name: Once::new(), state, wake });
         let own = shared.clone();
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || own.run()).ok();
         Self { shared, thread }
@@ -100,6 +105,7 @@ impl Shared {
     }
 
     fn sync(&self) {
+        self.name.call_once(|| sync_folder(&self.path));
         if let Err(error) = self.storage.sync() {
             self.lock().failure.get_or_insert(error);
         }

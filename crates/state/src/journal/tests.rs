@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::record::Prior;
 use super::*;
-use crate::dependencies::Dependencies;
+use crate::dependencies::{AddressTable, Dependencies};
 use crate::error::StateErrorKind;
 use crate::model::State;
 use crate::object::{AttributesJson, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
@@ -108,6 +108,43 @@ fn what_is_noted_is_read_with_every_detail() {
         Some(Prior { fingerprint: object("before").fingerprint(), id: Some("\"before\"".into()) })
     );
     assert_eq!(finished.provider, provider());
+}
+
+/// A chain in which each depends on the one before and the one before that, and on what these depend on.
+fn chain(table: &mut AddressTable, length: u32) -> Vec<Dependencies> {
+    let names = (0..length).map(|number| format!("x.y{number:03}"));
+    names.for_each(|name| _ = table.add(name.parse().unwrap()));
+    let mut lists = vec![Dependencies::default()];
+    for number in 1..length {
+        let before = [number - 1, number.saturating_sub(2)];
+        let lists_before = before.map(|before| lists[before as usize].clone());
+        lists.push(table.union(before.to_vec(), &lists_before));
+    }
+    lists
+}
+
+#[test]
+fn lists_that_are_put_together_from_others_are_noted_so() {
+    let mut table = AddressTable::in_order();
+    let lists = chain(&mut table, 400);
+    // Some objects are changed first, and what one of them depends on is not changed at all.
+    let order = (200..400).chain((0..200).filter(|number| *number != 50));
+    let file = Faulty::default();
+    let journal = start(&file);
+    for number in order.clone() {
+        let object = ObjectRecord { dependencies: lists[number].clone(), ..object("i") };
+        let address = address(&format!("x.y{number:03}"));
+        journal.finished(&address, None, &provider(), None, Outcome::Present(Arc::new(object))).unwrap();
+    }
+    let found = read(&file);
+    assert_eq!(found.events.len(), 399);
+    for (event, number) in found.events.iter().zip(order) {
+        let Event::Finished(finished) = event else { panic!("{event:?}") };
+        let Outcome::Present(object) = &finished.outcome else { panic!("{event:?}") };
+        assert_eq!(object.dependencies, lists[number], "{number}");
+    }
+    let flat: usize = lists.iter().map(Dependencies::len).sum();
+    assert!(file.bytes().len() < flat / 2, "{} bytes for {flat} mentions", file.bytes().len());
 }
 
 #[test]

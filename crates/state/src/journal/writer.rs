@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
-use groma_address::{ProviderConfig, ResourceInstance};
+use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Numbers, Outcome, Place, RunHeader};
 use super::syncing::Syncing;
@@ -76,17 +76,39 @@ impl Known {
         if let Some((number, _)) = self.dependencies.get(&place) {
             return *number;
         }
-        let mut numbers = Vec::with_capacity(list.len());
-        let texts = &mut self.texts;
-        self.resources.each(
-            list,
-            |resource| write_text(&resource.to_string(), texts, out),
-            |number| numbers.push(*number),
-        );
-        frame::append(out, |out| record::encode_list(numbers.into_iter(), out));
+        match list.parts().and_then(|(own, lists)| Some((own, self.numbers_of(lists)?))) {
+            Some((own, lists)) => {
+                let own = self.texts_of(list, own, out);
+                frame::append(out, |out| record::encode_union(&own, &lists, out));
+            }
+            None => {
+                let numbers = self.texts_of(list, list.numbers(), out);
+                frame::append(out, |out| record::encode_list(&numbers, out));
+            }
+        }
         self.lists += 1;
         self.dependencies.insert(place, (self.lists, list.clone()));
         self.lists
+    }
+
+    /// The numbers of the lists at these places, if all of them were noted.
+    fn numbers_of(&self, places: impl Iterator<Item = usize>) -> Option<Vec<u64>> {
+        places.map(|place| self.dependencies.get(&place).map(|(number, _)| *number)).collect()
+    }
+
+    /// The numbers of resources, which are given here to those that have none yet.
+    fn texts_of(&mut self, list: &Dependencies, resources: &[u32], out: &mut Vec<u8>) -> Vec<u64> {
+        let mut numbers = Vec::with_capacity(resources.len());
+        let texts = &mut self.texts;
+        let write = |rank: Option<u32>, resource: &ConfigResource| {
+            let text = resource.to_string();
+            match rank {
+                None => write_text(&text, texts, out),
+                Some(rank) => write_numbered(|out| record::encode_ranked_text(rank, &text, out), texts, out),
+            }
+        };
+        self.resources.each_of(list, resources, write, |number| numbers.push(*number));
+        numbers
     }
 
     /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
@@ -97,7 +119,11 @@ impl Known {
 
 /// Notes a text; returns its number, `texts` being how many there were.
 fn write_text(text: &str, texts: &mut u64, out: &mut Vec<u8>) -> u64 {
-    frame::append(out, |out| record::encode_text(text, out));
+    write_numbered(|out| record::encode_text(text, out), texts, out)
+}
+
+fn write_numbered(encode: impl FnOnce(&mut Vec<u8>), texts: &mut u64, out: &mut Vec<u8>) -> u64 {
+    frame::append(out, encode);
     *texts += 1;
     *texts - 1
 }
@@ -107,8 +133,8 @@ impl Journal {
     pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, end: u64, under_way: &[Place]) -> Self {
         let under_way = under_way.iter().cloned().collect();
         Self {
+            syncing: Syncing::of(storage.clone(), path.clone()),
             path,
-            syncing: Syncing::of(storage.clone()),
             storage,
             writer: Mutex::new(Writer {
                 end,
@@ -288,6 +314,11 @@ impl Journal {
     /// Gives back what was reserved for records to come.
     pub(crate) fn trim(&self) {
         self.lock().trim(&*self.storage);
+    }
+
+    /// The file is gone: what was reserved goes with it.
+    pub(crate) fn removed(&self) {
+        self.lock().is_stretched = false;
     }
 
     /// As if a record could not have been written.

@@ -9,7 +9,7 @@ use groma_diagnostics::Diagnostics;
 
 use super::difference::note_difference;
 use super::lock::{HeldLock, Locking};
-use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, sync_folder, try_lock};
+use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, try_lock};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use crate::error::{StateError, StateErrorKind};
@@ -382,7 +382,6 @@ impl LocalStore {
         if self.left.end == 0 {
             file.set_length(0).map_err(|error| failed("write", &error))?;
         }
-        sync_folder(&path);
         Ok(Arc::new(Journal::open(path, Arc::new(file), self.left.end, &self.left.under_way)))
     }
 
@@ -404,7 +403,10 @@ impl LocalStore {
         }
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StateError::io("remove", &path, &error)),
-            _ => Ok(()),
+            _ => {
+                journal.removed();
+                Ok(())
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::StateError;
 use crate::random::random_bits;
-use crate::storage::Storage;
+use crate::storage::{Storage, sync_folder};
 
 /// Opens a file for reading and writing; makes it, and its folders, if need be. Made files are for their owner only.
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
@@ -80,16 +80,6 @@ pub(super) fn make_private(file: &File) {
 
 #[cfg(not(unix))]
 pub(super) fn make_private(_: &File) {}
-
-/// Brings the names in the folder of `path` to the disk, where the system can do that.
-pub(super) fn sync_folder(path: &Path) {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    // Not every file system can; the content itself has been synced.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-}
 
 /// Whether the open file is still the one that `path` names.
 #[cfg(unix)]
