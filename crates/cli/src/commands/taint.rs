@@ -66,6 +66,13 @@ fn address(rest: &[String], command: &str) -> Result<ResourceInstance, Diagnosti
 }
 
 fn missing(context: &Context, arguments: &Taint, state: &State, address: &ResourceInstance) -> Outcome {
+    if state.get(address).is_some_and(|record| !record.deposed.is_empty()) {
+        let detail = format!(
+            "Of resource instance {address} only a deposed object is left: it is halfway through a replacement. Run apply first, which \
+             completes that."
+        );
+        return Err(fail("No such resource instance", detail));
+    }
     if arguments.allow_missing.is_some_and(Flag::is_on) {
         let detail = format!("Resource instance {address} was not found; -allow-missing says that this is fine.");
         context.show(&Diagnostic::warning("No such resource instance", detail).into());

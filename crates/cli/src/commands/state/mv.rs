@@ -38,12 +38,12 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     };
     let target_state = other.as_ref().map_or(&source.state, |other| &other.state);
     let what = decide(&source.state, target_state, &from, &to)?;
-    let names = format!("{:?} to {:?}\n", from.to_string(), to.to_string());
+    let instances = what.instances(&source.state);
+    let names = what.names(&instances);
     if arguments.dry_run.is_some_and(Flag::is_on) {
-        context.streams.print(&format!("Would move {names}"));
+        context.streams.print(&lines("Would move", &names));
         return Ok(0);
     }
-    let instances = what.instances(&source.state);
     let moved: HashSet<ConfigResource> = instances.iter().map(|(from, _)| from.config_resource()).collect();
     for (from, to) in instances {
         let provider = source.state.provider(&from).cloned();
@@ -52,15 +52,18 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         let provider = into.resource(&to.abs_resource()).map_or(provider, |entry| (*entry.provider).clone());
         put(into, &to, &provider, record);
     }
-    if other.is_none() {
-        forget_dependencies(&mut source.state, &moved);
-    }
+    forget_dependencies(other.as_mut().map_or(&mut source.state, |other| &mut other.state), &moved);
     // The one that gains is written first: a failure in between leaves the objects in both states and loses none.
     let command = context.wording.command.clone();
     let mut undo = other.map(|other| other.save(&command)).transpose()?.unwrap_or_default();
     undo.push_str(&source.save(&command)?);
-    context.streams.print(&format!("Move {names}Successfully moved 1 object(s).\n{undo}"));
+    let moves = lines("Move", &names);
+    context.streams.print(&format!("{moves}Successfully moved {} object(s).\n{undo}", names.len()));
     Ok(0)
+}
+
+fn lines(verb: &str, names: &[(String, String)]) -> String {
+    names.iter().map(|(from, to)| format!("{verb} {from:?} to {to:?}\n")).collect()
 }
 
 fn put(state: &mut State, to: &ResourceInstance, provider: &groma_address::ProviderConfig, record: InstanceRecord) {
@@ -72,7 +75,8 @@ fn put(state: &mut State, to: &ResourceInstance, provider: &groma_address::Provi
     }
 }
 
-/// Takes the dependencies from whatever depends on a moved resource, as Terraform does: the next apply finds them anew.
+/// Takes the dependencies from whatever depends on a moved resource, as Terraform does in the state that gains: the next apply
+/// finds them anew.
 fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
     let depends = |object: &ObjectRecord| object.dependencies.iter().any(|on| moved.contains(on));
     let mut freed = Vec::new();
@@ -90,6 +94,20 @@ fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
 }
 
 impl Move {
+    /// What is said to move: a module with the modules in it, each for itself.
+    fn names(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> Vec<(String, String)> {
+        match self {
+            Self::Instance(from, to) => vec![(from.to_string(), to.to_string())],
+            Self::Resource(from, to) => vec![(from.to_string(), to.to_string())],
+            Self::Module(..) => {
+                let mut names: Vec<(String, String)> =
+                    instances.iter().map(|(from, to)| (from.module.to_string(), to.module.to_string())).collect();
+                names.dedup();
+                names
+            }
+        }
+    }
+
     /// Each instance with the address it gets.
     fn instances(&self, state: &State) -> Vec<(ResourceInstance, ResourceInstance)> {
         match self {

@@ -7,13 +7,14 @@ use super::super::configuration::{Empty, load_directory};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::Outcome;
+use super::reading::has_state;
 use crate::arguments::StatePull;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.view(&arguments.common.view);
     let (configuration, _) = load_directory(context, Empty::Fine)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-    if !paths.read.exists() && !paths.journal().exists() {
+    if !has_state(&paths) {
         return Ok(0);
     }
     let (_, state) = open_state(context, paths, &Locking::Off)?;

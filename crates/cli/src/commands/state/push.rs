@@ -12,6 +12,7 @@ use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
 use super::changing::backup_beside;
+use super::reading::has_state;
 use crate::arguments::{Flag, StatePush};
 
 pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
@@ -22,8 +23,9 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let mut pushed = read(source)?;
     let (configuration, _) = load_directory(context, Empty::Fine)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-    let is_new = !paths.read.exists();
-    // Terraform overwrites terraform.tfstate.backup here; a name of its own keeps what was there before, too.
+    let is_new = !has_state(&paths);
+    let named_as_ever = paths.backup.clone();
+    // A name of its own, so that the state before is not overwritten by the next change.
     let backup = backup_beside(&paths.write);
     let locking = locking(&arguments.access.locking, "state-push");
     let (mut store, current) = open_state(context, paths.with_backup(Some(backup.clone())), &locking)?;
@@ -36,6 +38,12 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     }
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     if saved != Saved::Unchanged && backup.exists() {
+        if let Some(file) = named_as_ever {
+            // Where Terraform keeps it.
+            std::fs::copy(&backup, &file).map_err(|problem| {
+                fail(&format!("Failed to write {}", file.display()), format!("The operating system says: {problem}."))
+            })?;
+        }
         let command = &context.wording.command;
         context.streams.print(&format!("To undo this: {command} state push -force {}\n", backup.display()));
     }
@@ -51,8 +59,11 @@ fn read(source: &Path) -> Result<State, Diagnostics> {
         std::fs::read(source)
     };
     let bytes = bytes.map_err(|problem| {
-        let what = if problem.kind() == std::io::ErrorKind::NotFound { "no such file or directory" } else { "failed" };
-        fail(&format!("open {shown}: {what}"), format!("The state to push cannot be read: {problem}."))
+        let summary = match problem.kind() {
+            std::io::ErrorKind::NotFound => format!("open {shown}: no such file or directory"),
+            _ => format!("Error reading source state \"{shown}\""),
+        };
+        fail(&summary, format!("The state to push cannot be read: {problem}."))
     })?;
     if file::is_blank(&bytes) {
         return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));
@@ -66,7 +77,12 @@ fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
         let way_out = "Nothing was written. If this is what you want, push with -force.";
         Err(fail(&format!("Failed to write state: {what}"), format!("{why} {way_out}")))
     };
-    if !current.lineage.is_empty() && pushed.lineage != current.lineage {
+    // There is nothing to lose, or nothing that tells where one of them comes from.
+    let is_incomparable = pushed.lineage.is_empty() || current.lineage.is_empty();
+    if is_incomparable || current.is_empty() {
+        return Ok(());
+    }
+    if pushed.lineage != current.lineage {
         return refused(
             format!(
                 "cannot import state with lineage {:?} over unrelated state with lineage {:?}",

@@ -22,7 +22,7 @@ pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, 
 
 /// Says so when there is no state yet.
 pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
-    if paths.read.exists() || paths.journal().exists() {
+    if has_state(paths) {
         return Ok(());
     }
     Err(fail(
@@ -35,12 +35,18 @@ pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
     ))
 }
 
+/// Whether there is a state: an empty file is none.
+pub(super) fn has_state(paths: &StatePaths) -> bool {
+    std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists()
+}
+
 /// What an argument names.
 pub(super) fn target(text: &str) -> Result<Target, Diagnostics> {
     text.parse().map_err(|problem: groma_address::ParseError| fail("Invalid address", format!("{text:?}: {problem}")))
 }
 
-/// The instances of `state` that the texts and the id ask for.
+/// The instances of `state` that the texts and the id ask for: those of the first text first. What two texts name is there
+/// twice, as in Terraform.
 ///
 /// # Errors
 /// A text is no address, or there is nothing at an address.
@@ -50,18 +56,19 @@ pub(super) fn chosen<'s>(
     id: Option<&str>,
 ) -> Result<Vec<InstanceView<'s>>, Diagnostics> {
     let targets = addresses.iter().map(|text| target(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut found: Vec<InstanceView<'s>> = if targets.is_empty() { state.iter().collect() } else { Vec::new() };
     for target in &targets {
-        if !state.iter().any(|view| target.contains(&view.address())) {
+        let before = found.len();
+        found.extend(state.iter().filter(|view| target.contains(&view.address())));
+        if found.len() == before {
             return Err(unknown(target));
         }
     }
-    let wanted = id.map(|id| serde_json::Value::from(id).to_string());
-    let is_wanted = |view: &InstanceView<'_>| {
-        let address = view.address();
-        let is_among = targets.is_empty() || targets.iter().any(|target| target.contains(&address));
-        is_among && wanted.as_ref().is_none_or(|wanted| has_id(view, wanted))
-    };
-    Ok(state.iter().filter(is_wanted).collect())
+    if let Some(id) = id.filter(|id| !id.is_empty()) {
+        let wanted = serde_json::Value::from(id).to_string();
+        found.retain(|view| has_id(view, &wanted));
+    }
+    Ok(found)
 }
 
 fn has_id(view: &InstanceView<'_>, wanted: &str) -> bool {

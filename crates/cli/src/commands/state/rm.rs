@@ -21,13 +21,18 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
             instances.filter(|address| target.contains(address) && !is_among_earlier(&targets, target, address)),
         );
     }
+    let only_says = arguments.dry_run.is_some_and(Flag::is_on);
+    if found.is_empty() && only_says {
+        context.streams.print("Would have removed nothing.\n");
+        return Ok(0);
+    }
     if found.is_empty() {
         return Err(fail(
             "Invalid target address",
             "No matching objects found. \"state list\" prints the addresses of everything in the state.",
         ));
     }
-    if arguments.dry_run.is_some_and(Flag::is_on) {
+    if only_says {
         let lines: String = found.iter().map(|address| format!("Would remove {address}\n")).collect();
         context.streams.print(&lines);
         return Ok(0);

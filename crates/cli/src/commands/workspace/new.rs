@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<State, Diagnostics> {
         fail("Failed to read the state for the workspace", format!("{}: {problem}.", path.display()))
     })?;
     if file::is_blank(&bytes) {
-        return Ok(State::new(TERRAFORM_VERSION));
+        return Err(fail("no state", format!("{} is empty: there is nothing to begin with.", path.display())));
     }
     file::read(&bytes).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))
 }
