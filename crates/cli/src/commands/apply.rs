@@ -16,7 +16,7 @@ use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
 use super::operation::{
     OpenState, Watched, forgetting_warning, open_for_changes, options, partial_plan_warning, prepare_context,
-    run as new_run, watch,
+    run as new_run, state_flag_warning, watch,
 };
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
@@ -83,6 +83,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
             ),
         ));
     }
+    context.show(&state_flag_warning(&arguments.planning));
     let watched = watch(context);
     let ready = match &file {
         Some(path) => from_file(context, &arguments, path, &watched)?,
@@ -95,7 +96,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
             return Ok(1);
         }
     }
-    let is_partial = !ready.plan.targets.is_empty();
+    let is_partial = !ready.plan.targets.is_empty() && kind != Kind::Refresh;
     let recorder: Arc<dyn Recorder> = ready
         .store
         .begin_run(&mut ready.plan.prior_state)

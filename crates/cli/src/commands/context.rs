@@ -30,6 +30,8 @@ pub(super) struct Context {
     pub log: Log,
     /// Where the program was started; `-chdir` leads away from it.
     pub original_directory: PathBuf,
+    /// Where the configuration is: the working directory, but for `import -config`.
+    pub root_directory: PathBuf,
     /// Values of variables on the command line.
     pub given: Vec<VariableOption>,
     colors: Colors,
@@ -57,6 +59,7 @@ impl Context {
             sources: Arc::default(),
             wording,
             original_directory,
+            root_directory: PathBuf::from("."),
             given: Vec::new(),
             warnings: Warnings::Full,
             messages: None,

@@ -4,14 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_address::{Mode as ResourceMode, ResourceInstance, Target};
-use groma_config::{Configuration, Module};
+use groma_config::{Configuration, DiskFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::hooks::Subject;
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
-use groma_state::StatePaths;
 
 use super::backend::{locking, state_paths, unless_off};
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, has_configuration, load_directory, load_files};
 use super::context::Context;
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
@@ -37,19 +36,16 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     if address.resource.mode != ResourceMode::Managed {
         return Err(fail("A managed resource address is required", "Only managed resources can be imported into."));
     }
-    let started_in = std::env::current_dir().unwrap_or_default();
-    if let Some(directory) = &arguments.config
-        && let Err(problem) = std::env::set_current_dir(directory)
-    {
-        return Err(fail("No such configuration", format!("{}: {problem}.", directory.display())));
-    }
-    let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
+    // Only the configuration is elsewhere: the state, packages and files with values are where the command was given.
+    let (configuration, mut warnings) = match &arguments.config {
+        Some(directory) => {
+            context.root_directory = std::path::absolute(directory).unwrap_or_else(|_| directory.clone());
+            load(context, directory)?
+        }
+        None => load_directory(context, Empty::Fine)?,
+    };
     must_be_configured(&configuration, &address)?;
-    let mut paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
-    if arguments.config.is_some() {
-        // Only the configuration is elsewhere.
-        paths = seen_from(&started_in, paths);
-    }
+    let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.writing.variables, Missing::Ask)?;
     warnings.append(problems);
     let (mut store, state) = open_state(context, paths, &locking(&arguments.writing.locking, "import"))?;
@@ -86,12 +82,19 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     Ok(u8::from(failed))
 }
 
-fn seen_from(folder: &Path, paths: StatePaths) -> StatePaths {
-    StatePaths {
-        read: folder.join(paths.read),
-        write: folder.join(paths.write),
-        backup: paths.backup.map(|backup| folder.join(backup)),
+fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let disk = DiskFiles::new(directory);
+    if has_configuration(&disk) && directory.is_dir() {
+        return load_files(context, &disk);
     }
+    Err(fail(
+        &format!("No {} configuration files", context.wording.product),
+        format!(
+            "There is no configuration file (.tf) in {}. An object is imported into a block of a configuration: name its directory \
+             with -config.",
+            directory.display()
+        ),
+    ))
 }
 
 fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {

@@ -9,7 +9,8 @@ use super::configuration::{Empty, load_directory};
 use super::context::Context;
 use super::generated;
 use super::operation::{
-    forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, watch,
+    forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, state_flag_warning,
+    watch,
 };
 use super::outcome::{Outcome, misuse};
 use super::planfile;
@@ -30,6 +31,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
              command.",
         ));
     }
+    context.show(&state_flag_warning(planning));
     let mut options = options(context, planning, "plan")?;
     if let Some(path) = &arguments.generate_config_out {
         options.missing = MissingResources::Generated;
