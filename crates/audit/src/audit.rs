@@ -5,23 +5,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_provider::{
-    ClientCapabilities, ConfigureRequest, Name, Provider, ProviderDiagnostic, ProviderDiagnostics, Schema,
-    TERRAFORM_VERSION,
+    Attribute, Block, ClientCapabilities, ConfigureRequest, Name, NestedBlock, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, TERRAFORM_VERSION,
 };
 use groma_value::Value;
 
 use crate::caller::Caller;
+use crate::calls::{Called, arguments, call};
 use crate::generate::Generator;
-use crate::life::{End, Extent, Life};
+use crate::kind::Kind;
+use crate::life::{End, Extent, Life, Subject};
 use crate::report::{Finding, Report, TypeReport};
 use crate::rule::{Observation, Rule, Step, Weight};
 use crate::smaller::smaller;
-use crate::text::resource_text;
+use crate::text::{block_text, call_text};
 
 /// A configuration that somebody wrote.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// The resource type.
+    /// What it is of.
+    pub kind: Kind,
+    /// The type.
     pub type_name: Name,
     /// The configuration, wholly known.
     pub config: Value,
@@ -57,6 +61,14 @@ impl Default for Options {
             provider_config: None,
             given: Vec::new(),
         }
+    }
+}
+
+impl Options {
+    fn is_wanted(&self, kind: Kind, name: &Name) -> bool {
+        let is_named = self.types.is_empty() || self.types.iter().any(|wanted| **wanted == **name);
+        let is_given = |given: &Given| given.kind == kind && given.type_name == *name;
+        is_named && (self.given.is_empty() || self.given.iter().any(is_given))
     }
 }
 
@@ -100,17 +112,18 @@ pub fn audit(
     })?);
     let mut audit = Audit { start, options, runtime, caller: None };
     let caller = audit.caller()?;
-    let names = caller.provider.type_names().resources;
     let mut report = Report::default();
-    for name in names {
-        if !options.types.is_empty() && !options.types.iter().any(|wanted| **wanted == *name) {
-            continue;
+    for kind in Kind::ALL {
+        for name in kind.names(&*caller.provider) {
+            if !options.is_wanted(kind, &name) {
+                continue;
+            }
+            told(&name);
+            report.types.push(match kind {
+                Kind::Function => audit.of_function(&name)?,
+                _ => audit.of_type(kind, &name)?,
+            });
         }
-        if !options.given.is_empty() && !options.given.iter().any(|given| given.type_name == name) {
-            continue;
-        }
-        told(&name);
-        report.types.push(audit.of_type(&name)?);
     }
     Ok(report)
 }
@@ -157,10 +170,43 @@ impl Audit<'_> {
         Ok(caller)
     }
 
-    fn of_type(&mut self, name: &Name) -> Result<TypeReport, ProviderDiagnostics> {
-        let mut report = TypeReport::of(name);
+    /// Functions have no schema: their arguments are made up from the signature.
+    fn of_function(&mut self, name: &Name) -> Result<TypeReport, ProviderDiagnostics> {
+        let mut report = TypeReport::of(Kind::Function, name);
+        let Some(signature) = self.caller()?.provider.function(name) else { return Ok(report) };
+        let nothing = Block::new(Vec::<(&str, Attribute)>::new(), Vec::<(&str, NestedBlock)>::new());
+        let mut generator = Generator::new(&nothing, self.options.seed ^ seed_of(name));
+        let mut found: BTreeMap<Key, Finding> = BTreeMap::new();
+        for _ in 0..self.options.configurations {
+            let arguments = arguments(&signature, &mut generator);
+            let (called, observations) = call(&*self.caller()?, name, &signature, &arguments);
+            if matches!(called, Called::Silent) {
+                self.caller = None;
+            }
+            report.count_call(called);
+            if report.silent >= SILENCES {
+                break;
+            }
+            let text = call_text(name, &arguments);
+            for observation in observations {
+                let key = observation.key();
+                let times = found.get(&key).map_or(0, |finding| finding.times) + 1;
+                let shorter = found.get(&key).is_none_or(|finding| finding.configuration.len() > text.len());
+                if shorter {
+                    found.insert(key, Finding::new(observation, text.clone(), None, times));
+                } else if let Some(finding) = found.get_mut(&key) {
+                    finding.times = times;
+                }
+            }
+        }
+        report.findings.extend(found.into_values());
+        Ok(report)
+    }
+
+    fn of_type(&mut self, kind: Kind, name: &Name) -> Result<TypeReport, ProviderDiagnostics> {
+        let mut report = TypeReport::of(kind, name);
         let caller = self.caller()?;
-        let schema = match caller.provider.resource_schema(name) {
+        let schema = match kind.schema(&*caller.provider, name) {
             Ok(Some(schema)) => schema,
             Ok(None) => return Ok(report),
             Err(problems) => {
@@ -172,26 +218,24 @@ impl Audit<'_> {
         report.findings.extend(
             schema.problems().into_iter().map(|problem| schema_finding(format!(".{}", problem.path), problem.message)),
         );
-        let found = self.lives(name, &schema, &mut report)?;
+        let what = Subject { kind, type_name: name.clone(), schema };
+        let found = self.lives(&what, &mut report)?;
         for (key, shown) in found {
-            let shown = self.shrunk(name, &schema, &key, shown);
-            report.findings.push(finding(name, &schema, shown));
+            let shown = self.shrunk(&what, &key, shown);
+            report.findings.push(finding(&what, shown));
         }
         report.findings.sort_by_key(|finding| finding.weight);
         Ok(report)
     }
 
     /// Leads many lives; what they show, each once.
-    fn lives(
-        &mut self,
-        name: &Name,
-        schema: &Arc<Schema>,
-        report: &mut TypeReport,
-    ) -> Result<BTreeMap<Key, Shown>, ProviderDiagnostics> {
+    fn lives(&mut self, what: &Subject, report: &mut TypeReport) -> Result<BTreeMap<Key, Shown>, ProviderDiagnostics> {
+        let (name, schema) = (&what.type_name, &what.schema);
         let mut found = BTreeMap::new();
         let mut generator = Generator::new(&schema.block, self.options.seed ^ seed_of(name));
-        let given: Vec<Value> =
-            self.options.given.iter().filter(|given| given.type_name == *name).map(|one| one.config.clone()).collect();
+        let is_given = |given: &&Given| given.kind == what.kind && given.type_name == *name;
+        let given = self.options.given.iter().filter(is_given);
+        let given: Vec<Value> = given.map(|one| one.config.clone()).collect();
         let count = if given.is_empty() { self.options.configurations } else { given.len() };
         let mut silences = 0;
         for turn in 0..count {
@@ -200,7 +244,7 @@ impl Audit<'_> {
             let (end, observations, changed) = loop {
                 let changed = generator.changed(&schema.block, &config);
                 let caller = self.caller()?;
-                let mut life = Life::new(&caller, name.clone(), schema.clone(), self.options.extent);
+                let mut life = Life::new(&caller, what, self.options.extent);
                 let end = life.lead(&config, changed.as_ref());
                 let (End::Refused(problems) | End::Failed(problems)) = &end else {
                     break (end, life.observations, changed);
@@ -222,7 +266,7 @@ impl Audit<'_> {
                 break;
             }
             if given.is_empty() && turn % VALID_FOR_ONE_FLAWED == 0 {
-                self.flawed(name, schema, &mut generator, &mut found, report)?;
+                self.flawed(what, &mut generator, &mut found, report)?;
             }
         }
         Ok(found)
@@ -231,15 +275,14 @@ impl Audit<'_> {
     /// A nearly valid configuration is refused, or treated as any other.
     fn flawed(
         &mut self,
-        name: &Name,
-        schema: &Arc<Schema>,
+        what: &Subject,
         generator: &mut Generator,
         found: &mut BTreeMap<Key, Shown>,
         report: &mut TypeReport,
     ) -> Result<(), ProviderDiagnostics> {
-        let Some((config, flaw)) = generator.nearly_valid(&schema.block) else { return Ok(()) };
+        let Some((config, flaw)) = generator.nearly_valid(&what.schema.block) else { return Ok(()) };
         let caller = self.caller()?;
-        let mut life = Life::new(&caller, name.clone(), schema.clone(), Extent::Plan);
+        let mut life = Life::new(&caller, what, Extent::Plan);
         report.flawed += 1;
         let end = if flaw.is_refused_before() {
             life.validate(&config).err().unwrap_or(End::Lived)
@@ -254,7 +297,8 @@ impl Audit<'_> {
     }
 
     /// The finding with the smallest configuration that shows it.
-    fn shrunk(&mut self, name: &Name, schema: &Arc<Schema>, key: &Key, mut shown: Shown) -> Shown {
+    fn shrunk(&mut self, what: &Subject, key: &Key, mut shown: Shown) -> Shown {
+        let schema = &what.schema;
         let mut left = SHRINKING;
         if !needs_change(key.2) {
             shown.changed = None;
@@ -267,7 +311,7 @@ impl Audit<'_> {
             let candidates: Vec<(Value, Option<Value>)> = configs.chain(changes).collect();
             let better = candidates.into_iter().find_map(|(config, changed)| {
                 left = left.checked_sub(1)?;
-                let observation = self.shows(name, schema, key, &config, changed.as_ref())?;
+                let observation = self.shows(what, key, &config, changed.as_ref())?;
                 Some((config, changed, observation))
             });
             let Some((config, changed, observation)) = better else { return shown };
@@ -278,17 +322,10 @@ impl Audit<'_> {
         }
     }
 
-    fn shows(
-        &mut self,
-        name: &Name,
-        schema: &Arc<Schema>,
-        key: &Key,
-        config: &Value,
-        changed: Option<&Value>,
-    ) -> Option<Observation> {
+    fn shows(&mut self, what: &Subject, key: &Key, config: &Value, changed: Option<&Value>) -> Option<Observation> {
         let caller = self.caller().ok()?;
         let extent = if key.2 <= Step::Plan { Extent::Plan } else { self.options.extent };
-        let mut life = Life::new(&caller, name.clone(), schema.clone(), extent);
+        let mut life = Life::new(&caller, what, extent);
         let end = life.lead(config, changed);
         if matches!(end, End::Silent) {
             self.caller = None;
@@ -325,8 +362,8 @@ fn schema_finding(place: String, message: String) -> Finding {
     Finding::new(observation, String::new(), None, 1)
 }
 
-fn finding(name: &str, schema: &Schema, shown: Shown) -> Finding {
-    let text = |config: &Value| resource_text(name, &schema.block, config);
+fn finding(what: &Subject, shown: Shown) -> Finding {
+    let text = |config: &Value| block_text(what.kind, &what.type_name, &what.schema.block, config);
     let changed = shown.changed.as_ref().filter(|_| needs_change(shown.observation.step)).map(text);
     Finding::new(shown.observation, text(&shown.config), changed, shown.times)
 }

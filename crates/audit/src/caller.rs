@@ -49,6 +49,18 @@ fn is_silence(problem: &ProviderDiagnostic) -> bool {
     )
 }
 
+/// The same for what a function says, which has no summary.
+pub(crate) fn tells_of_silence(text: &str) -> bool {
+    [
+        "ended during the call",
+        "The connection to the provider",
+        "The conversation could not go on",
+        "stopped with a panic",
+    ]
+    .iter()
+    .any(|words| text.contains(words))
+}
+
 /// A trace of calls is for those who have the provider's source.
 fn first_lines(detail: &str) -> String {
     detail.lines().filter(|line| !line.trim().is_empty()).take(4).collect::<Vec<_>>().join(" ")

@@ -9,17 +9,25 @@ use groma_provider::{Block, BodyDecoder, Provider, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::audit::Given;
+use crate::kind::Kind;
+
+/// What a file may have blocks for.
+const GIVEN: [Kind; 3] = [Kind::Resource, Kind::DataSource, Kind::EphemeralResource];
+
+fn kind_of(word: &str) -> Kind {
+    GIVEN.into_iter().find(|kind| kind.block() == word).unwrap_or(Kind::Resource)
+}
 
 /// What a file says.
 #[derive(Clone, Debug, Default)]
 pub struct GivenFile {
     /// The provider's configuration, if there is a provider block.
     pub provider_config: Option<Value>,
-    /// The resources.
+    /// The resources, data sources and ephemeral resources.
     pub resources: Vec<Given>,
 }
 
-/// Reads `text`, a configuration of provider and resource blocks without references, for `provider`.
+/// Reads `text`, a configuration of provider, resource, data and ephemeral blocks without references, for `provider`.
 ///
 /// # Errors
 ///
@@ -35,7 +43,10 @@ pub fn given_file(
     };
     let (parsed, mut problems) = groma_hcl::parse_file(&file);
     let scope = EmptyScope::new(FunctionContext::new(".", sources.clone()));
-    let blocks = BodySchema::new().block("provider", &["name"]).block("resource", &["type", "name"]);
+    let mut blocks = BodySchema::new().block("provider", &["name"]);
+    for kind in GIVEN {
+        blocks = blocks.block(kind.block(), &["type", "name"]);
+    }
     let (content, _, found) = parsed.body.partial_content(&blocks);
     problems.append(found);
     let mut given = GivenFile::default();
@@ -47,14 +58,16 @@ pub fn given_file(
                 }
                 Err(found) => problems.append(plain(&found)),
             },
-            (_, Some(type_name)) => match provider.resource_schema(&type_name.value) {
+            (word, Some(type_name)) => match kind_of(word).schema(provider, &type_name.value) {
                 Ok(Some(schema)) => {
+                    let kind = kind_of(word);
                     let config = decoded(&block.body, &schema.block, &scope, &mut problems);
-                    given.resources.push(Given { type_name: type_name.value.clone(), config });
+                    given.resources.push(Given { kind, type_name: type_name.value.clone(), config });
                 }
                 Ok(None) => {
-                    let detail = format!("The provider has no resource type {}.", type_name.value);
-                    problems.push(Diagnostic::error("Unknown resource type", detail).at(block.header));
+                    let kind = kind_of(word).name();
+                    let detail = format!("The provider has no {kind} {}.", type_name.value);
+                    problems.push(Diagnostic::error(format!("Unknown {kind}"), detail).at(block.header));
                 }
                 Err(found) => problems.append(plain(&found)),
             },

@@ -4,7 +4,8 @@
 //! flaw. With each an object leads a life: it is validated (also with values that are not known yet), planned, created, read,
 //! planned again, upgraded from its stored form, imported, changed or replaced, and deleted. Every answer is held against the
 //! rules of `groma_provider::contract`. Whatever breaks one is reported once, with the smallest configuration that was found
-//! to show it.
+//! to show it. Data sources are read twice, ephemeral resources opened, renewed and closed, objects searched for, actions planned and
+//! invoked, functions called, all with made-up arguments.
 //!
 //! The same for any [`Provider`](groma_provider::Provider): in process, or a plugin through its client.
 //!
@@ -19,8 +20,10 @@
 
 mod audit;
 mod caller;
+mod calls;
 mod generate;
 mod given;
+mod kind;
 mod life;
 mod report;
 mod rule;
@@ -30,6 +33,7 @@ mod text;
 pub use audit::{Given, Options, StartProvider, audit};
 pub use generate::{Flaw, Generator};
 pub use given::{GivenFile, given_file};
+pub use kind::Kind;
 pub use life::Extent;
 pub use report::{Finding, Report, TypeReport};
 pub use rule::{Rule, Step, Weight};

@@ -4,19 +4,24 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::calls::Called;
+use crate::kind::Kind;
 use crate::life::End;
 use crate::rule::{Observation, Rule, Step, Weight};
 
 /// What an audit found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// The resource types, in the order of their names.
+    /// The resource types, data sources and so on, kind by kind, and in the order of the provider.
     pub types: Vec<TypeReport>,
 }
 
-/// What was found about one resource type.
+/// What was found about one resource type, data source, function, or whatever else it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct TypeReport {
+    /// What it is.
+    #[serde(skip)]
+    pub kind: Kind,
     /// Its name.
     pub name: String,
     /// How many configurations led to a whole life.
@@ -79,8 +84,9 @@ impl Finding {
 }
 
 impl TypeReport {
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn of(kind: Kind, name: &str) -> Self {
         Self {
+            kind,
             name: name.to_owned(),
             lived: 0,
             refused: 0,
@@ -89,6 +95,18 @@ impl TypeReport {
             flawed: 0,
             last_refusal: None,
             findings: Vec::new(),
+        }
+    }
+
+    /// Counts a call of a function.
+    pub(crate) fn count_call(&mut self, called: Called) {
+        match called {
+            Called::Returned => self.lived += 1,
+            Called::Silent => self.silent += 1,
+            Called::Refused(reason) => {
+                self.refused += 1;
+                self.last_refusal = Some(reason.lines().take(3).collect::<Vec<_>>().join(" "));
+            }
         }
     }
 
@@ -116,6 +134,11 @@ impl Report {
         self.findings().any(|finding| finding.weight == Weight::Error)
     }
 
+    /// What was found about those of a kind.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &TypeReport> {
+        self.types.iter().filter(move |one| one.kind == kind)
+    }
+
     /// All findings.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.types.iter().flat_map(|one| &one.findings)
@@ -128,10 +151,15 @@ impl fmt::Display for Report {
             writeln!(f, "{one}")?;
         }
         let count = |weight: Weight| self.findings().filter(|finding| finding.weight == weight).count();
+        let kinds = Kind::ALL.into_iter().filter_map(|kind| match self.of_kind(kind).count() {
+            0 => None,
+            1 => Some(format!("1 {}", kind.name())),
+            several => Some(format!("{several} {}s", kind.name())),
+        });
         writeln!(
             f,
-            "{} resource types: {} errors, {} exempt, {} pieces of advice.",
-            self.types.len(),
+            "{}: {} errors, {} exempt, {} pieces of advice.",
+            kinds.collect::<Vec<_>>().join(", "),
             count(Weight::Error),
             count(Weight::Exempt),
             count(Weight::Advice)
@@ -141,14 +169,23 @@ impl fmt::Display for Report {
 
 impl fmt::Display for TypeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} lived, {} refused", self.name, self.lived, self.refused)?;
+        let (kind, done) = match self.kind {
+            Kind::Resource => (String::new(), "lived"),
+            Kind::DataSource => (format!("{} ", self.kind.name()), "read"),
+            Kind::Function => (format!("{} ", self.kind.name()), "called"),
+            _ => (format!("{} ", self.kind.name()), "passed"),
+        };
+        write!(f, "{kind}{}: {} {done}, {} refused", self.name, self.lived, self.refused)?;
         if self.failed > 0 {
             write!(f, ", {} failed", self.failed)?;
         }
         if self.silent > 0 {
             write!(f, ", {} without an answer", self.silent)?;
         }
-        writeln!(f, "; {} nearly valid", self.flawed)?;
+        match self.kind {
+            Kind::Function => writeln!(f)?,
+            _ => writeln!(f, "; {} nearly valid", self.flawed)?,
+        }
         if self.lived == 0
             && let Some(reason) = &self.last_refusal
         {

@@ -45,6 +45,10 @@ pub enum Rule {
     Identity,
     /// Attributes that ask for a replacement exist.
     Replacement,
+    /// What was opened is renewed and closed.
+    Lease,
+    /// A function gives the same result for the same arguments.
+    Pure,
 }
 
 impl Rule {
@@ -70,6 +74,7 @@ impl Rule {
             Self::WriteOnly => "LC-29",
             Self::Identity => "LC-31",
             Self::Replacement => "FW-06",
+            Self::Lease | Self::Pure => "FW-19",
         }
     }
 
@@ -95,6 +100,8 @@ impl Rule {
             Self::WriteOnly => "A write-only value must be null in everything that is kept.",
             Self::Identity => "An identity must be known and of its type.",
             Self::Replacement => "An attribute that asks for a replacement must exist.",
+            Self::Lease => "What was opened must be renewable where it asks for that, and closable.",
+            Self::Pure => "A function must give the same result for the same arguments.",
         }
     }
 
@@ -171,6 +178,20 @@ pub enum Step {
     PlanDelete,
     /// It was deleted.
     Delete,
+    /// An ephemeral resource was opened.
+    Open,
+    /// It was renewed.
+    Renew,
+    /// It was closed.
+    Close,
+    /// Objects were searched for.
+    Search,
+    /// The invocation of an action was planned.
+    PlanAction,
+    /// It was invoked.
+    Invoke,
+    /// A function was called.
+    Call,
 }
 
 impl fmt::Display for Step {
@@ -188,6 +209,13 @@ impl fmt::Display for Step {
             Self::Update => "changing",
             Self::PlanDelete => "planning the deletion",
             Self::Delete => "deleting",
+            Self::Open => "opening",
+            Self::Renew => "renewing",
+            Self::Close => "closing",
+            Self::Search => "searching",
+            Self::PlanAction => "planning the invocation",
+            Self::Invoke => "invoking",
+            Self::Call => "calling",
         })
     }
 }

@@ -4,18 +4,42 @@ use std::fmt::Write;
 
 use groma_hcl::write_quoted;
 use groma_provider::{Block, Item, Nesting};
-use groma_value::{Kind, Value};
+use groma_value::{Kind as Shape, Value};
+
+use crate::kind::Kind;
 
 /// The resource block for `config`.
 pub fn resource_text(type_name: &str, block: &Block, config: &Value) -> String {
-    let mut text = format!("resource \"{type_name}\" \"example\" {{\n");
-    body(block, config, 1, &mut text);
+    block_text(Kind::Resource, type_name, block, config)
+}
+
+/// The block for `config` that an author writes for a type of the kind.
+pub(crate) fn block_text(kind: Kind, type_name: &str, block: &Block, config: &Value) -> String {
+    let mut text = format!("{} \"{type_name}\" \"example\" {{\n", kind.block());
+    if kind.has_config_block() {
+        text.push_str("  config {\n");
+        body(block, config, 2, &mut text);
+        text.push_str("  }\n");
+    } else {
+        body(block, config, 1, &mut text);
+    }
     text.push_str("}\n");
     text
 }
 
+/// The call of a function.
+pub(crate) fn call_text(name: &str, arguments: &[Value]) -> String {
+    let mut text = format!("{name}(");
+    for (position, argument) in arguments.iter().enumerate() {
+        text.push_str(if position > 0 { ", " } else { "" });
+        value(argument, 0, &mut text);
+    }
+    text.push_str(")\n");
+    text
+}
+
 fn body(block: &Block, config: &Value, depth: usize, text: &mut String) {
-    let Kind::Object(object) = config.kind() else { return };
+    let Shape::Object(object) = config.kind() else { return };
     let margin = "  ".repeat(depth);
     for (slot, given) in block.slots().iter().zip(object.values()) {
         match &slot.item {
@@ -41,26 +65,26 @@ fn blocks(name: &str, nesting: Nesting, block: &Block, given: &Value, depth: usi
     match (nesting, given.kind()) {
         // A group is there anyway: it is written where it says something.
         (Nesting::Group, _) if given == block.empty_value() => {}
-        (Nesting::Single | Nesting::Group, Kind::Object(_)) => one(None, given),
-        (_, Kind::List(elements) | Kind::Set(elements) | Kind::Tuple(elements)) => {
+        (Nesting::Single | Nesting::Group, Shape::Object(_)) => one(None, given),
+        (_, Shape::List(elements) | Shape::Set(elements) | Shape::Tuple(elements)) => {
             elements.iter().for_each(|element| one(None, element));
         }
-        (_, Kind::Map(map)) => map.iter().for_each(|(key, element)| one(Some(key), element)),
-        (_, Kind::Object(map)) => map.iter().for_each(|(key, element)| one(Some(key), element)),
+        (_, Shape::Map(map)) => map.iter().for_each(|(key, element)| one(Some(key), element)),
+        (_, Shape::Object(map)) => map.iter().for_each(|(key, element)| one(Some(key), element)),
         _ => {}
     }
 }
 
 fn value(given: &Value, depth: usize, text: &mut String) {
     match given.kind() {
-        Kind::Null => text.push_str("null"),
-        Kind::Unknown(_) => text.push_str("terraform_data.later.output # known after apply"),
-        Kind::Bool(flag) => text.push_str(if flag { "true" } else { "false" }),
-        Kind::Number(number) => {
+        Shape::Null => text.push_str("null"),
+        Shape::Unknown(_) => text.push_str("terraform_data.later.output # known after apply"),
+        Shape::Bool(flag) => text.push_str(if flag { "true" } else { "false" }),
+        Shape::Number(number) => {
             let _ = write!(text, "{number}");
         }
-        Kind::String(string) => text.push_str(&quoted(string)),
-        Kind::List(elements) | Kind::Set(elements) | Kind::Tuple(elements) => {
+        Shape::String(string) => text.push_str(&quoted(string)),
+        Shape::List(elements) | Shape::Set(elements) | Shape::Tuple(elements) => {
             text.push('[');
             for (position, element) in elements.iter().enumerate() {
                 text.push_str(if position > 0 { ", " } else { "" });
@@ -68,8 +92,8 @@ fn value(given: &Value, depth: usize, text: &mut String) {
             }
             text.push(']');
         }
-        Kind::Map(map) => pairs(map.iter(), depth, text),
-        Kind::Object(object) => pairs(object.iter(), depth, text),
+        Shape::Map(map) => pairs(map.iter(), depth, text),
+        Shape::Object(object) => pairs(object.iter(), depth, text),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use groma_audit::{Extent, Options, Report, Weight, audit, given_file};
+use groma_audit::{Extent, Kind, Options, Report, Weight, audit, given_file};
 use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_diagnostics::Sources;
@@ -291,5 +291,5 @@ fn fw_23_the_cloud_control_provider_keeps_the_rules() {
     let report = audit(&start, &options, &mut |_| ()).unwrap();
     println!("{report}");
     assert_eq!(report.findings().filter(|finding| finding.weight == Weight::Error).count(), 0, "{report}");
-    assert_eq!(report.types.len(), TYPES.len());
+    assert_eq!(report.of_kind(Kind::Resource).count(), TYPES.len());
 }

@@ -48,6 +48,16 @@ impl Generator {
         Self { random: Random::new(seed), clues: Clues::of(block), made: 0 }
     }
 
+    /// A value for an argument of a function.
+    pub(crate) fn argument(&mut self, name: &str, ty: &Type) -> Value {
+        value(ty, Purpose { name, clues: &self.clues }, &mut self.random, 0)
+    }
+
+    /// A number from 0 to below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.random.below(end)
+    }
+
     /// Learns from what the provider said about a configuration that it did not take.
     pub fn learn(&mut self, block: &Block, problems: &ProviderDiagnostics) {
         self.clues.learn(block, problems);

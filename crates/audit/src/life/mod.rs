@@ -3,6 +3,7 @@
 mod checks;
 mod import;
 mod later;
+mod others;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use groma_provider::{
 use groma_value::{Value, json};
 
 use crate::caller::{Caller, Silence};
+use crate::kind::Kind;
 use crate::rule::{Observation, Rule, Step, Weight};
 
 /// How far a life goes.
@@ -45,9 +47,18 @@ struct Object {
     identity: Option<Value>,
 }
 
+/// What a life is about.
+#[derive(Clone)]
+pub(crate) struct Subject {
+    pub(crate) kind: Kind,
+    pub(crate) type_name: Name,
+    pub(crate) schema: Arc<Schema>,
+}
+
 /// What the life of one object is led with.
 pub(crate) struct Life<'a> {
     pub(crate) caller: &'a Caller,
+    pub(crate) kind: Kind,
     pub(crate) type_name: Name,
     pub(crate) schema: Arc<Schema>,
     pub(crate) extent: Extent,
@@ -58,8 +69,9 @@ pub(crate) struct Life<'a> {
 type Stepped<T> = Result<T, End>;
 
 impl<'a> Life<'a> {
-    pub(crate) fn new(caller: &'a Caller, type_name: Name, schema: Arc<Schema>, extent: Extent) -> Self {
-        Self { caller, type_name, schema, extent, observations: Vec::new() }
+    pub(crate) fn new(caller: &'a Caller, what: &Subject, extent: Extent) -> Self {
+        let Subject { kind, type_name, schema } = what.clone();
+        Self { caller, kind, type_name, schema, extent, observations: Vec::new() }
     }
 
     fn block(&self) -> &Block {
@@ -88,6 +100,18 @@ impl<'a> Life<'a> {
 
     fn try_lead(&mut self, config: &Value, changed: Option<&Value>) -> Stepped<()> {
         self.validate(config)?;
+        match self.kind {
+            Kind::Resource => self.lead_managed(config, changed),
+            Kind::DataSource => self.lead_data(config),
+            Kind::EphemeralResource => self.lead_ephemeral(config),
+            Kind::List => self.lead_list(config),
+            Kind::Action => self.lead_action(config),
+            // Functions have calls, and no lives.
+            Kind::Function => Ok(()),
+        }
+    }
+
+    fn lead_managed(&mut self, config: &Value, changed: Option<&Value>) -> Stepped<()> {
         let nothing = self.nothing();
         let planned = self.plan(Step::Plan, &nothing, config)?;
         if planned.deferred.is_some() {
@@ -138,7 +162,15 @@ impl<'a> Life<'a> {
             config: config.clone(),
             client_capabilities: capabilities(),
         };
-        let answer = self.caller.call(|provider| provider.validate_resource(request), |problems| problems);
+        let kind = self.kind;
+        let check = |provider: &'a dyn groma_provider::Provider| match kind {
+            Kind::Resource | Kind::Function => provider.validate_resource(request),
+            Kind::DataSource => provider.validate_data(request),
+            Kind::EphemeralResource => provider.validate_ephemeral(request),
+            Kind::List => provider.validate_list(request),
+            Kind::Action => provider.validate_action(request),
+        };
+        let answer = self.caller.call(check, |problems| problems);
         answer.map_err(|silence| self.silent(Step::Validate, silence))
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
-use groma_audit::{Extent, Options, Report, audit, given_file};
+use groma_audit::{Extent, Kind, Options, Report, audit, given_file};
 use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
@@ -47,7 +47,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     if report.types.is_empty() {
         return Err(fail(
             "Nothing to check",
-            "The provider has no resource types, or none that -type names. Leave -type out to check all that it has.",
+            "The provider has nothing that could be checked, or nothing that -type names. Leave -type out to check all that it has.",
         ));
     }
     let text = if arguments.json.is_some_and(Flag::is_on) {
@@ -61,16 +61,21 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
 
 fn words(report: &Report, options: &Options) -> String {
     let hint = match options.extent {
-        Extent::Plan => "Nothing was created: -apply lets each object live its whole life.\n",
+        Extent::Plan => {
+            "Nothing was created, opened or invoked: -apply lets each object live its whole life.\n"
+        }
         Extent::Whole => "",
     };
     format!("{report}{hint}")
 }
 
 fn json(provider: &str, report: &Report) -> Result<String, Diagnostics> {
-    let types =
-        serde_json::to_value(&report.types).map_err(|problem| fail("Unwritable report", problem.to_string()))?;
-    let document = serde_json::json!({ "format_version": "1.0", "provider": provider, "resource_types": types });
+    let mut document = serde_json::json!({ "format_version": "1.0", "provider": provider });
+    for kind in Kind::ALL {
+        let types = serde_json::to_value(report.of_kind(kind).collect::<Vec<_>>())
+            .map_err(|problem| fail("Unwritable report", problem.to_string()))?;
+        document[kind.key()] = types;
+    }
     Ok(format!("{}\n", pretty(&document)))
 }
 

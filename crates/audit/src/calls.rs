@@ -1,0 +1,124 @@
+//! Functions: calls with made-up arguments, each made twice.
+
+use groma_provider::contract::{Secrets, check_shape, check_unknowns};
+use groma_provider::{CallFunctionRequest, FunctionError, FunctionSignature, Name, Parameter, ProviderDiagnostics};
+use groma_value::Value;
+
+use crate::caller::{Caller, Silence, tells_of_silence};
+use crate::generate::Generator;
+use crate::rule::{Observation, Rule, Step, Weight};
+
+/// What a call of a function came to.
+pub(crate) enum Called {
+    /// It gave a result.
+    Returned,
+    /// It refused the arguments.
+    Refused(String),
+    /// The provider fell silent.
+    Silent,
+}
+
+/// The arguments of one call: one for each parameter, and some for the last where it takes any number.
+pub(crate) fn arguments(signature: &FunctionSignature, generator: &mut Generator) -> Vec<Value> {
+    let further = if signature.variadic.is_some() { generator.below(3) } else { 0 };
+    let parameters = signature.parameters.iter().chain(signature.variadic.iter().cycle().take(further));
+    let argument = |parameter: &Parameter| {
+        if parameter.allow_null && generator.below(5) == 0 {
+            Value::null(parameter.ty.clone())
+        } else {
+            generator.argument(&parameter.name, &parameter.ty)
+        }
+    };
+    parameters.map(argument).collect()
+}
+
+/// Calls the function twice with `arguments`, and once more with one that is not known yet where it takes such.
+pub(crate) fn call(
+    caller: &Caller,
+    name: &Name,
+    signature: &FunctionSignature,
+    arguments: &[Value],
+) -> (Called, Vec<Observation>) {
+    let mut trial = Trial { caller, name, signature, observations: Vec::new() };
+    let called = trial.run(arguments).unwrap_or_else(|silence| {
+        trial.observe(Rule::Answer, String::new(), silence);
+        Called::Silent
+    });
+    (called, trial.observations)
+}
+
+struct Trial<'a> {
+    caller: &'a Caller,
+    name: &'a Name,
+    signature: &'a FunctionSignature,
+    observations: Vec<Observation>,
+}
+
+impl Trial<'_> {
+    fn run(&mut self, arguments: &[Value]) -> Result<Called, Silence> {
+        let first = match self.once(arguments)? {
+            Ok(value) => value,
+            Err(problem) => return Ok(Called::Refused(problem.text)),
+        };
+        let shape = check_shape(&self.signature.return_type, &first);
+        let wrong = if shape.is_empty() { check_unknowns(&first) } else { Vec::new() };
+        for (rule, violations) in [(Rule::Shape, &shape), (Rule::Known, &wrong)] {
+            for violation in violations {
+                self.observe(rule, violation.place(), violation.message(Secrets::NONE));
+            }
+        }
+        match self.once(arguments)? {
+            Ok(second) if second == first => {}
+            Ok(_) => self.observe(Rule::Pure, String::new(), "the same call gave another result".to_owned()),
+            Err(problem) => {
+                self.observe(Rule::Pure, String::new(), format!("the same call was refused: {}", problem.text));
+            }
+        }
+        self.with_unknown(arguments)?;
+        Ok(Called::Returned)
+    }
+
+    fn with_unknown(&mut self, arguments: &[Value]) -> Result<(), Silence> {
+        let takes = self.signature.parameters.iter().position(|parameter| parameter.allow_unknown);
+        let Some((at, parameter)) = takes.and_then(|at| Some((at, self.signature.parameters.get(at)?))) else {
+            return Ok(());
+        };
+        let mut open = arguments.to_vec();
+        if let Some(argument) = open.get_mut(at) {
+            *argument = Value::unknown(parameter.ty.clone());
+        }
+        match self.once(&open)? {
+            Err(problem) => {
+                let message =
+                    format!("it is refused while it is not known yet, which the signature allows: {}", problem.text);
+                self.observe(Rule::Unknown, parameter.name.to_string(), message);
+            }
+            Ok(value) => {
+                for violation in check_shape(&self.signature.return_type, &value) {
+                    self.observe(Rule::Shape, violation.place(), violation.message(Secrets::NONE));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn once(&self, arguments: &[Value]) -> Result<Result<Value, FunctionError>, Silence> {
+        let request = CallFunctionRequest { name: self.name.clone(), arguments: arguments.to_vec() };
+        // Functions have no diagnostics.
+        let (result, _) = self.caller.call(
+            |provider| provider.call_function(request).map(|result| (result, ProviderDiagnostics::new())),
+            |(_, problems)| problems,
+        )?;
+        match result {
+            Err(problem) if tells_of_silence(&problem.text) => Err(problem.text),
+            result => Ok(result),
+        }
+    }
+
+    fn observe(&mut self, rule: Rule, place: String, message: String) {
+        let observation = Observation { rule, weight: Weight::Error, step: Step::Call, place, message };
+        if !self.observations.contains(&observation) {
+            self.observations.push(observation);
+        }
+    }
+}
