@@ -450,3 +450,44 @@ fn lc_29_objects_keep_no_ephemeral_values() {
     let project = Project::new("resource \"terraform_data\" \"a\" { input = terraform.applying }");
     assert_eq!(errors(&project.validate()), ["Invalid use of ephemeral value"]);
 }
+
+/// What the records say that `terraform_data.b` depends on, and whether its replacement creates first.
+fn standing(project: &Project) -> (Vec<String>, bool) {
+    let mut found = project.state.iter().filter(|view| view.address().to_string() == "terraform_data.b");
+    let record = found.next().and_then(|view| view.record.current.clone()).unwrap();
+    (record.dependencies.iter().map(ToString::to_string).collect(), record.create_before_destroy)
+}
+
+#[test]
+fn what_an_object_depends_on_is_recorded_though_nothing_changes_it() {
+    let free = r#"
+        resource "terraform_data" "a" {}
+        resource "terraform_data" "b" {}
+        "#;
+    let bound = r#"
+        resource "terraform_data" "a" {}
+        resource "terraform_data" "b" {
+          depends_on = [terraform_data.a]
+          lifecycle { create_before_destroy = true }
+        }
+        "#;
+    let on_a = || vec!["terraform_data.a".to_owned()];
+    let mut project = Project::new(free);
+    project.apply();
+    project.rewrite(bound);
+    project.options.mode = Mode::RefreshOnly;
+    project.apply();
+    assert_eq!(standing(&project), (on_a(), false));
+    project.options.mode = Mode::Normal;
+    assert!(project.apply().is_empty());
+    assert_eq!(standing(&project), (on_a(), true));
+    // Looking lets go of nothing: an object may still stand on what it is about to leave.
+    project.rewrite(free);
+    project.options.mode = Mode::RefreshOnly;
+    project.apply();
+    assert_eq!(standing(&project), (on_a(), true));
+    project.options.mode = Mode::Normal;
+    assert!(project.apply().is_empty());
+    // What is created first goes on to be, as long as nothing else is known of what depends on it.
+    assert_eq!(standing(&project).0, Vec::<String>::new());
+}

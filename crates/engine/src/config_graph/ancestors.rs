@@ -10,7 +10,7 @@ use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
 
 /// For each node the resources that it depends on, as sets that are shared wherever they are equal.
 ///
-/// Built when a record is to be written: a plan does not need it.
+/// Built for the first record that is written or compared.
 #[derive(Debug)]
 pub struct Ancestors {
     /// The number of the first node of each module.

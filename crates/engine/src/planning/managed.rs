@@ -261,6 +261,7 @@ impl Planner<'_> {
         if !failed {
             self.note_drift(&subject, &previous, prior.as_ref());
             self.note_prior(&subject, &previous, prior.as_ref());
+            self.note_standing(&subject, draft.as_ref().map(|draft| draft.action));
         }
         let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
         let value = match (&draft, &prior) {

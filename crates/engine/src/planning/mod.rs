@@ -17,6 +17,7 @@ mod orphans;
 mod planner;
 mod relevant;
 mod standing;
+mod standing;
 mod targets;
 mod triggers;
 mod wanted;

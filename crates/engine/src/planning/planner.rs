@@ -16,7 +16,7 @@ use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
 use crate::cancel::Stop;
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
+use crate::config_graph::{Ancestors, ConfigGraph, ModuleIndex, NodeKind};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::invocation::Invocation;
@@ -55,6 +55,8 @@ pub(super) struct Planner<'a> {
     pub(super) evaluation: Evaluation,
     pub(super) included: Option<Included>,
     pub(super) forced_create_before_destroy: Vec<Vec<bool>>,
+    /// What resources depend on, worked out for the first object that stays.
+    pub(super) ancestors: Option<Ancestors>,
     pub(super) used: HashSet<ProviderConfig>,
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
@@ -106,6 +108,7 @@ impl<'a> Planner<'a> {
             walk: Walk::new(&parts.world),
             included: Included::new(&graph, &parts.options.targets, parts.options.mode),
             forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
+            ancestors: None,
             graph,
             used,
             session: parts.session,
