@@ -9,6 +9,7 @@ mod cancel;
 mod checks;
 mod client;
 mod config_graph;
+mod conversations;
 mod ephemeral;
 mod evaluation;
 mod execution;

@@ -3,11 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use groma_address::{Name, ProviderConfig};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{DeposedKey, OutputValue, State};
@@ -17,9 +14,9 @@ use indexmap::IndexMap;
 use super::event::Event;
 use super::outcome::{AppliedRun, Done};
 use crate::action_blocks::ActionBlocks;
-use crate::cancel::Stop;
 use crate::checks::Checks;
 use crate::config_graph::Ancestors;
+use crate::conversations::Conversations;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::execution::{ExecutionGraph, Step};
@@ -44,8 +41,6 @@ pub(super) struct Parts<'a> {
     pub(super) inputs: IndexMap<Name, Input>,
     pub(super) recorder: Arc<dyn Recorder>,
 }
-
-type Conversation = Pin<Box<dyn Future<Output = (u32, Event)> + Send>>;
 
 /// Everything that applying knows.
 pub(super) struct Applier<'a> {
@@ -79,7 +74,7 @@ pub(super) struct Applier<'a> {
     /// The lowest number comes first: steps are numbered as planning went, which is the order in which things lie in memory.
     ready: BinaryHeap<Reverse<u32>>,
     ended: usize,
-    talks: FuturesUnordered<Conversation>,
+    conversations: Conversations<(u32, Event)>,
 }
 
 impl<'a> Applier<'a> {
@@ -125,7 +120,7 @@ impl<'a> Applier<'a> {
             ready,
             execution: plan.execution,
             ancestors: None,
-            talks: FuturesUnordered::new(),
+            conversations: Conversations::new(session),
         };
         applier.settle_known();
         Ok(applier)
@@ -165,25 +160,18 @@ impl<'a> Applier<'a> {
         if !self.take_over() {
             return;
         }
-        let cancellation = self.session.cancellation.clone();
         loop {
-            while self.talks.len() < self.session.parallelism && !self.stopped() {
+            while self.conversations.has_room() {
                 let Some(Reverse(step)) = self.ready.pop() else { break };
                 self.start(step).await;
             }
-            if self.talks.is_empty() {
-                break;
-            }
-            tokio::select! {
-                event = self.talks.next() => if let Some((step, event)) = event { self.take(step, event) },
-                () = cancellation.at_least(Stop::Now) => break,
-                () = cancellation.at_least(Stop::Gracefully), if !self.stopped() => self.providers.stop(),
-            }
+            let Some((step, event)) = self.conversations.next(self.providers).await else { break };
+            self.take(step, event);
         }
         let hooks = Arc::clone(&self.session.hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
-        if self.stopped() && self.ended < self.execution.steps().len() {
+        if self.conversations.is_stopping() && self.ended < self.execution.steps().len() {
             let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
                           known is in the state. Plan again to see what is left to do.";
             self.evaluation.diagnostics.push(Diagnostic::error("Execution halted", detail));
@@ -206,22 +194,16 @@ impl<'a> Applier<'a> {
         true
     }
 
-    fn stopped(&self) -> bool {
-        self.session.cancellation.state() != Stop::No
-    }
-
-    /// Starts a conversation for a step; one that ends at once is taken in at once.
+    /// Starts a conversation for a step.
     pub(super) async fn talk(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        let mut talk: Conversation = Box::pin(async move { (step, talk.await) });
-        match futures_util::poll!(talk.as_mut()) {
-            Poll::Ready((step, event)) => self.take(step, event),
-            Poll::Pending => self.talks.push(talk),
+        if let Some((step, event)) = self.conversations.start(async move { (step, talk.await) }).await {
+            self.take(step, event);
         }
     }
 
     /// The next conversation of a step that has not come to its end.
     pub(super) fn go_on(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        self.talks.push(Box::pin(async move { (step, talk.await) }));
+        self.conversations.add(async move { (step, talk.await) });
     }
 
     fn take(&mut self, step: u32, event: Event) {

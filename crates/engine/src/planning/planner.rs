@@ -2,11 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
@@ -15,8 +12,8 @@ use super::event::{Event, Instance, Task};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
-use crate::cancel::Stop;
 use crate::config_graph::{Ancestors, ConfigGraph, ModuleIndex, NodeKind};
+use crate::conversations::Conversations;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::invocation::Invocation;
@@ -31,8 +28,6 @@ use crate::session::Session;
 use crate::templates::{Template, Templates};
 use crate::walk::{Outcome, Visit, Walk, plays_no_part_in_destroying};
 use crate::world::{ModuleId, World};
-
-type Conversation = Pin<Box<dyn Future<Output = Event> + Send>>;
 
 /// The instances of a resource that are still to be planned.
 #[derive(Debug)]
@@ -79,7 +74,7 @@ pub(super) struct Planner<'a> {
     pub(super) undecided: Vec<ResourceInstance>,
     tasks: VecDeque<Task>,
     open: HashMap<(ModuleId, u32), Open>,
-    talks: FuturesUnordered<Conversation>,
+    conversations: Conversations<Event>,
 }
 
 /// What a planner is made from.
@@ -132,7 +127,7 @@ impl<'a> Planner<'a> {
             undecided: Vec::new(),
             tasks: VecDeque::new(),
             open: HashMap::new(),
-            talks: FuturesUnordered::new(),
+            conversations: Conversations::new(parts.session),
         }
     }
 
@@ -144,7 +139,7 @@ impl<'a> Planner<'a> {
         self.recover(recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
-        if !self.stopped() && !self.evaluation.diagnostics.has_errors() {
+        if !self.conversations.is_stopping() && !self.evaluation.diagnostics.has_errors() {
             self.generate_missing().await;
             self.drain().await;
             self.report_unmet_imports();
@@ -155,21 +150,16 @@ impl<'a> Planner<'a> {
         let hooks = Arc::clone(&self.session.hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
-        if self.stopped() {
+        if self.conversations.is_stopping() {
             let detail =
                 "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";
             self.evaluation.diagnostics.push(Diagnostic::error("Operation canceled", detail));
         }
     }
 
-    fn stopped(&self) -> bool {
-        self.session.cancellation.state() != Stop::No
-    }
-
     async fn drain(&mut self) {
-        let cancellation = self.session.cancellation.clone();
         loop {
-            while self.talks.len() < self.session.parallelism && !self.stopped() {
+            while self.conversations.has_room() {
                 if let Some(task) = self.tasks.pop_front() {
                     self.start(task).await;
                 } else if let Some((visit, outcome)) = self.walk.next() {
@@ -178,23 +168,15 @@ impl<'a> Planner<'a> {
                     break;
                 }
             }
-            if self.talks.is_empty() {
-                return;
-            }
-            tokio::select! {
-                event = self.talks.next() => if let Some(event) = event { self.take(event) },
-                () = cancellation.at_least(Stop::Now) => return,
-                () = cancellation.at_least(Stop::Gracefully), if !self.stopped() => self.providers.stop(),
-            }
+            let Some(event) = self.conversations.next(self.providers).await else { return };
+            self.take(event);
         }
     }
 
-    /// Starts a conversation; one that ends at once is taken in at once, without any bookkeeping.
+    /// Starts a conversation.
     pub(super) async fn talk(&mut self, talk: impl Future<Output = Event> + Send + 'static) {
-        let mut talk: Conversation = Box::pin(talk);
-        match futures_util::poll!(talk.as_mut()) {
-            Poll::Ready(event) => self.take(event),
-            Poll::Pending => self.talks.push(talk),
+        if let Some(event) = self.conversations.start(talk).await {
+            self.take(event);
         }
     }
 
