@@ -1,9 +1,12 @@
-//! Resource blocks prepared for their instances: schema and decoder, once for each block.
+//! Provider, resource and action blocks prepared for evaluation: schema and decoder, once for each block.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
+use groma_address::{ProviderAddress, ProviderConfig, Resource as ResourceAddress, ResourceInstance};
+use groma_config::{ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::Body;
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Value};
 
@@ -62,69 +65,21 @@ pub struct Templates {
 impl Templates {
     /// Prepares all blocks.
     pub fn prepare(session: &Session, graph: &ConfigGraph, providers: &mut Providers) -> (Self, Diagnostics) {
-        let mut diagnostics = Diagnostics::new();
-        let functions = ModuleFunctions::new(graph, providers.on_demand());
-        let mut templates = Self { functions, ..Self::default() };
-        let mut shared: std::collections::HashMap<ProviderConfig, Arc<ProviderConfig>> =
-            std::collections::HashMap::new();
+        let mut templates = Self { functions: ModuleFunctions::new(graph, providers.on_demand()), ..Self::default() };
+        let configuration = &session.configuration;
+        let mut preparing =
+            Preparing { configuration, providers, shared: HashMap::new(), diagnostics: Diagnostics::new() };
         for (_, module) in graph.modules() {
             let config = &module.config;
-            let blocks = config.providers.iter().map(|(local, block)| {
-                let address = config.provider_address(&local.name);
-                match prepare_provider(providers, &address, &block.body, block.span) {
-                    Ok((body, problems)) => {
-                        diagnostics.append(problems);
-                        let config = ProviderConfig {
-                            module: config.path.clone(),
-                            provider: address,
-                            alias: local.alias.clone(),
-                        };
-                        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config }))
-                    }
-                    Err(problems) => {
-                        diagnostics.append(problems);
-                        None
-                    }
-                }
-            });
+            let blocks = config.providers.iter().map(|(local, block)| preparing.provider(config, local, block));
             templates.providers.push(blocks.collect());
-            let mut prepared = Vec::with_capacity(config.resources.len());
-            for (address, resource) in &config.resources {
-                let template = match session.configuration.provider_config(&config.path, resource) {
-                    Ok(provider) => match providers.schema(&provider.provider, address, resource.header_span) {
-                        Ok(schema) => {
-                            let (body, problems) = BodyDecoder::new(&resource.body, &schema.block);
-                            diagnostics.append(problems);
-                            let provider = shared.entry(provider.clone()).or_insert_with(|| Arc::new(provider));
-                            Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider) }))
-                        }
-                        Err(problems) => {
-                            report_once(&mut diagnostics, problems);
-                            None
-                        }
-                    },
-                    // That it is missing is found by the checks of the configuration.
-                    Err(_) => None,
-                };
-                prepared.push(template);
-            }
-            templates.resources.push(prepared);
-            let actions = config.actions.values().map(|action| {
-                let provider = session.configuration.resolve_provider_config(&config.path, &action.local_provider());
-                match prepare_action(providers, provider.ok()?, action) {
-                    Ok((template, problems)) => {
-                        diagnostics.append(problems);
-                        Some(Arc::new(template))
-                    }
-                    Err(problems) => {
-                        report_once(&mut diagnostics, problems);
-                        None
-                    }
-                }
-            });
+            let resources =
+                config.resources.iter().map(|(address, resource)| preparing.resource(config, address, resource));
+            templates.resources.push(resources.collect());
+            let actions = config.actions.values().map(|action| preparing.action(config, action));
             templates.actions.push(actions.collect());
         }
-        (templates, diagnostics)
+        (templates, preparing.diagnostics)
     }
 
     /// The functions that providers offer to the modules.
@@ -166,26 +121,65 @@ impl Templates {
     }
 }
 
-fn prepare_action(
-    providers: &mut Providers,
-    config: ProviderConfig,
-    action: &groma_config::ActionBlock,
-) -> Result<(Template, Diagnostics), Diagnostics> {
-    let schema = providers.action_schema(&config.provider, &action.type_name, action.span)?;
-    let empty = groma_hcl::Body::new(Vec::new(), Vec::new(), action.span);
-    let (body, problems) = BodyDecoder::new(action.config.as_ref().unwrap_or(&empty), &schema.block);
-    Ok((Template { schema, body: Arc::new(body), provider: Arc::new(config) }, problems))
+/// The work of preparing blocks.
+struct Preparing<'a> {
+    configuration: &'a Configuration,
+    providers: &'a mut Providers,
+    /// The configurations of providers met so far: the blocks of one share it.
+    shared: HashMap<ProviderConfig, Arc<ProviderConfig>>,
+    diagnostics: Diagnostics,
 }
 
-fn prepare_provider(
-    providers: &mut Providers,
-    address: &ProviderAddress,
-    body: &groma_hcl::Body,
-    span: groma_diagnostics::Span,
-) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
-    let provider = providers.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
-    let schema = &provider.schema()?.config;
-    Ok(BodyDecoder::new(body, &schema.block))
+impl Preparing<'_> {
+    fn provider(
+        &mut self,
+        module: &Module,
+        local: &LocalProvider,
+        block: &ProviderBlock,
+    ) -> Option<Arc<ProviderTemplate>> {
+        let address = module.provider_address(&local.name);
+        let prepared = self.provider_body(&address, block);
+        let (body, problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
+        self.diagnostics.append(problems);
+        let config = ProviderConfig { module: module.path.clone(), provider: address, alias: local.alias.clone() };
+        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config }))
+    }
+
+    fn provider_body(
+        &mut self,
+        address: &ProviderAddress,
+        block: &ProviderBlock,
+    ) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
+        let provider = self.providers.started(address).map_err(|problem| Diagnostics::from(problem.at(block.span)))?;
+        Ok(BodyDecoder::new(&block.body, &provider.schema()?.config.block))
+    }
+
+    fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
+        // That a provider is missing is found by the checks of the configuration.
+        let provider = self.configuration.provider_config(&module.path, resource).ok()?;
+        let schema = self.providers.schema(&provider.provider, address, resource.header_span);
+        self.template(schema, provider, &resource.body)
+    }
+
+    fn action(&mut self, module: &Module, action: &ActionBlock) -> Option<Arc<Template>> {
+        let provider = self.configuration.resolve_provider_config(&module.path, &action.local_provider()).ok()?;
+        let schema = self.providers.action_schema(&provider.provider, &action.type_name, action.span);
+        let empty = Body::new(Vec::new(), Vec::new(), action.span);
+        self.template(schema, provider, action.config.as_ref().unwrap_or(&empty))
+    }
+
+    fn template(
+        &mut self,
+        schema: Result<Arc<Schema>, Diagnostics>,
+        provider: ProviderConfig,
+        body: &Body,
+    ) -> Option<Arc<Template>> {
+        let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
+        let (body, problems) = BodyDecoder::new(body, &schema.block);
+        self.diagnostics.append(problems);
+        let provider = self.shared.entry(provider.clone()).or_insert_with(|| Arc::new(provider));
+        Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider) }))
+    }
 }
 
 /// That a provider does not start is told once, not for each of its resources.

@@ -143,54 +143,54 @@ impl Walk {
         let module = graph.module(world.module(visit.module).of);
         for dependent in module.dependents(visit.node) {
             match *dependent {
-                Dependent::Here(node) => self.free(Visit { module: visit.module, node }, failed),
+                Dependent::Here(node) => self.free(Visit { module: visit.module, node }, outcome),
                 Dependent::Input { call, node } => {
                     for id in &world.module(visit.module).calls[call as usize].instances {
-                        self.free(Visit { module: *id, node }, failed);
+                        self.free(Visit { module: *id, node }, outcome);
                     }
                 }
                 Dependent::Below(module, node) => {
                     for id in world.instances_of(module) {
-                        self.free(Visit { module: *id, node }, failed);
+                        self.free(Visit { module: *id, node }, outcome);
                     }
                 }
             }
         }
         if let NodeKind::Output(output) = module.kind(visit.node) {
-            self.free_output(world, visit.module, output, failed);
+            self.free_output(world, visit.module, output, outcome);
         }
         if left == 0 {
             self.leave(world, visit.module);
         }
     }
 
-    fn free(&mut self, visit: Visit, failed: bool) {
+    fn free(&mut self, visit: Visit, outcome: Outcome) {
         // An instance that is being made counts what has ended when it is entered.
         let Some(instance) = self.instances.get_mut(visit.module.at()) else { return };
         let progress = &mut instance.nodes[visit.node.at()];
-        progress.failed |= failed;
+        progress.failed |= outcome == Outcome::Failed;
         progress.waiting -= 1;
         if progress.waiting == 0 {
             self.ready.push(Reverse(visit));
         }
     }
 
-    fn free_output(&mut self, world: &World, child: ModuleId, output: u32, failed: bool) {
+    fn free_output(&mut self, world: &World, child: ModuleId, output: u32, outcome: Outcome) {
         let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
             return;
         };
         if let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize) {
-            self.free(Visit { module: caller, node }, failed);
+            self.free(Visit { module: caller, node }, outcome);
         }
     }
 
     fn leave(&mut self, world: &World, child: ModuleId) {
-        let failed = self.instances[child.at()].failed;
+        let outcome = if self.instances[child.at()].failed { Outcome::Failed } else { Outcome::Done };
         let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
             return;
         };
         let node = world.static_module(caller).call_end(place.call as usize);
-        self.free(Visit { module: caller, node }, failed);
+        self.free(Visit { module: caller, node }, outcome);
     }
 
     /// All nodes that ended, each after what it waited for.

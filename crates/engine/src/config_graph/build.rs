@@ -198,21 +198,8 @@ impl<'a> Requirements<'a> {
                     self.expression(module, &local.expression);
                 }
             }
-            NodeKind::Output(at) => {
-                if let Some((_, output)) = config.outputs.get_index(at as usize) {
-                    self.expression(module, &output.expression);
-                    self.depends_on(module, &output.depends_on);
-                    self.conditions(module, &output.preconditions);
-                }
-            }
-            NodeKind::Call(at) => {
-                if let Some((_, call)) = config.calls.get_index(at as usize) {
-                    for expression in [&call.count, &call.for_each, &call.enabled].into_iter().flatten() {
-                        self.expression(module, expression);
-                    }
-                    self.depends_on(module, &call.depends_on);
-                }
-            }
+            NodeKind::Output(at) => self.output(module, at as usize),
+            NodeKind::Call(at) => self.module_call(module, at as usize),
             NodeKind::CallOutput { call, .. } | NodeKind::CallEnd(call) => {
                 self.add(Place::Here(module.call(call as usize)), None, Span::NONE);
             }
@@ -230,16 +217,7 @@ impl<'a> Requirements<'a> {
                     self.imported(self.imports, index, resource);
                 }
             }
-            NodeKind::Import(at) => {
-                if let Some(import) = config.imports.get(at as usize) {
-                    let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
-                    self.keys(module, &import.to_expression);
-                    self.expression(module, identity);
-                    if let Some(for_each) = &import.for_each {
-                        self.expression(module, for_each);
-                    }
-                }
-            }
+            NodeKind::Import(at) => self.import(module, at as usize),
             NodeKind::Action(at) => {
                 if let Some((_, action)) = config.actions.get_index(at as usize) {
                     self.action(module, action);
@@ -253,15 +231,42 @@ impl<'a> Requirements<'a> {
                     self.triggers(module, resource, ActionEvents::All);
                 }
             }
-            NodeKind::Check(at) => {
-                if let Some((name, check)) = config.checks.get_index(at as usize) {
-                    self.conditions(module, &check.assertions);
-                    for (position, resource) in config.resources.values().enumerate() {
-                        if resource.check.as_ref() == Some(name) {
-                            self.add(Place::Here(module.resource(position)), None, resource.header_span);
-                        }
-                    }
-                }
+            NodeKind::Check(at) => self.check(module, at as usize),
+        }
+    }
+
+    fn output(&mut self, module: &StaticModule, at: usize) {
+        let Some((_, output)) = module.config.outputs.get_index(at) else { return };
+        self.expression(module, &output.expression);
+        self.depends_on(module, &output.depends_on);
+        self.conditions(module, &output.preconditions);
+    }
+
+    fn module_call(&mut self, module: &StaticModule, at: usize) {
+        let Some((_, call)) = module.config.calls.get_index(at) else { return };
+        for expression in [&call.count, &call.for_each, &call.enabled].into_iter().flatten() {
+            self.expression(module, expression);
+        }
+        self.depends_on(module, &call.depends_on);
+    }
+
+    fn import(&mut self, module: &StaticModule, at: usize) {
+        let Some(import) = module.config.imports.get(at) else { return };
+        let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
+        self.keys(module, &import.to_expression);
+        self.expression(module, identity);
+        if let Some(for_each) = &import.for_each {
+            self.expression(module, for_each);
+        }
+    }
+
+    /// A check waits for the data sources inside it too.
+    fn check(&mut self, module: &StaticModule, at: usize) {
+        let Some((name, check)) = module.config.checks.get_index(at) else { return };
+        self.conditions(module, &check.assertions);
+        for (position, resource) in module.config.resources.values().enumerate() {
+            if resource.check.as_ref() == Some(name) {
+                self.add(Place::Here(module.resource(position)), None, resource.header_span);
             }
         }
     }
