@@ -3,34 +3,13 @@
 mod support;
 
 use groma_engine::Mode;
-use groma_provider::{Attribute, Block, NestedBlock, Schema};
+use groma_provider::{Attribute, Schema};
 use groma_scripted::{DataScript, Fault, Operation, ResourceScript, Scripted};
 use groma_value::{Type, Value};
-use support::{Project, errors};
-
-const PROVIDERS: &str = r#"
-    terraform {
-      required_providers { test = { source = "test/test" } }
-    }
-"#;
+use support::{Project, errors, found, object_with};
 
 fn object() -> Schema {
-    Schema::new(Block::new(
-        [
-            ("id", Attribute::computed(Type::String)),
-            ("name", Attribute::required(Type::String)),
-            ("size", Attribute::optional(Type::Number)),
-            ("secret", Attribute::optional(Type::String).sensitive()),
-        ],
-        Vec::<(&str, NestedBlock)>::new(),
-    ))
-}
-
-fn found() -> Schema {
-    Schema::new(Block::new(
-        [("name", Attribute::required(Type::String)), ("found", Attribute::computed(Type::String))],
-        Vec::<(&str, NestedBlock)>::new(),
-    ))
+    object_with("secret", Attribute::optional(Type::String).sensitive())
 }
 
 fn provider(script: ResourceScript) -> Scripted {
@@ -39,11 +18,7 @@ fn provider(script: ResourceScript) -> Scripted {
 }
 
 fn project(main: &str, script: ResourceScript) -> Project {
-    Project::new(&format!("{PROVIDERS}{main}")).scripted(provider(script))
-}
-
-fn rewrite(project: &mut Project, main: &str) {
-    project.rewrite(&format!("{PROVIDERS}{main}"));
+    Project::with_test(main, provider(script))
 }
 
 #[test]
@@ -121,17 +96,17 @@ fn lc_16_a_creation_that_fails_with_nothing_stores_nothing() {
     assert_eq!(project.recorded(), ["test_object.b"], "what does not depend on it goes on");
 }
 
+/// An object whose successor is created before it is deleted.
+fn created_first(name: &str) -> String {
+    format!("resource \"test_object\" \"a\" {{\n name = \"{name}\"\n lifecycle {{ create_before_destroy = true }}\n}}")
+}
+
 #[test]
 fn pl_10_a_replacement_that_cannot_be_created_leaves_the_old_object_current() {
     let script = ResourceScript::new(object()).fault_for(Operation::Apply, "bad", Fault::Error("no"));
-    let text = |name: &str| {
-        format!(
-            "resource \"test_object\" \"a\" {{\n name = \"{name}\"\n lifecycle {{ create_before_destroy = true }}\n}}"
-        )
-    };
-    let mut project = project(&text("good"), script);
+    let mut project = project(&created_first("good"), script);
     project.apply();
-    rewrite(&mut project, &text("bad"));
+    project.rewrite(&created_first("bad"));
     let planned = project.plan();
     assert_eq!(planned.actions(), ["test_object.a: create then delete (replace_because_cannot_update)"]);
     assert_eq!(errors(&project.apply_plan(planned)), ["no"]);
@@ -149,18 +124,13 @@ fn pl_10_a_replacement_half_made_is_tainted_and_the_old_object_deposed() {
         }
         response
     });
-    let text = |name: &str| {
-        format!(
-            "resource \"test_object\" \"a\" {{\n name = \"{name}\"\n lifecycle {{ create_before_destroy = true }}\n}}"
-        )
-    };
-    let mut project = project(&text("good"), script);
+    let mut project = project(&created_first("good"), script);
     project.apply();
-    rewrite(&mut project, &text("bad"));
+    project.rewrite(&created_first("bad"));
     let planned = project.plan();
     assert_eq!(errors(&project.apply_plan(planned)), ["half way"]);
     assert_eq!(project.recorded(), ["test_object.a tainted", "test_object.a deposed"]);
-    rewrite(&mut project, &text("better"));
+    project.rewrite(&created_first("better"));
     assert_eq!(
         project.apply(),
         ["test_object.a: create then delete (replace_because_tainted)", "test_object.a deposed: delete"]
@@ -180,7 +150,7 @@ fn pl_12_what_depends_on_an_object_goes_before_it() {
         ResourceScript::new(object()),
     );
     project.apply();
-    rewrite(&mut project, "");
+    project.rewrite("");
     project.provider().forget_calls();
     project.apply();
     let calls = project.provider().call_texts();
@@ -318,7 +288,7 @@ fn pl_10_a_replacement_that_is_refused_before_it_begins_leaves_the_old_object_cu
     };
     let mut project = project(&text("good"), script);
     project.apply();
-    rewrite(&mut project, &text("bad"));
+    project.rewrite(&text("bad"));
     let planned = project.plan();
     assert!(
         planned.actions().contains(&"test_object.a: create then delete (replace_because_cannot_update)".to_owned())

@@ -5,27 +5,13 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use groma_engine::Mode;
-use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, Schema, ServerCapabilities};
+use groma_provider::{Attribute, ProviderDiagnostic, Schema, ServerCapabilities};
 use groma_scripted::{DataScript, Fault, Operation, ResourceScript, Scripted};
 use groma_value::{Path, Type, Value};
-use support::{Project, errors};
-
-const PROVIDERS: &str = r#"
-    terraform {
-      required_providers { test = { source = "test/test" } }
-    }
-"#;
+use support::{Project, errors, found, object_with};
 
 fn object() -> Schema {
-    Schema::new(Block::new(
-        [
-            ("id", Attribute::computed(Type::String)),
-            ("name", Attribute::required(Type::String)),
-            ("size", Attribute::optional(Type::Number)),
-            ("list", Attribute::optional(Type::list(Type::String))),
-        ],
-        Vec::<(&str, NestedBlock)>::new(),
-    ))
+    object_with("list", Attribute::optional(Type::list(Type::String)))
 }
 
 fn script() -> ResourceScript {
@@ -33,16 +19,8 @@ fn script() -> ResourceScript {
 }
 
 fn project(main: &str, script: ResourceScript) -> Project {
-    let found = Schema::new(Block::new(
-        [("name", Attribute::required(Type::String)), ("found", Attribute::computed(Type::String))],
-        Vec::<(&str, NestedBlock)>::new(),
-    ));
-    let provider = Scripted::new("test").resource("test_object", script).data("test_found", DataScript::new(found));
-    Project::new(&format!("{PROVIDERS}{main}")).scripted(provider)
-}
-
-fn rewrite(project: &mut Project, main: &str) {
-    project.rewrite(&format!("{PROVIDERS}{main}"));
+    let provider = Scripted::new("test").resource("test_object", script).data("test_found", DataScript::new(found()));
+    Project::with_test(main, provider)
 }
 
 fn named(name: &str) -> String {
@@ -105,7 +83,7 @@ fn lc_03_validation_sees_the_configuration_alone_first_with_unknowns_and_wholly_
     assert_eq!(asked.last().map(String::as_str), Some("unknown null"));
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(notes.take(), ["yes null"], "before it is applied, the configuration is wholly known");
-    rewrite(&mut project, r#"resource "test_object" "a" { name = "yes" }"#);
+    project.rewrite(r#"resource "test_object" "a" { name = "yes" }"#);
     assert!(project.plan().actions().iter().all(|action| action.starts_with("terraform_data.cause")));
     assert_eq!(notes.take().last().map(String::as_str), Some("yes null"), "an existing object plays no part in it");
 }
@@ -155,10 +133,10 @@ fn lc_14_apply_gets_the_object_the_final_plan_the_configuration_and_the_plans_pr
     );
     project.apply();
     assert_eq!(notes.take(), ["nothing | first | first | unknown null | of the plan"]);
-    rewrite(&mut project, &named("second"));
+    project.rewrite(&named("second"));
     project.apply();
     assert_eq!(notes.take(), ["first | second | second | test_object-1 null | of the plan"]);
-    rewrite(&mut project, "");
+    project.rewrite("");
     project.apply();
     assert_eq!(notes.take(), ["second | nothing | nothing | nothing nothing | of the plan"]);
 }
@@ -249,7 +227,7 @@ fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_vari
     let mut project = project(&text(1), script()).with("child/main.tf", child);
     project.apply();
     assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
-    rewrite(&mut project, &text(2));
+    project.rewrite(&text(2));
     assert_eq!(
         project.plan().actions(),
         [
@@ -317,7 +295,7 @@ fn pl_41_only_changed_paths_ask_for_a_replacement_and_one_that_is_not_there_is_t
     ] {
         let mut project = project(&sized(1), asking(path.clone()));
         project.apply();
-        rewrite(&mut project, &sized(2));
+        project.rewrite(&sized(2));
         let planned = project.plan();
         assert_eq!(planned.actions(), [expected]);
         let paths: Vec<String> =
@@ -326,7 +304,7 @@ fn pl_41_only_changed_paths_ask_for_a_replacement_and_one_that_is_not_there_is_t
     }
     let mut project = project(&sized(1), asking(at("nowhere")));
     project.apply();
-    rewrite(&mut project, &sized(2));
+    project.rewrite(&sized(2));
     let planned = project.plan();
     assert_eq!(planned.errors(), ["Provider produced invalid plan"]);
     let problem = planned.diagnostics.iter().find(|problem| problem.is_error()).unwrap();
@@ -352,9 +330,9 @@ fn pl_42_a_value_that_means_the_same_keeps_its_prior_form_and_nothing_is_left_to
     });
     let mut project = project(&named("web"), script);
     project.apply();
-    rewrite(&mut project, &named("WEB"));
+    project.rewrite(&named("WEB"));
     assert!(project.plan().actions().is_empty());
-    rewrite(&mut project, &named("db"));
+    project.rewrite(&named("db"));
     assert_eq!(project.plan().actions(), ["test_object.a: update"]);
 }
 
@@ -370,7 +348,7 @@ fn pl_43_the_engine_concludes_the_action_whatever_a_provider_would_rather_do() {
     assert_eq!(eager.plan().actions(), ["test_object.a: create"]);
     eager.apply();
     assert!(eager.plan().actions().is_empty());
-    rewrite(&mut eager, "");
+    eager.rewrite("");
     assert_eq!(eager.plan().actions(), ["test_object.a: delete (delete_because_no_resource_config)"]);
 
     // It can neither refuse to create, nor delete what is configured, nor keep what is to go.
@@ -385,7 +363,7 @@ fn pl_43_the_engine_concludes_the_action_whatever_a_provider_would_rather_do() {
     });
     let mut keeping = project(&named("a"), keeping);
     keeping.apply();
-    rewrite(&mut keeping, "");
+    keeping.rewrite("");
     assert_eq!(keeping.plan().errors(), ["Provider produced invalid plan"]);
 }
 
@@ -414,10 +392,10 @@ fn pl_44_private_data_of_the_plan_travels_to_apply() {
     assert_eq!(text(&planned.plan.as_ref().unwrap().changes[0].planned_private), "token");
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(notes.take(), ["token+keep"], "the same creation may be asked for again with it");
-    rewrite(&mut project, &sized(2));
+    project.rewrite(&sized(2));
     project.apply();
     assert_eq!(notes.take(), ["object+keep"]);
-    rewrite(&mut project, "");
+    project.rewrite("");
     project.apply();
     assert_eq!(notes.take(), ["object+delete"]);
 }
@@ -433,7 +411,7 @@ fn plans_while_making(capabilities: ServerCapabilities) -> Vec<String> {
     let main = "resource \"test_object\" \"a\" {\n name = \"a\"\n}\n\
         resource \"test_object\" \"b\" {\n name = \"${test_object.a.id}!\"\n}\n";
     let provider = Scripted::new("test").resource("test_object", script).capabilities(capabilities);
-    let mut project = Project::new(&format!("{PROVIDERS}{main}")).scripted(provider);
+    let mut project = Project::with_test(main, provider);
     let planned = project.plan();
     notes.take();
     assert!(!project.apply_plan(planned).has_errors());
@@ -469,7 +447,7 @@ fn pl_46_a_provider_may_warn_about_a_deletion_or_refuse_to_plan_it() {
         let mut project = project(&named("a"), said(severe));
         project.apply();
         if mode == Mode::Normal {
-            rewrite(&mut project, "");
+            project.rewrite("");
         }
         project.options.mode = mode;
         let planned = project.plan();

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_builtin::Terraform;
-use groma_config::{Configuration, LoadOptions, MemoryFiles};
+use groma_config::{Configuration, LoadOptions, MemoryFiles, Queries};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
 use groma_engine::{
-    AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, Session, Unrecorded,
+    AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, Searched, Session, Unrecorded,
 };
 use groma_plugin::Protocol;
-use groma_provider::Provider;
+use groma_provider::{Attribute, Block, NestedBlock, Provider, Schema};
 use groma_scripted::Scripted;
 use groma_state::State;
+use groma_value::Type;
 
 /// How the scripted provider is reached: the tests of `over_protocol_5` and `over_protocol_6` are those of the other files once more.
 const SPOKEN: Option<Protocol> = match env!("CARGO_CRATE_NAME").as_bytes() {
@@ -52,8 +53,37 @@ impl ProviderSource for TestProviders {
     }
 }
 
+const PROVIDERS: &str = r#"
+    terraform {
+      required_providers { test = { source = "test/test" } }
+    }
+"#;
+
+/// A schema of `test_object` with one attribute that only some tests want.
+pub fn object_with(name: &str, attribute: Attribute) -> Schema {
+    Schema::new(Block::new(
+        [
+            ("id", Attribute::computed(Type::String)),
+            ("name", Attribute::required(Type::String)),
+            ("size", Attribute::optional(Type::Number)),
+            (name, attribute),
+        ],
+        Vec::<(&str, NestedBlock)>::new(),
+    ))
+}
+
+/// The schema of the data source `test_found`.
+pub fn found() -> Schema {
+    Schema::new(Block::new(
+        [("name", Attribute::required(Type::String)), ("found", Attribute::computed(Type::String))],
+        Vec::<(&str, NestedBlock)>::new(),
+    ))
+}
+
 /// A configuration with its state.
 pub struct Project {
+    /// What the main file begins with.
+    head: &'static str,
     files: MemoryFiles,
     providers: Arc<TestProviders>,
     pub state: State,
@@ -72,12 +102,20 @@ impl Project {
     /// A project of one file.
     pub fn new(main: &str) -> Self {
         Self {
+            head: "",
             files: MemoryFiles::new().with("main.tf", main),
             providers: Arc::default(),
             state: State::new("1.15.5"),
             options: PlanOptions::default(),
             cancellation: Cancellation::new(),
         }
+    }
+
+    /// A project of one file, below a block that requires the scripted provider as `test`.
+    pub fn with_test(main: &str, provider: Scripted) -> Self {
+        let mut project = Self { head: PROVIDERS, ..Self::new("") }.scripted(provider);
+        project.rewrite(main);
+        project
     }
 
     /// The same with a scripted provider at `test/test`.
@@ -99,7 +137,7 @@ impl Project {
 
     /// Writes the main file anew.
     pub fn rewrite(&mut self, main: &str) {
-        self.files.insert("main.tf", main);
+        self.files.insert("main.tf", format!("{}{main}", self.head));
     }
 
     fn load(&self) -> (Option<Configuration>, Arc<Sources>, Diagnostics) {
@@ -135,6 +173,18 @@ impl Project {
             diagnostics.append(Run::new(self.session(configuration, sources)).validate());
         }
         diagnostics
+    }
+
+    /// Searches with the list blocks of `queries.tfquery.hcl`.
+    pub fn query(&self) -> (Vec<Searched>, Diagnostics) {
+        let sources = Arc::new(Sources::new());
+        let options = LoadOptions { queries: Queries::Read, ..LoadOptions::default() };
+        let (configuration, diagnostics) = groma_config::load(&options, &sources, &self.files);
+        let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else {
+            return (Vec::new(), diagnostics);
+        };
+        let state = groma_state::file::read(&groma_state::file::write(&self.state)).unwrap();
+        Run::new(self.session(configuration, sources)).query(state, self.options.clone())
     }
 
     /// Plans; the state is taken into the plan.
