@@ -117,10 +117,37 @@ const STEPS: &[&str] = &[
     "force-unlock -force abc",
 ];
 
+/// Steps of the same kind, on a state of their own.
+const MORE_STEPS: &[&str] = &[
+    "state list terraform_data.e terraform_data.a",
+    "state list terraform_data.a terraform_data.a",
+    "state list -state= -id= terraform_data.a",
+    "state list -state=blank.tfstate",
+    "state rm -state=blank.tfstate terraform_data.a",
+    "state mv terraform_data.c module.outer.terraform_data.c",
+    "state mv module.m module.outer.module.inner",
+    "state mv -dry-run module.outer module.out",
+    "state mv module.outer module.out",
+    "state mv -state-out=old.tfstate terraform_data.a terraform_data.other",
+    "state mv -backup= terraform_data.e[\"x\"] terraform_data.e[\"z\"]",
+    "state rm -dry-run terraform_data.nope",
+    "state push blank.tfstate",
+    "workspace new -state=blank.tfstate none",
+    "workspace select default",
+    "state rm terraform_data.e module.out module.k",
+    "state push -force stranger.tfstate",
+    "taint terraform_data.a",
+    "taint terraform_data.a",
+    "untaint terraform_data.a",
+    "untaint terraform_data.a",
+    "taint terraform_data.c",
+    "taint -state-out=old.tfstate terraform_data.c[1]",
+];
+
 fn prepare(folder: &Folder, state: &str) {
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", "resource \"terraform_data\" \"in\" {\n  input = 1\n}\n");
     folder.ok(&["init"]);
-    folder.write("terraform.tfstate", state).write("old.tfstate", state);
+    folder.write("terraform.tfstate", state).write("old.tfstate", state).write("blank.tfstate", "");
     folder.write("stranger.tfstate", &state.replace("\"lineage\": \"", "\"lineage\": \"other-"));
 }
 
@@ -143,8 +170,8 @@ fn essence(step: &str, ran: &Ran) -> String {
         // Terraform prints the usage here.
         lines.clear();
     }
-    if step.starts_with("state replace-provider") {
-        // Terraform lists the resources in no order.
+    if step.starts_with("state replace-provider") || step.starts_with("state mv") {
+        // Terraform lists resources and modules in no order.
         lines.sort();
     }
     format!("$ {step}\n{}\n=> {} {summary}\n", lines.join("\n").trim_end(), ran.code)
@@ -187,14 +214,27 @@ fn each_step_says_what_it_did() {
 }
 
 #[test]
+fn each_further_step_says_what_it_did() {
+    let folder = Folder::new();
+    prepare(&folder, &first_state());
+    let text: String = MORE_STEPS.iter().map(|one| essence(one, &step(&folder, one))).collect();
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn each_step_is_as_in_terraform() {
+    compare(STEPS);
+    compare(MORE_STEPS);
+}
+
+fn compare(steps: &[&str]) {
     let Some(program) = terraform() else { return };
     let (ours, theirs) = (Folder::new(), Folder::for_program(&program));
     let state = first_state();
     prepare(&ours, &state);
     prepare(&theirs, &state);
     let mut different = Vec::new();
-    for one in STEPS {
+    for one in steps {
         let even = |ran: &Ran| common::even::even_ids(&essence(one, ran));
         let (our, their) = (even(&step(&ours, one)), even(&step(&theirs, one)));
         if our != their {
@@ -203,6 +243,7 @@ fn each_step_is_as_in_terraform() {
         for name in [
             "terraform.tfstate",
             "other.tfstate",
+            "old.tfstate",
             "terraform.tfstate.d/copied/terraform.tfstate",
             ".terraform/environment",
         ] {

@@ -61,9 +61,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
 
 fn words(report: &Report, options: &Options) -> String {
     let hint = match options.extent {
-        Extent::Plan => {
-            "Nothing was created, opened or invoked: -apply lets each object live its whole life.\n"
-        }
+        Extent::Plan => "Nothing was created, opened or invoked: -apply lets each object live its whole life.\n",
         Extent::Whole => "",
     };
     format!("{report}{hint}")
