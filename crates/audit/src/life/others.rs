@@ -199,11 +199,11 @@ impl Life<'_> {
 
     /// An action: planned with and without unknown values, and invoked where lives are whole.
     pub(super) fn lead_action(&mut self, config: &Value) -> Stepped<()> {
-        self.check_unknown_arguments(config)?;
         let problems = self.plan_action(config)?;
         if problems.has_errors() {
             return Err(End::Refused(problems));
         }
+        self.check_unknown_arguments(config)?;
         if self.extent == Extent::Plan {
             return Ok(());
         }
