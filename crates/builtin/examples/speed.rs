@@ -7,7 +7,7 @@ use groma_address::{InstanceKey, ProviderAddress, Resource, ResourceInstance};
 use groma_builtin::Terraform;
 use groma_diagnostics::{Sources, Span};
 use groma_lang::{ChildScope, EmptyScope, FunctionContext};
-use groma_provider::{ApplyInput, BodyDecoder, Checked, ClientCapabilities, PlanInput, PlanPurpose, Private, Subject};
+use groma_provider::{ApplyInput, BodyDecoder, Checked, PlanInput, Subject};
 use groma_value::Value;
 
 const COUNT: u64 = 200_000;
@@ -38,15 +38,7 @@ fn main() {
         .collect();
     let subject = |address| Subject { address, schema: &schema, body: Some(&body), span: Span::NONE };
     let plan = |address, prior: &Value, config: &Value| {
-        let input = PlanInput {
-            purpose: PlanPurpose::Change,
-            prior: prior.clone(),
-            config: config.clone(),
-            private: Private::default(),
-            identity: None,
-            meta: Value::NULL,
-            capabilities: ClientCapabilities::default(),
-        };
+        let input = PlanInput { prior: prior.clone(), config: config.clone(), ..PlanInput::default() };
         checked.plan(&subject(address), input).now().ok().and_then(|(planned, _)| planned)
     };
 
@@ -66,13 +58,9 @@ fn main() {
         .filter_map(|(address, (planned, config))| {
             let input = ApplyInput {
                 prior: null.clone(),
-                prior_private: Private::default(),
-                prior_identity: None,
                 planned: planned.clone(),
                 config: config.clone(),
-                private: Private::default(),
-                identity: None,
-                meta: Value::NULL,
+                ..ApplyInput::default()
             };
             checked.apply(&subject(address), input).now().ok().map(|(applied, _)| applied.state)
         })

@@ -9,7 +9,7 @@ use groma_builtin::Terraform;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{
     Answer, ApplyInput, Checked, ClientCapabilities, DataInput, ImportInput, ImportTarget, MoveInput, MoveRequest,
-    PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, StoredState, Subject,
+    PlanInput, Planned, Private, ReadInput, Schema, StoredState, Subject,
 };
 use groma_value::{Type, Value};
 
@@ -31,31 +31,14 @@ impl Setup {
     }
 
     fn plan(&self, prior: Value, config: Value) -> Planned {
-        let input = PlanInput {
-            purpose: PlanPurpose::Change,
-            prior,
-            config,
-            private: Private::default(),
-            identity: None,
-            meta: Value::NULL,
-            capabilities: ClientCapabilities::default(),
-        };
+        let input = PlanInput { prior, config, ..PlanInput::default() };
         let (planned, diagnostics) = now(self.checked.plan(&self.subject(), input));
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         planned.unwrap()
     }
 
     fn apply(&self, prior: Value, planned: Value, config: Value) -> Value {
-        let input = ApplyInput {
-            prior,
-            prior_private: Private::default(),
-            prior_identity: None,
-            planned,
-            config,
-            private: Private::default(),
-            identity: None,
-            meta: Value::NULL,
-        };
+        let input = ApplyInput { prior, planned, config, ..ApplyInput::default() };
         let (applied, diagnostics) = now(self.checked.apply(&self.subject(), input));
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         applied.state
@@ -189,13 +172,7 @@ fn stored_objects_are_read_back() {
     assert!(problems.is_empty(), "{problems:?}");
     let state = state.unwrap();
     assert_eq!(get(&state, "input"), Value::tuple(vec![Value::number(1)]));
-    let input = ReadInput {
-        current: state.clone(),
-        private: Private::default(),
-        identity: None,
-        meta: Value::NULL,
-        capabilities: ClientCapabilities::default(),
-    };
+    let input = ReadInput { current: state.clone(), ..ReadInput::default() };
     let (read, problems) = now(setup.checked.read(&setup.subject(), input));
     assert!(problems.is_empty());
     assert_eq!(read.unwrap().state, state);

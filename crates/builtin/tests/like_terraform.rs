@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use groma_builtin::Terraform;
-use groma_provider::{
-    ClientCapabilities, IdentityImport, PlanRequest, Private, Provider, Schema, TextFormat, proposed_new_state,
-};
+use groma_provider::{IdentityImport, PlanRequest, Provider, Schema, TextFormat, proposed_new_state};
 use groma_value::{Type, Value, json};
 use serde_json::Value as Json;
 
@@ -169,10 +167,7 @@ fn plan_here(state: Value, (input, triggers): &(Value, Value)) -> groma_provider
         proposed_new_state: proposed_new_state(&block, &state, &config),
         prior_state: state,
         config,
-        prior_private: Private::default(),
-        meta: Value::NULL,
-        client_capabilities: ClientCapabilities::default(),
-        prior_identity: None,
+        ..PlanRequest::default()
     };
     Terraform.plan_resource(request).now().unwrap()
 }

@@ -8,8 +8,8 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
 use groma_provider::{
-    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Private, Provider, UpgradeRequest, Use,
-    ValidateRequest, proposed_new_state,
+    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Provider, UpgradeRequest, Use, ValidateRequest,
+    proposed_new_state,
 };
 use groma_value::{Type, Value, convert};
 use serde_json::{Value as Json, json};
@@ -230,10 +230,7 @@ fn cc_32_each_changed_attribute_that_needs_a_new_object_is_named_once() {
             prior_state: prior.clone(),
             proposed_new_state: proposed_new_state(&block, prior, config),
             config: config.clone(),
-            prior_private: Private::default(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            prior_identity: None,
+            ..PlanRequest::default()
         };
         let planned = provider.plan_resource(request).now().unwrap_or_else(|_| panic!("no waiting"));
         assert!(planned.diagnostics.is_empty(), "{:?}", planned.diagnostics);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use groma_framework::model::{Field as _, Set};
 use groma_framework::{Bundle, Call, Maybe, Model, ModelResource, ProviderDiagnostic};
-use groma_provider::{ClientCapabilities, PlanRequest, Private, Provider, proposed_new_state};
+use groma_provider::{PlanRequest, Provider, proposed_new_state};
 use groma_value::Value;
 
 /// A group with as many members as a set can have.
@@ -68,10 +68,7 @@ fn planned(server: &dyn Provider, count: u64) -> Duration {
         proposed_new_state: proposed_new_state(&schema.block, &prior, &config),
         prior_state: prior,
         config,
-        prior_private: Private::default(),
-        meta: Value::NULL,
-        client_capabilities: ClientCapabilities::default(),
-        prior_identity: None,
+        ..PlanRequest::default()
     };
     let response = server.plan_resource(request).wait();
     let took = start.elapsed();

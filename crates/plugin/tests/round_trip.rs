@@ -422,13 +422,9 @@ fn lc_27_both_protocols_are_held_to_the_same_rules() {
         };
         let object = schema.block.empty_value().clone();
         let input = groma_provider::PlanInput {
-            purpose: groma_provider::PlanPurpose::Change,
             prior: object.clone(),
             config: object.clone(),
-            private: Private::default(),
-            identity: None,
-            meta: Value::NULL,
-            capabilities: ClientCapabilities::default(),
+            ..groma_provider::PlanInput::default()
         };
         let (planned, diagnostics) = runtime.block_on(checked.plan(&subject, input));
         assert!(planned.is_none());
@@ -436,13 +432,10 @@ fn lc_27_both_protocols_are_held_to_the_same_rules() {
         assert_eq!(summaries, ["Provider deferred changes when Terraform did not allow deferrals"], "{protocol:?}");
         let input = groma_provider::ApplyInput {
             prior: object.clone(),
-            prior_private: Private::default(),
-            prior_identity: None,
             planned: Value::null(object.ty()),
             config: Value::null(object.ty()),
-            private: Private::default(),
             identity: Some(Value::object([("id", Value::unknown(Type::String))])),
-            meta: Value::NULL,
+            ..groma_provider::ApplyInput::default()
         };
         let (_, diagnostics) = runtime.block_on(checked.apply(&subject, input));
         let summaries: Vec<&str> = diagnostics.iter().map(|problem| &*problem.summary).collect();

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use groma_provider::{
-    ApplyRequest, ApplyResponse, Attribute, Block, ClientCapabilities, NestedBlock, Nesting, PlanRequest, PlanResponse,
-    Private, Provider, ReadRequest, Schema, proposed_new_state,
+    ApplyRequest, ApplyResponse, Attribute, Block, NestedBlock, Nesting, PlanRequest, PlanResponse, Provider,
+    ReadRequest, Schema, proposed_new_state,
 };
 use groma_scripted::{Fault, Operation, ResourceScript, Scripted, World};
 use groma_value::{Path, Type, Value};
@@ -44,10 +44,7 @@ fn plan(provider: &Scripted, prior: Value, config: Value) -> PlanResponse {
         proposed_new_state: proposed_new_state(&schema().block, &prior, &config),
         prior_state: prior,
         config,
-        prior_private: Private::default(),
-        meta: Value::NULL,
-        client_capabilities: ClientCapabilities::default(),
-        prior_identity: None,
+        ..PlanRequest::default()
     };
     provider.plan_resource(request).now().unwrap()
 }
@@ -58,22 +55,13 @@ fn apply(provider: &Scripted, prior: Value, planned: Value, config: Value) -> Ap
         prior_state: prior,
         planned_state: planned,
         config,
-        planned_private: Private::default(),
-        meta: Value::NULL,
-        planned_identity: None,
+        ..ApplyRequest::default()
     };
     provider.apply_resource(request).now().unwrap()
 }
 
 fn read(provider: &Scripted, current_state: Value) -> Value {
-    let request = ReadRequest {
-        type_name: "test_object".into(),
-        current_state,
-        private: Private::default(),
-        meta: Value::NULL,
-        client_capabilities: ClientCapabilities::default(),
-        current_identity: None,
-    };
+    let request = ReadRequest { type_name: "test_object".into(), current_state, ..ReadRequest::default() };
     provider.read_resource(request).now().unwrap().new_state
 }
 

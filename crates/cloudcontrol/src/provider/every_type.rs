@@ -153,9 +153,7 @@ impl Life<'_> {
             proposed_new_state: proposed_new_state(block, prior, config),
             config: config.clone(),
             prior_private: private.clone(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            prior_identity: None,
+            ..PlanRequest::default()
         }));
         assert!(planned.diagnostics.is_empty(), "{}: {:?}", self.name, planned.diagnostics);
         let violations = contract::check_planned(block, prior, config, &planned.planned_state);
@@ -170,8 +168,7 @@ impl Life<'_> {
             planned_state: plan.planned_state.clone(),
             config: config.clone(),
             planned_private: plan.planned_private.clone(),
-            meta: Value::NULL,
-            planned_identity: None,
+            ..ApplyRequest::default()
         }));
         if !applied.diagnostics.has_errors() {
             let state = applied.new_state.as_ref().unwrap();
@@ -186,10 +183,7 @@ impl Life<'_> {
         wait(self.provider.read_resource(ReadRequest {
             type_name: self.name.as_str().into(),
             current_state: state.clone(),
-            private: Private::default(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            current_identity: None,
+            ..ReadRequest::default()
         }))
         .new_state
     }

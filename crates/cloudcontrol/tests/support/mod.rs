@@ -103,9 +103,7 @@ impl World {
             proposed_new_state: proposed,
             config: config.clone(),
             prior_private: prior.map_or_else(Private::default, |object| object.private.clone()),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            prior_identity: None,
+            ..PlanRequest::default()
         }));
         assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
         let violations = contract::check_planned(&schema.block, prior_state, config, &response.planned_state);
@@ -133,8 +131,7 @@ impl World {
             planned_state: plan.planned_state.clone(),
             config,
             planned_private: plan.planned_private.clone(),
-            meta: Value::NULL,
-            planned_identity: None,
+            ..ApplyRequest::default()
         }))
     }
 
@@ -157,9 +154,7 @@ impl World {
             type_name: type_name.into(),
             current_state: object.state.clone(),
             private: object.private.clone(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            current_identity: None,
+            ..ReadRequest::default()
         }));
         assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
         Object { state: response.new_state, private: response.private }
@@ -173,8 +168,7 @@ impl World {
             planned_state: null.clone(),
             config: null,
             planned_private: object.private.clone(),
-            meta: Value::NULL,
-            planned_identity: None,
+            ..ApplyRequest::default()
         }));
         assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
         assert!(response.new_state.unwrap().is_null());

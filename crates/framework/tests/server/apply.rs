@@ -141,14 +141,7 @@ fn fw_21_panics_anywhere_are_caught() {
 }
 
 fn read_request(current_state: Value) -> ReadRequest {
-    ReadRequest {
-        type_name: "test_thing".into(),
-        current_state,
-        private: Private::default(),
-        meta: Value::NULL,
-        client_capabilities: ClientCapabilities::default(),
-        current_identity: None,
-    }
+    ReadRequest { type_name: "test_thing".into(), current_state, ..ReadRequest::default() }
 }
 
 #[test]

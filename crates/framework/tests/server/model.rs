@@ -12,8 +12,7 @@ use groma_framework::{
     Use,
 };
 use groma_provider::{
-    ApplyRequest, ClientCapabilities, Item, PlanRequest, Private, Provider, ReadRequest, ValidateRequest,
-    proposed_new_state,
+    ApplyRequest, ClientCapabilities, Item, PlanRequest, Provider, ReadRequest, ValidateRequest, proposed_new_state,
 };
 use groma_value::{Path, Type, Value};
 
@@ -259,10 +258,7 @@ fn fw_20_a_resource_works_on_structs() {
             proposed_new_state: proposed_new_state(&block, prior, config),
             prior_state: prior.clone(),
             config: config.clone(),
-            prior_private: Private::default(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            prior_identity: None,
+            ..PlanRequest::default()
         };
         server.plan_resource(request).wait()
     };
@@ -274,8 +270,7 @@ fn fw_20_a_resource_works_on_structs() {
             planned_state: planned.planned_state,
             config: config.clone(),
             planned_private: planned.planned_private,
-            meta: Value::NULL,
-            planned_identity: None,
+            ..ApplyRequest::default()
         };
         server.apply_resource(request).wait()
     };
@@ -296,10 +291,7 @@ fn fw_20_a_resource_works_on_structs() {
     let gone = ReadRequest {
         type_name: "test_person".into(),
         current_state: Person { name: "gone".into(), number: Maybe::Known(4) }.to_value(),
-        private: Private::default(),
-        meta: Value::NULL,
-        client_capabilities: ClientCapabilities::default(),
-        current_identity: None,
+        ..ReadRequest::default()
     };
     assert!(server.read_resource(gone).wait().new_state.is_null());
 }

@@ -250,10 +250,7 @@ fn fw_17_values_that_mean_the_same_keep_their_prior_form() {
     let request = groma_provider::ReadRequest {
         type_name: "test_thing".into(),
         current_state: state.clone(),
-        private: groma_provider::Private::default(),
-        meta: Value::NULL,
-        client_capabilities: groma_provider::ClientCapabilities::default(),
-        current_identity: None,
+        ..groma_provider::ReadRequest::default()
     };
     let read = groma_provider::Provider::read_resource(&served.server, request).now().unwrap();
     assert_eq!(read.new_state, state);

@@ -7,9 +7,7 @@ use groma_framework::{
     ObjectResponse, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema, SchemaBuilder, Server, TypeNames,
     UpdateRequest,
 };
-use groma_provider::{
-    ApplyRequest, ApplyResponse, ClientCapabilities, PlanRequest, PlanResponse, Private, Provider, proposed_new_state,
-};
+use groma_provider::{ApplyRequest, ApplyResponse, PlanRequest, PlanResponse, Private, Provider, proposed_new_state};
 use groma_value::{Kind, Path, Type, Value};
 
 type Modify = dyn Fn(ModifyPlanRequest) -> ModifyPlanResponse + Send + Sync;
@@ -142,10 +140,7 @@ impl Served {
             proposed_new_state: proposed_new_state(self.thing.schema.block(), &state, &config),
             prior_state: state,
             config,
-            prior_private: Private::default(),
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
-            prior_identity: None,
+            ..PlanRequest::default()
         };
         self.server.plan_resource(request).now().unwrap()
     }
@@ -164,8 +159,7 @@ impl Served {
             planned_state: plan,
             config,
             planned_private: private,
-            meta: Value::NULL,
-            planned_identity: None,
+            ..ApplyRequest::default()
         };
         self.server.apply_resource(request).now().unwrap()
     }

@@ -122,9 +122,7 @@ fn fw_11_a_modifier_sees_configuration_plan_and_state_whole_and_at_its_path_and_
         prior_state: state,
         config,
         prior_private: private.encode(),
-        meta: Value::NULL,
-        client_capabilities: groma_provider::ClientCapabilities::default(),
-        prior_identity: None,
+        ..groma_provider::PlanRequest::default()
     };
     served.server.plan_resource(request).now().unwrap();
     let expected = [

@@ -126,8 +126,7 @@ pub fn create(plugin: &Plugin, name: &str) -> ApplyResponse {
         planned_state: object(Value::unknown),
         config: object(Value::null),
         planned_private: Arc::from(&b"planned"[..]),
-        meta: Value::NULL,
-        planned_identity: None,
+        ..ApplyRequest::default()
     };
     on_runtime(async { plugin.apply_resource(request).await })
 }

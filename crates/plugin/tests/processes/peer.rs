@@ -81,10 +81,8 @@ async fn planned(plugin: &Plugin, type_name: &str, config: &Value) -> PlanRespon
         prior_state: schema.block.null_value(),
         proposed_new_state: proposed_new_state(&schema.block, &schema.block.null_value(), config),
         config: config.clone(),
-        prior_private: Arc::default(),
-        meta: Value::NULL,
         client_capabilities: ClientCapabilities { write_only_attributes_allowed: true, ..Default::default() },
-        prior_identity: None,
+        ..PlanRequest::default()
     };
     plugin.plan_resource(request).await
 }
@@ -152,9 +150,8 @@ fn newer_library() {
             type_name: "peer_modern".into(),
             current_state: state.clone(),
             private,
-            meta: Value::NULL,
-            client_capabilities: ClientCapabilities::default(),
             current_identity: Some(identity.clone()),
+            ..ReadRequest::default()
         };
         let found = plugin.read_resource(read(applied.private.clone())).await;
         assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);

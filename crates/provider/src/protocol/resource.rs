@@ -59,7 +59,7 @@ pub struct UpgradeIdentityResponse {
 }
 
 /// An object whose present state in the world is wanted (LC-21).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadRequest {
     /// The resource type.
     pub type_name: Name,
@@ -91,7 +91,7 @@ pub struct ReadResponse {
 }
 
 /// A change whose result is wanted in advance (LC-06).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlanRequest {
     /// The resource type.
     pub type_name: Name,
@@ -146,7 +146,7 @@ impl PlanResponse {
 }
 
 /// A change to be made (LC-14).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ApplyRequest {
     /// The resource type.
     pub type_name: Name,

@@ -38,13 +38,10 @@ fn a_provider_that_does_not_want_to_is_not_asked_about_deletions() {
     let provider = Scripted::new("test").capabilities(ServerCapabilities::default());
     let checked = groma_provider::Checked::new(std::sync::Arc::new(provider), setup.checked.address().clone());
     let input = groma_provider::PlanInput {
-        purpose: PlanPurpose::Change,
         prior: setup.object([("id", s("1"))]),
         config: setup.null(),
         private: groma_provider::Private::from(&b"kept"[..]),
-        identity: None,
-        meta: Value::NULL,
-        capabilities: groma_provider::ClientCapabilities::default(),
+        ..groma_provider::PlanInput::default()
     };
     let (planned, diagnostics) = wait(checked.plan(&setup.subject(), input));
     let planned = planned.unwrap();
@@ -156,13 +153,10 @@ fn pl_45_a_change_may_be_put_off_with_a_reason_where_the_client_can_take_it() {
     });
     for deferral_allowed in [true, false] {
         let input = groma_provider::PlanInput {
-            purpose: PlanPurpose::Change,
             prior: setup.null(),
             config: setup.object([("name", s("a"))]),
-            private: groma_provider::Private::default(),
-            identity: None,
-            meta: Value::NULL,
             capabilities: groma_provider::ClientCapabilities { deferral_allowed, ..Default::default() },
+            ..groma_provider::PlanInput::default()
         };
         let (planned, diagnostics) = wait(setup.checked.plan(&setup.subject(), input));
         assert!(diagnostics.is_empty(), "{diagnostics:?}");

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use groma_address::{ProviderAddress, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Sources, Span};
 use groma_provider::{
-    Answer, Applied, ApplyInput, Attribute, Block, BodyDecoder, Checked, ClientCapabilities, Name, NestedBlock,
-    Nesting, PlanInput, PlanPurpose, Planned, Private, Schema, Subject, Use,
+    Answer, Applied, ApplyInput, Attribute, Block, BodyDecoder, Checked, Name, NestedBlock, Nesting, PlanInput,
+    PlanPurpose, Planned, Schema, Subject, Use,
 };
 use groma_scripted::{ResourceScript, Scripted, World};
 use groma_value::{Type, Value};
@@ -85,29 +85,12 @@ impl Setup {
     }
 
     pub fn plan_for(&self, purpose: PlanPurpose, prior: Value, config: Value) -> (Option<Planned>, Diagnostics) {
-        let input = PlanInput {
-            purpose,
-            prior,
-            config,
-            private: Private::default(),
-            identity: None,
-            meta: Value::NULL,
-            capabilities: ClientCapabilities::default(),
-        };
+        let input = PlanInput { purpose, prior, config, ..PlanInput::default() };
         wait(self.checked.plan(&self.subject(), input))
     }
 
     pub fn apply(&self, prior: Value, planned: Value, config: Value) -> (Applied, Diagnostics) {
-        let input = ApplyInput {
-            prior,
-            prior_private: Private::default(),
-            prior_identity: None,
-            planned,
-            config,
-            private: Private::default(),
-            identity: None,
-            meta: Value::NULL,
-        };
+        let input = ApplyInput { prior, planned, config, ..ApplyInput::default() };
         wait(self.checked.apply(&self.subject(), input))
     }
 

@@ -8,6 +8,13 @@ use crate::text;
 use crate::types::{ObjectType, Shape, Type};
 use std::sync::{Arc, OnceLock};
 
+/// The null whose type is not known.
+impl Default for Value {
+    fn default() -> Self {
+        Self::NULL
+    }
+}
+
 impl Value {
     /// The value about which nothing is known, not even its type.
     pub const DYNAMIC: Value = Value(Repr::Bare(Simple::Dynamic));
