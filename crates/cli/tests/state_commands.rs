@@ -132,8 +132,6 @@ const MORE_STEPS: &[&str] = &[
     "state mv -backup= terraform_data.e[\"x\"] terraform_data.e[\"z\"]",
     "state rm -dry-run terraform_data.nope",
     "state push blank.tfstate",
-    "workspace new -state=blank.tfstate none",
-    "workspace select default",
     "state rm terraform_data.e module.out module.k",
     "state push -force stranger.tfstate",
     "taint terraform_data.a",
