@@ -217,3 +217,21 @@ fn a_directory_may_begin_as_a_copy_of_a_module() {
         std::fs::create_dir(&here).unwrap();
     }
 }
+
+#[test]
+fn an_empty_folder_needs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, text) = groma(folder.path(), &["init"]);
+    assert!(code == 0 && text.contains("initialized in an empty directory!"), "{text}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let (code, text) = groma(folder.path(), &["init", "-migrate-state", "-reconfigure"]);
+    assert!(code == 1 && text.contains("Invalid init options"), "{text}");
+}
+
+#[test]
+fn only_what_is_required_can_be_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("main.tf"), "").unwrap();
+    let (code, text) = groma(folder.path(), &["providers", "lock", "acme/nosuch"]);
+    assert!(code == 1 && text.contains("Invalid provider argument"), "{text}");
+}

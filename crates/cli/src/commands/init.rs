@@ -2,7 +2,7 @@
 
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
-use groma_install::modules::{Freshness, copy_module};
+use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, has_files, load_directory, load_options};
@@ -25,8 +25,13 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     } else {
         Teller::Text
     };
+    check_options(arguments)?;
     if let Some(address) = &arguments.from_module {
         begin_with_copy(context, &teller, address)?;
+    }
+    if !has_files() {
+        teller.empty(context);
+        return Ok(0);
     }
     let (configuration, warnings) = if arguments.get.is_none_or(Flag::is_on) && has_files() {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
@@ -42,8 +47,10 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     );
     let mut providers = ProviderSteps::begin(context, &teller, arguments)?;
     providers.configuration(&configuration)?;
-    teller.gap(context);
-    teller.heading(context, "Initializing the backend...", "initializing_backend_message");
+    if arguments.backend.is_none_or(Flag::is_on) {
+        teller.gap(context);
+        teller.heading(context, "Initializing the backend...", "initializing_backend_message");
+    }
     let paths = state_paths(context, root, Elsewhere::default())?;
     if paths.read.exists() {
         teller.gap(context);
@@ -61,6 +68,17 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     Ok(0)
 }
 
+fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
+    let is_on = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
+    if is_on(arguments.migrate_state) && is_on(arguments.reconfigure) {
+        return Err(fail(
+            "Invalid init options",
+            "-migrate-state takes the state along to another backend, and -reconfigure leaves it behind: give one of them.",
+        ));
+    }
+    Ok(())
+}
+
 /// Copies the module at `address` into the working directory.
 fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<(), Diagnostics> {
     if has_files() {
@@ -75,12 +93,13 @@ fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<
         let detail = "The working directory is not empty, so no module is copied into it by -from-module.";
         return Err(fail("Can't populate non-empty directory", detail));
     }
-    teller.line(context, &format!("Copying configuration from {address:?}..."));
+    let from = shown(address);
+    teller.line(context, &format!("Copying configuration from {from:?}..."));
     let discovery = discovery(context)?;
     let registry = load_options(context).default_registry;
     let copied = wait(copy_module(address, std::path::Path::new("."), &registry, &discovery))?;
     copied.map_err(|problem| {
-        fail("Failed to download module", format!("The module cannot be had from {address:?}: {problem}."))
+        fail("Failed to download module", format!("The module cannot be had from {from:?}: {problem}."))
     })
 }
 

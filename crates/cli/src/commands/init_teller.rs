@@ -85,6 +85,23 @@ impl Teller {
         }
     }
 
+    /// There is nothing to get ready.
+    pub fn empty(&self, context: &Context) {
+        let product = &context.wording.product;
+        let title = format!("{product} initialized in an empty directory!");
+        let rest = format!("There are no configuration files here yet. Write one, and {product} can begin.");
+        match self {
+            Self::Text => {
+                let title = context.palette().paint(Tone::BoldGreen, title);
+                context.streams.print(&format!("{title}\n\n{rest}\n"));
+            }
+            Self::Messages(stream) => stream.send(
+                Message::new("init_output", format!("{title}\n\n{rest}"))
+                    .with("message_code", "output_init_empty_message".into()),
+            ),
+        }
+    }
+
     pub fn success(&self, context: &Context) {
         let title = format!("{} has been successfully initialized!", context.wording.product);
         match self {

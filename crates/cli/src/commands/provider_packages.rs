@@ -36,6 +36,11 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
         work.cache = cache(&context.cli);
     }
     let only = addresses(&arguments.rest)?;
+    if let Some(unknown) = only.iter().find(|address| !work.wanted.contains_key(address)) {
+        let detail =
+            format!("No module of the configuration requires the provider {unknown}, so there is nothing to lock.");
+        return Err(fail("Invalid provider argument", detail));
+    }
     if !only.is_empty() {
         work.wanted.retain(|address, _| only.contains(address));
     }

@@ -20,3 +20,4 @@ pub use alone::copy_module;
 pub use error::FetchError;
 pub use fetch::Fetcher;
 pub use installer::{Freshness, ModuleInstaller, ModuleProgress, Places};
+pub use shown::shown;

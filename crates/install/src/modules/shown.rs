@@ -4,7 +4,7 @@
 const HARMLESS: [&str; 6] = ["ref", "depth", "archive", "checksum", "filename", "tag"];
 
 /// The address without passwords, tokens and keys, and otherwise as it was written.
-pub(super) fn shown(address: &str) -> String {
+pub fn shown(address: &str) -> String {
     let (place, query) = address.split_once('?').map_or((address, None), |(place, query)| (place, Some(query)));
     let mut text = without_user(place);
     if let Some(query) = query {
