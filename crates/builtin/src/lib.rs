@@ -8,6 +8,7 @@ mod data;
 mod functions;
 mod identifiers;
 mod provider;
+mod remote_settings;
 mod remote_state;
 
 pub use provider::Terraform;

@@ -12,7 +12,7 @@ use groma_provider::{
 
 use groma_value::Value;
 
-use crate::{data, functions, remote_state};
+use crate::{data, functions, remote_settings, remote_state};
 
 /// The provider `terraform.io/builtin/terraform`. It has no configuration and no state of its own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,6 +93,10 @@ impl Provider for Terraform {
 
     fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
         Answer::ready(data::take_over(request))
+    }
+
+    fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(remote_settings::check(&request.config))
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::Mode as ResourceMode;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::{Scope, evaluate};
-use groma_provider::{ActionSubject, Subject};
+use groma_provider::{ActionSubject, IdentityImport, IdentitySchema, Subject};
 use groma_value::{Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
@@ -153,9 +153,48 @@ impl Validator<'_> {
         let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
         let mut sound = true;
         for expression in repeats {
+        if let (Some(value), groma_config::ImportIdentity::Identity(identity)) = (&value, &import.identity)
+            && let Some(problem) = self.unsuitable_identity(import, value)
+        {
+            self.evaluation.diagnostics.push(problem.at(identity.span));
+            sound = false;
+        }
+        if let Some(problem) = self.no_import_target(import) {
+            self.evaluation.diagnostics.push(problem.at(import.to_expression.span));
+            sound = false;
+        }
             sound &= self.evaluation.value(expression, &scope).is_some();
         }
         sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
+    /// What is wrong with the identity of an import into a resource that is declared, as far as it is known.
+    fn unsuitable_identity(&self, import: &groma_config::Import, value: &Value) -> Option<Diagnostic> {
+        let (index, node) = self.world.graph().find_resource(&import.to)?;
+        let NodeKind::Resource(at) = self.world.graph().module(index).kind(node) else { return None };
+        let template = self.templates.resource(index, at)?;
+        unsuitable_identity(value, template.schema.identity.as_ref()?)
+    }
+
+    /// Why no block can be made for the target of an import that has none.
+    fn no_import_target(&self, import: &groma_config::Import) -> Option<Diagnostic> {
+        if self.world.graph().find_resource(&import.to).is_some() {
+            return None;
+        }
+        if !import.to.module.is_root() {
+            let detail = format!(
+                "{} is not declared. A block for it is generated only in the root module: write one, or correct the address.",
+                import.to
+            );
+            return Some(Diagnostic::error("Configuration for import target does not exist", detail));
+        }
+        import.for_each.as_ref().map(|_| {
+            let detail = format!(
+                "{} is not declared. Only a single resource is generated: write a block with \"for_each\" for it.",
+                import.to
+            );
+            Diagnostic::error("Invalid import 'to' expression", detail)
+        })
+    }
+
         if !sound {
             return Outcome::Failed;
         }
@@ -216,6 +255,10 @@ impl Validator<'_> {
         };
         if let Some(search) = &resource.search {
             let _ = Extent::evaluate(search, &scope, &mut self.evaluation);
+        }
+        if let groma_config::IgnoreChanges::Expression(expression) = &resource.lifecycle.ignore_changes {
+            let problem = self.evaluation.value(expression, &scope).and_then(|value| unsuitable_ignored(&value));
+            self.evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
         }
         // What is searched by says nothing of what is found.
         let mut unknown = match address.mode {
@@ -290,6 +333,46 @@ fn unknown_ignored(ignored: &groma_config::IgnoreChanges, schema: &groma_provide
     };
     unknown.map(problem).collect()
 }
+/// What is wrong with the identity of an import, as far as it is known. Attributes that it does not have are passed over.
+fn unsuitable_identity(value: &Value, schema: &IdentitySchema) -> Option<Diagnostic> {
+    let (value, _) = value.unmark();
+    if value.is_null() {
+        let detail = "The identity is null. Write what the object is called outside.";
+        return Some(Diagnostic::error("Invalid import identity argument", detail));
+    }
+    if !value.is_known() {
+        return None;
+    }
+    let wrong = |detail: String| Some(Diagnostic::error("Incorrect value type", detail));
+    let Some(object) = value.as_object() else {
+        return wrong("The identity is an object with the attributes that the resource type is known by.".to_owned());
+    };
+    for (name, attribute) in &schema.attributes {
+        match object.get(name) {
+            Some(given) => {
+                if let Err(problem) = convert::convert(given, &attribute.ty) {
+                    return wrong(format!("The attribute {name:?} of the identity does not fit: {}.", problem.message));
+                }
+            }
+            None if attribute.import == IdentityImport::Required => {
+                return wrong(format!("The attribute {name:?} of the identity is missing."));
+            }
+            None => {}
+        }
+    }
+    None
+}
+
+/// What is wrong with an `ignore_changes` that is an expression.
+fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
+    let (value, _) = value.unmark();
+    let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
+    (!is_list && value.as_str() != Some("all")).then(|| {
+        let detail = "A list is needed: names of arguments, in quotes where the list is made by an expression.";
+        Diagnostic::error("Invalid expression", detail)
+    })
+}
+
 
 /// Whether `count` and `for_each` can ever be right: those that are known are, and others have a type that may be.
 fn suitable(

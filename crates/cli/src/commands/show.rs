@@ -1,11 +1,13 @@
 //! `show`.
 
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::Silent;
-use groma_engine::{Hooks, Plan, Run};
+use groma_config::Module;
+use groma_engine::{Hooks, Plan, Providers, Run};
 use groma_state::{Locking, State, file, plan_file};
 
 use super::backend::{Elsewhere, state_paths};
@@ -17,7 +19,7 @@ use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::planfile;
 use crate::arguments::{Flag, Show};
-use crate::views::document::plan_json;
+use crate::views::document::{Schemas, plan_json, schemas};
 use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
@@ -93,13 +95,29 @@ fn show_saved_plan(context: &mut Context, path: &Path, is_json: bool) -> Outcome
     let mut lookup = Lookup::new(context)?;
     let prior = lookup.objects(&plan.prior_state)?;
     let session = run.session().clone();
-    let document = plan_json(&plan, &prior, &session.configuration);
-    let _ = run.providers();
+    let mut known = schemas(&plan, &prior);
+    add_schemas(&session.configuration.root, run.providers(), &mut known);
+    let document = plan_json(&plan, &prior, &session.configuration, &known);
     context.streams.print(&format!("{}\n", compact(&document)));
     Ok(0)
 }
 
-fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Plan), Diagnostics> {
+/// Adds the schemas of types that the configuration has and the plan does not, those without instances.
+fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas) {
+    for resource in module.resources.values() {
+        let address = &resource.address;
+        let Entry::Vacant(place) = schemas.entry((address.mode, address.type_name.clone())) else { continue };
+        let provider = module.provider_for(resource);
+        // Without its provider a block that makes nothing is told without its arguments.
+        if let Ok(schema) = providers.schema(&provider, address, resource.header_span) {
+            place.insert(schema);
+        }
+    }
+    module.children.values().for_each(|child| add_schemas(child, providers, schemas));
+}
+
+/// The plan of a file, with a run of the configuration that it was made of.
+pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Plan), Diagnostics> {
     let saved = planfile::read(path)?;
     let (configuration, _) = load_files(context, &saved.files)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);

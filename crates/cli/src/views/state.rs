@@ -226,7 +226,10 @@ impl ModuleTree {
             json.insert("address".into(), address.into());
         }
         if !self.children.is_empty() {
-            let children = self.children.into_iter().map(|(address, child)| child.json(Some(address)));
+            let mut children = self.children;
+            // As texts: 10 comes before 2.
+            children.sort_by(|(one, _), (other, _)| one.cmp(other));
+            let children = children.into_iter().map(|(address, child)| child.json(Some(address)));
             json.insert("child_modules".into(), children.collect());
         }
         Json::Object(json)

@@ -16,7 +16,8 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
 
 fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) {
     let (arguments, problems) = call.body.attributes();
-    diagnostics.append(problems);
+    let unsupported = |problem: Diagnostic| Diagnostic { summary: "Unsupported block type".to_owned(), ..problem };
+    diagnostics.append(problems.into_iter().map(unsupported));
     for variable in child.variables.values().filter(|variable| variable.is_required()) {
         if !arguments.iter().any(|argument| argument.name.name == variable.name) {
             diagnostics.push(

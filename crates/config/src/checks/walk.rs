@@ -65,11 +65,20 @@ impl Walk<'_> {
         self.option(call.for_each.as_ref(), &nowhere);
         self.option(call.enabled.as_ref(), &nowhere);
         let inside = Place::repeated(call.count.is_some(), call.for_each.is_some());
-        self.body(&call.body, &inside);
+        self.arguments(call, &inside);
         for passed in &call.providers {
             self.option(passed.parent.key.as_ref(), &inside);
         }
         self.depends_on(&call.depends_on);
+    }
+
+    /// The arguments of a call. Of one that the module does not take, that alone is said.
+    fn arguments(&mut self, call: &ModuleCall, inside: &Place<'_>) {
+        let Some(child) = self.module.children.get(&call.name) else { return self.body(&call.body, inside) };
+        let (arguments, _) = call.body.attributes();
+        for argument in arguments.iter().filter(|argument| child.variables.contains_key(&argument.name.name)) {
+            self.expression(&argument.expression, inside);
+        }
     }
 
     fn resource(&mut self, resource: &Resource) {

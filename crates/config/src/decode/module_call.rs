@@ -54,7 +54,8 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         Some(attribute) if is_constant(&attribute.expression) => version::version_constraints(attribute, decoding),
         _ => None,
     };
-    if let (Some(source), Some(version)) = (&source, version_argument) {
+    let is_sound = version.is_some() || version_argument.is_some_and(|version| !is_constant(&version.expression));
+    if let (Some(source), Some(version), true) = (&source, version_argument, is_sound) {
         refuse_version(source, source_argument.unwrap_or(version), decoding);
     }
     let body = meta::with_escape_block(&content, body, "module", decoding);

@@ -6,7 +6,7 @@ use groma_address::{InstanceKey, Resource};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
-use groma_value::{Marks, Type, Value};
+use groma_value::{Marks, Number, Type, Value};
 
 use super::{ModuleData, ModuleId, Repetition, World};
 
@@ -114,6 +114,14 @@ impl<'a> InstanceScope<'a> {
             return Err(undeclared("module", found));
         };
         let data = &self.data().calls[position];
+        let (_, config) = self.config().calls.get_index(position).unzip();
+        if config.is_some_and(|config| config.count.is_some())
+            && let Some(InstanceKey::String(key)) = &found.key
+            && Number::parse(key).is_err()
+        {
+            let detail = format!("module.{name} has \"count\", so that its instances have numbers, not names such as {key:?}.");
+            return Err(Diagnostic::error("Invalid index", detail).at(found.span));
+        }
         let (at, keyed) = match &found.key {
             Some(key) => (data.expansion.position(key), 1),
             None => (data.expansion.position(&InstanceKey::None), 0),

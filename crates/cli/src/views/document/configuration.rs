@@ -8,62 +8,36 @@ use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Resou
 use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
 use groma_lang::parse_reference;
 use groma_provider::{Block, Item, Nesting, Schema};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::expression::{expression_json, reference_names};
+use super::provider_config::ProviderConfigs;
 use crate::views::json::value_json;
 use crate::views::state::mode_word;
 
 /// The schemas of the resource types that occur, by mode and type.
-pub(super) type Schemas = HashMap<(Mode, Name), Arc<Schema>>;
+pub type Schemas = HashMap<(Mode, Name), Arc<Schema>>;
+
+/// What descriptions of modules need to know of the whole.
+struct Known<'a> {
+    schemas: &'a Schemas,
+    providers: &'a ProviderConfigs,
+}
 
 /// The `configuration` part of a plan document.
 pub(super) fn configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
+    let providers = ProviderConfigs::of(&configuration.root);
+    let root = module_json(&configuration.root, &Known { schemas, providers: &providers });
+    let providers = providers.into_json();
     let mut json = Map::new();
-    let providers = providers_json(&configuration.root);
     if !providers.is_empty() {
         json.insert("provider_config".into(), Json::Object(providers));
     }
-    json.insert("root_module".into(), module_json(&configuration.root, schemas));
+    json.insert("root_module".into(), root);
     Json::Object(json)
 }
 
-/// Provider configurations of the root module and implied ones, by key.
-fn providers_json(root: &Module) -> Map<String, Json> {
-    let mut providers = std::collections::BTreeMap::new();
-    for (local, block) in &root.providers {
-        let address = root.provider_address(&local.name);
-        let mut json = Map::new();
-        json.insert("name".into(), local.name.to_string().into());
-        json.insert("full_name".into(), address.to_string().into());
-        if let Some(alias) = &local.alias {
-            json.insert("alias".into(), alias.to_string().into());
-        }
-        let (attributes, _) = block.body.attributes();
-        let expressions: Map<String, Json> = attributes
-            .iter()
-            .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
-            .collect();
-        if !expressions.is_empty() {
-            json.insert("expressions".into(), Json::Object(expressions));
-        }
-        providers.insert(provider_key(&local.name, local.alias.as_deref()), Json::Object(json));
-    }
-    let resources = root.resources.values().map(Resource::local_provider);
-    for local in resources.chain(root.actions.values().map(ActionBlock::local_provider)) {
-        let key = provider_key(&local.name, local.alias.as_deref());
-        providers.entry(key).or_insert_with(
-            || json!({ "name": &*local.name, "full_name": root.provider_address(&local.name).to_string() }),
-        );
-    }
-    providers.into_iter().collect()
-}
-
-fn provider_key(name: &str, alias: Option<&str>) -> String {
-    alias.map_or_else(|| name.to_owned(), |alias| format!("{name}.{alias}"))
-}
-
-fn module_json(module: &Module, schemas: &Schemas) -> Json {
+fn module_json(module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
     let mut outputs: Vec<&Output> = module.outputs.values().collect();
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -74,12 +48,12 @@ fn module_json(module: &Module, schemas: &Schemas) -> Json {
     let mut resources: Vec<&Resource> = module.resources.values().collect();
     resources.sort_by_key(|resource| (resource.address.mode != Mode::Managed, resource.address.to_string()));
     if !resources.is_empty() {
-        json.insert("resources".into(), resources.iter().map(|resource| resource_json(resource, schemas)).collect());
+        json.insert("resources".into(), resources.iter().map(|resource| resource_json(resource, module, known)).collect());
     }
     let mut calls: Vec<&ModuleCall> = module.calls.values().collect();
     calls.sort_by(|a, b| a.name.cmp(&b.name));
     if !calls.is_empty() {
-        let calls = calls.iter().map(|call| (call.name.to_string(), call_json(call, module, schemas)));
+        let calls = calls.iter().map(|call| (call.name.to_string(), call_json(call, module, known)));
         json.insert("module_calls".into(), Json::Object(calls.collect()));
     }
     let mut variables: Vec<&Variable> = module.variables.values().collect();
@@ -91,18 +65,17 @@ fn module_json(module: &Module, schemas: &Schemas) -> Json {
     let mut actions: Vec<&ActionBlock> = module.actions.values().collect();
     actions.sort_by(|a, b| (&a.type_name, &a.name).cmp(&(&b.type_name, &b.name)));
     if !actions.is_empty() {
-        json.insert("actions".into(), actions.iter().map(|action| action_json(action)).collect());
+        json.insert("actions".into(), actions.iter().map(|action| action_json(action, module, known)).collect());
     }
     Json::Object(json)
 }
 
-fn action_json(action: &ActionBlock) -> Json {
+fn action_json(action: &ActionBlock, module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
     json.insert("address".into(), format!("action.{}.{}", action.type_name, action.name).into());
     json.insert("type".into(), action.type_name.to_string().into());
     json.insert("name".into(), action.name.to_string().into());
-    let local = action.local_provider();
-    json.insert("provider_config_key".into(), provider_key(&local.name, local.alias.as_deref()).into());
+    json.insert("provider_config_key".into(), known.providers.key(module, &action.local_provider()).into());
     for (name, expression) in [("count_expression", &action.count), ("for_each_expression", &action.for_each)] {
         let expression = expression.as_ref().map(expression_json);
         if let Some(expression) = expression.filter(|json| json.as_object().is_some_and(|object| !object.is_empty())) {
@@ -141,16 +114,15 @@ fn variable_json(variable: &Variable) -> Json {
     Json::Object(json)
 }
 
-fn resource_json(resource: &Resource, schemas: &Schemas) -> Json {
+fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Json {
     let address = &resource.address;
-    let local = resource.local_provider();
-    let schema = schemas.get(&(address.mode, address.type_name.clone()));
+    let schema = known.schemas.get(&(address.mode, address.type_name.clone()));
     let mut json = Map::new();
     json.insert("address".into(), address.to_string().into());
     json.insert("mode".into(), mode_word(address.mode).into());
     json.insert("type".into(), address.type_name.to_string().into());
     json.insert("name".into(), address.name.to_string().into());
-    json.insert("provider_config_key".into(), provider_key(&local.name, local.alias.as_deref()).into());
+    json.insert("provider_config_key".into(), known.providers.key(module, &resource.local_provider()).into());
     if let Some(schema) = schema {
         let expressions = body_json(&resource.body, &schema.block);
         if !expressions.is_empty() {
@@ -166,7 +138,7 @@ fn resource_json(resource: &Resource, schemas: &Schemas) -> Json {
     Json::Object(json)
 }
 
-fn call_json(call: &ModuleCall, module: &Module, schemas: &Schemas) -> Json {
+fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
     let source = match &call.source {
         Some(source) => source.to_string(),
@@ -184,7 +156,7 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &Schemas) -> Json {
     insert_repetition("count_expression", call.count.as_ref(), &mut json);
     insert_repetition("for_each_expression", call.for_each.as_ref(), &mut json);
     if let Some(child) = module.children.get(&call.name) {
-        json.insert("module".into(), module_json(child, schemas));
+        json.insert("module".into(), module_json(child, known));
     }
     if !call.depends_on.is_empty() {
         json.insert("depends_on".into(), depends_on(&call.depends_on));

@@ -11,24 +11,17 @@ use crate::views::json::{compact, value_json};
 pub(super) fn expression_json(expression: &Expression) -> Json {
     let (found, _) = references(expression);
     let mut json = Map::new();
-    if found.is_empty() {
-        let mut problems = Diagnostics::new();
-        let value = if has_call(expression) { None } else { Some(evaluate_constant(expression, &mut problems)) };
-        if let Some(value) = value.filter(|value| value.is_wholly_known() && !problems.has_errors()) {
-            json.insert("constant_value".into(), value_json(&value));
-        }
-    } else {
+    // A branch that is not taken may mention anything.
+    let mut problems = Diagnostics::new();
+    let value = evaluate_constant(expression, &mut problems);
+    if value.is_wholly_known() && !problems.has_errors() {
+        json.insert("constant_value".into(), value_json(&value));
+    }
+    if !found.is_empty() {
         let names: Vec<String> = found.iter().flat_map(reference_names).collect();
         json.insert("references".into(), json!(names));
     }
     Json::Object(json)
-}
-
-/// A call of a function has no constant value, whatever its arguments.
-fn has_call(expression: &Expression) -> bool {
-    let mut found = false;
-    groma_lang::for_each_call(expression, &mut |_| found = true);
-    found
 }
 
 /// The reference and everything on the way to it, the longest first.

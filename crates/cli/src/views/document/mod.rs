@@ -4,6 +4,8 @@ mod configuration;
 mod expression;
 mod plan;
 mod provider;
+mod provider_config;
 
-pub use plan::plan_json;
+pub use configuration::Schemas;
+pub use plan::{plan_json, schemas};
 pub use provider::provider_json;

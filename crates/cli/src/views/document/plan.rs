@@ -1,21 +1,25 @@
 //! The document of `show -json` for a plan.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
 use groma_engine::invocation::{Cause, Invocation};
 use groma_engine::plan::RelevantAttribute;
 use groma_engine::{Action, OutputChange, Plan, ResourceChange};
+use groma_state::DeposedKey;
 use groma_value::{Kind, Path, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
-use std::sync::Arc;
 
 use super::configuration::{Schemas, configuration_json};
 use crate::settings::TERRAFORM_VERSION;
 use crate::views::json::{compact, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
-use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
+use crate::views::state::{StoredObject, add_identity, address_json, checks_json, modules_json, state_json};
 
-/// The document; `prior` are the decoded objects of the plan's prior state.
-pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configuration) -> Json {
+/// The document; `prior` are the decoded objects of the plan's prior state, `schemas` those of the types that the
+/// configuration has.
+pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configuration, schemas: &Schemas) -> Json {
     let mut document = Map::new();
     document.insert("format_version".into(), "1.2".into());
     document.insert("terraform_version".into(), TERRAFORM_VERSION.into());
@@ -27,13 +31,15 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
             .map(|variable| (variable.name.to_string(), json!({ "value": value_json(&variable.value) })));
         document.insert("variables".into(), Json::Object(variables.collect()));
     }
-    document.insert("planned_values".into(), planned_values(plan));
-    let drift: Vec<Json> = told_drift(plan).map(change_json).collect();
+    let identified = Identified::among(prior);
+    document.insert("planned_values".into(), planned_values(plan, &identified));
+    let drift: Vec<Json> = told_drift(plan).map(|change| change_json(change, &identified)).collect();
     if !drift.is_empty() {
         document.insert("resource_drift".into(), Json::Array(drift));
     }
     if !plan.changes.is_empty() {
-        document.insert("resource_changes".into(), plan.changes.iter().map(change_json).collect());
+        let changes = plan.changes.iter().map(|change| change_json(change, &identified)).collect();
+        document.insert("resource_changes".into(), changes);
     }
     if !plan.outputs.is_empty() {
         let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
@@ -43,7 +49,7 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
         document.insert("action_invocations".into(), plan.invocations.iter().map(invocation_json).collect());
     }
     document.extend(prior_state_json(plan, prior).map(|state| ("prior_state".into(), state)));
-    document.insert("configuration".into(), configuration_json(configuration, &schemas(plan, prior)));
+    document.insert("configuration".into(), configuration_json(configuration, schemas));
     if !plan.relevant_attributes.is_empty() {
         document.insert("relevant_attributes".into(), plan.relevant_attributes.iter().map(relevant_json).collect());
     }
@@ -55,6 +61,21 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     document.insert("complete".into(), plan.is_complete().into());
     document.insert("errored".into(), plan.errored.into());
     Json::Object(document)
+}
+
+/// The objects of a prior state that have an identity. A change keeps it: what takes the place of an object is
+/// told by the identity of that object until it is made.
+struct Identified<'o>(HashMap<(&'o ResourceInstance, Option<&'o DeposedKey>), &'o StoredObject>);
+
+impl<'o> Identified<'o> {
+    fn among(prior: &'o [StoredObject]) -> Self {
+        let identified = prior.iter().filter(|object| object.identity.is_some());
+        Self(identified.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect())
+    }
+
+    fn of(&self, change: &ResourceChange) -> Option<&'o StoredObject> {
+        self.0.get(&(&change.address, change.deposed.as_ref())).copied()
+    }
 }
 
 fn invocation_json(invocation: &Invocation) -> Json {
@@ -83,7 +104,8 @@ fn invocation_json(invocation: &Invocation) -> Json {
     Json::Object(json)
 }
 
-fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
+/// The schemas that a plan and its prior state know.
+pub fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
     let mut schemas = Schemas::new();
     let planned = plan.changes.iter().map(|change| (&change.address, &change.schema));
     for (address, schema) in planned.chain(prior.iter().map(|object| (&object.address, &object.schema))) {
@@ -99,7 +121,10 @@ fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Option<Json> {
     let document = json.as_object_mut()?;
     document.remove("checks");
     let known = plan.outputs.iter().filter(|output| output.action != Action::Delete && output.after.is_wholly_known());
+    // What becomes null is not kept.
+    let (absent, known): (Vec<_>, Vec<_>) = known.partition(|output| output.after.is_null());
     let known: Vec<(String, Json)> = known
+        .into_iter()
         .map(|output| {
             let value = json!({
                 "sensitive": output.after.marks().is_sensitive(), "value": value_json(&output.after), "type": type_json(&output.after.ty()),
@@ -111,18 +136,21 @@ fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Option<Json> {
         return None;
     }
     let values = document.entry("values").or_insert_with(|| Json::Object(Map::new()));
-    if let Some(values) = values.as_object_mut().filter(|_| !known.is_empty()) {
+    if let Some(values) = values.as_object_mut().filter(|_| !known.is_empty() || !absent.is_empty()) {
         let mut all: std::collections::BTreeMap<String, Json> = match values.remove("outputs") {
             Some(Json::Object(outputs)) => outputs.into_iter().collect(),
             _ => std::collections::BTreeMap::new(),
         };
         all.extend(known);
-        values.shift_insert(0, "outputs".into(), Json::Object(all.into_iter().collect()));
+        all.retain(|name, _| !absent.iter().any(|output| *output.name == **name));
+        if !all.is_empty() {
+            values.shift_insert(0, "outputs".into(), Json::Object(all.into_iter().collect()));
+        }
     }
     Some(json)
 }
 
-fn planned_values(plan: &Plan) -> Json {
+fn planned_values(plan: &Plan, identified: &Identified<'_>) -> Json {
     let mut values = Map::new();
     let outputs: Map<String, Json> =
         plan.outputs.iter().filter(|output| output.action != Action::Delete).map(planned_output).collect();
@@ -133,7 +161,11 @@ fn planned_values(plan: &Plan) -> Json {
         .changes
         .iter()
         .filter(|change| (!change.after.is_null() || change.action == Action::Forget) && change.deposed.is_none());
-    let resources = planned.map(|change| (&change.address.module, planned_object(change)));
+    let mut planned: Vec<(String, &ResourceChange)> =
+        planned.map(|change| (change.address.to_string(), change)).collect();
+    // As texts, unlike the resources of a state.
+    planned.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let resources = planned.iter().map(|(_, change)| (&change.address.module, planned_object(change, identified)));
     values.insert("root_module".into(), modules_json(resources));
     Json::Object(values)
 }
@@ -148,17 +180,20 @@ fn planned_output(output: &OutputChange) -> (String, Json) {
     (output.name.to_string(), Json::Object(json))
 }
 
-fn planned_object(change: &ResourceChange) -> Json {
+fn planned_object(change: &ResourceChange, identified: &Identified<'_>) -> Json {
     let mut json = address_json(&change.address, &change.provider);
     json.insert("schema_version".into(), change.schema.version.into());
     if !change.after.is_null() {
         json.insert("values".into(), value_json(&change.after));
     }
     json.insert("sensitive_values".into(), sensitive_json(&change.after));
+    if let Some(object) = identified.of(change) {
+        add_identity(object, &mut json);
+    }
     Json::Object(json)
 }
 
-fn change_json(change: &ResourceChange) -> Json {
+fn change_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
     let mut json = Map::new();
     let fields = identify(&change.address, &change.provider);
     json.insert("address".into(), change.address.to_string().into());
@@ -169,7 +204,7 @@ fn change_json(change: &ResourceChange) -> Json {
     if let Some(key) = &change.deposed {
         json.insert("deposed".into(), key.to_string().into());
     }
-    json.insert("change".into(), values_json(change));
+    json.insert("change".into(), values_json(change, identified));
     if let Some(reason) = change.reason {
         json.insert("action_reason".into(), reason.name().into());
     }
@@ -185,7 +220,7 @@ fn identify(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String
     json
 }
 
-fn values_json(change: &ResourceChange) -> Json {
+fn values_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
     let mut json = Map::new();
     json.insert("actions".into(), change.action.names().to_vec().into());
     json.insert("before".into(), value_json(&change.before));
@@ -202,6 +237,10 @@ fn values_json(change: &ResourceChange) -> Json {
         if let Some(text) = &importing.generated {
             json.insert("generated_config".into(), text.as_str().into());
         }
+    }
+    if let Some(identity) = identified.of(change).and_then(StoredObject::identity_json) {
+        json.insert("before_identity".into(), identity.clone());
+        json.insert("after_identity".into(), identity);
     }
     Json::Object(json)
 }

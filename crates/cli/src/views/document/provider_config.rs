@@ -1,0 +1,146 @@
+//! The provider configurations of a configuration, each under the key by which resources name it.
+//!
+//! A key is the module's local name, after the module's path and a colon where that is not the root. What a module has
+//! from its caller, by passing or by inheritance, stands under the key of the module that has it of its own.
+
+use std::collections::{BTreeMap, HashMap};
+
+use groma_address::{ModulePath, ProviderAddress};
+use groma_config::{LocalProvider, Module, ModuleCall, module_requirements};
+use groma_config::version::Constraints;
+use groma_install::providers::constraints_text;
+use serde_json::{Map, Value as Json};
+
+use super::expression::expression_json;
+
+/// The keys of all modules.
+pub(super) struct ProviderConfigs {
+    own: BTreeMap<String, Json>,
+    known: HashMap<String, Known>,
+}
+
+/// What is known under one key.
+struct Known {
+    provider: ProviderAddress,
+    /// The key it stands for, if it is the caller's.
+    source: Option<String>,
+}
+
+impl ProviderConfigs {
+    /// Those of `root` and of all that it calls.
+    pub(super) fn of(root: &Module) -> Self {
+        let mut all = Self { own: BTreeMap::new(), known: HashMap::new() };
+        all.add_module(root);
+        all
+    }
+
+    /// The key of what `module` calls `local`.
+    pub(super) fn key(&self, module: &Module, local: &LocalProvider) -> String {
+        let key = raw_key(&module.path, &local.to_string());
+        match self.known.get(&key).and_then(|known| known.source.clone()) {
+            Some(source) => source,
+            None => key,
+        }
+    }
+
+    /// The document's `provider_config`.
+    pub(super) fn into_json(self) -> Map<String, Json> {
+        self.own.into_iter().collect()
+    }
+
+    fn add_module(&mut self, module: &Module) {
+        let requirements = module_requirements(module);
+        let constraints = |address: &ProviderAddress| requirements.get(address).map(|found| &found.constraints);
+        for (local, block) in &module.providers {
+            let address = module.provider_address(&local.name);
+            let mut json = entry(module, &local.name, &address, constraints(&address));
+            if let Some(alias) = &local.alias {
+                json.insert("alias".into(), alias.to_string().into());
+            }
+            let (attributes, _) = block.body.attributes();
+            let expressions: BTreeMap<String, Json> = attributes
+                .iter()
+                .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
+                .collect();
+            if !expressions.is_empty() {
+                json.insert("expressions".into(), Json::Object(expressions.into_iter().collect()));
+            }
+            let key = raw_key(&module.path, &local.to_string());
+            self.known.insert(key.clone(), Known { provider: address, source: None });
+            self.own.insert(key, Json::Object(json));
+        }
+        for required in module.required_providers.values() {
+            for alias in &required.aliases {
+                let json = entry(module, &required.name, &required.address, constraints(&required.address));
+                self.add_implied(raw_key(&module.path, &alias.to_string()), &required.address, None, json);
+            }
+            let json = entry(module, &required.name, &required.address, constraints(&required.address));
+            self.add_inherited(module, &required.name, &required.address, json);
+        }
+        for (address, requirement) in &requirements {
+            let json = entry(module, &address.type_name, address, Some(&requirement.constraints));
+            self.add_inherited(module, &address.type_name, address, json);
+        }
+        for call in module.calls.values() {
+            if let Some(child) = module.children.get(&call.name) {
+                self.add_passed(module, call, child);
+                self.add_module(child);
+            }
+        }
+    }
+
+    /// What the call says the child's names stand for.
+    fn add_passed(&mut self, module: &Module, call: &ModuleCall, child: &Module) {
+        for passed in &call.providers {
+            let provider = child.provider_address(&passed.child.name);
+            let source = self.source(raw_key(&module.path, &passed.parent.provider.to_string()), &provider);
+            let json = entry(child, &passed.child.to_string(), &provider, None);
+            self.add_implied(raw_key(&child.path, &passed.child.to_string()), &provider, source, json);
+        }
+    }
+
+    /// A default configuration without a block: the caller's of the same name, if that has one.
+    fn add_inherited(&mut self, module: &Module, name: &str, provider: &ProviderAddress, json: Map<String, Json>) {
+        let source = module.path.parent().and_then(|parent| self.source(raw_key(&parent, name), provider));
+        self.add_implied(raw_key(&module.path, name), provider, source, json);
+    }
+
+    fn add_implied(&mut self, key: String, provider: &ProviderAddress, source: Option<String>, json: Map<String, Json>) {
+        if self.known.contains_key(&key) {
+            return;
+        }
+        if source.is_none() {
+            self.own.insert(key.clone(), Json::Object(json));
+        }
+        self.known.insert(key, Known { provider: provider.clone(), source });
+    }
+
+    /// Where the configuration under `key` comes from in the end, if it is one of `provider`.
+    fn source(&self, key: String, provider: &ProviderAddress) -> Option<String> {
+        let known = self.known.get(&key).filter(|known| known.provider == *provider)?;
+        Some(known.source.clone().unwrap_or(key))
+    }
+}
+
+fn raw_key(module: &ModulePath, local: &str) -> String {
+    if module.is_root() { local.to_owned() } else { format!("{module}:{local}") }
+}
+
+fn entry(
+    module: &Module,
+    name: &str,
+    provider: &ProviderAddress,
+    constraints: Option<&Constraints>,
+) -> Map<String, Json> {
+    let mut json = Map::new();
+    json.insert("name".into(), name.into());
+    json.insert("full_name".into(), provider.to_string().into());
+    let constraints = constraints.map(constraints_text).unwrap_or_default();
+    if !constraints.is_empty() {
+        json.insert("version_constraint".into(), constraints.into());
+    }
+    if !module.path.is_root() {
+        json.insert("module_address".into(), module.path.to_string().into());
+    }
+    json
+}
