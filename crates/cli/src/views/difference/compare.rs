@@ -39,8 +39,20 @@ pub(super) fn secret_or(
     Difference { change, forces_replacement: pair.replace.end_here(), content }
 }
 
-/// Shows that the value will only be known after apply, with what was there before; else compares.
+/// As `unknown_in_value_or`, but an empty string that gives way to something unknown reads as if nothing had been there.
 pub(super) fn unknown_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> Difference {
+    let mut difference = unknown_in_value_or(pair, compare);
+    if let Content::Unknown(Some(before)) = &mut difference.content
+        && let Content::Scalar { before: Some(text), .. } = &mut before.content
+        && text.as_str() == Some("")
+    {
+        *text = Value::null(Type::String);
+    }
+    difference
+}
+
+/// Shows that the value will only be known after apply, with what was there before; else compares.
+fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> Difference {
     if pair.after.is_none_or(Value::is_known) {
         return compare(pair);
     }
@@ -178,6 +190,11 @@ pub(super) fn compare_dynamic(pair: &Pair<'_>) -> Difference {
     secret_or(pair, Content::Sensitive, |pair| unknown_or(pair, compare_forms))
 }
 
+/// Compares two parts of such values.
+fn compare_dynamic_part(pair: &Pair<'_>) -> Difference {
+    secret_or(pair, Content::Sensitive, |pair| unknown_in_value_or(pair, compare_forms))
+}
+
 fn compare_forms(pair: &Pair<'_>) -> Difference {
     let (before, after) = (form(pair.before), form(pair.after));
     let is_one_sided = pair.before.is_none() || pair.after.is_none();
@@ -192,14 +209,14 @@ fn compare_forms(pair: &Pair<'_>) -> Difference {
 fn compare_form(pair: &Pair<'_>, form: Form) -> Difference {
     let (change, content) = match form {
         Form::Mapping => {
-            let (change, parts) = entries(pair, compare_dynamic);
+            let (change, parts) = entries(pair, compare_dynamic_part);
             (change, Content::Object(parts, Style::Plain))
         }
         Form::Sequence => {
             let (before, after) = (pair.elements_before(), pair.elements_after());
             let is_mapping = |value: Option<&Value>| self::form(value) == Form::Mapping;
             let pairs = align_values(before, after, |b, a| is_mapping(before.get(b)) && is_mapping(after.get(a)));
-            let parts = pairs.into_iter().map(|(before, after)| compare_dynamic(&pair.element(before, after)));
+            let parts = pairs.into_iter().map(|(before, after)| compare_dynamic_part(&pair.element(before, after)));
             let (change, parts) = gather(pair.change_of_whole(), parts);
             (change, Content::List(parts, Style::Plain))
         }

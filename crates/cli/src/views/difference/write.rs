@@ -307,11 +307,7 @@ impl Writer<'_> {
             && difference.change != Change::Create
         {
             let manner = Manner { hides_null: true, ..manner };
-            match &before.content {
-                // An empty string that gives way to something unknown reads as if nothing had been there.
-                Content::Scalar { before: Some(text), .. } if text.as_str() == Some("") => self.null(),
-                _ => self.difference(before, indent, manner),
-            }
+            self.difference(before, indent, manner);
             self.out.push_str(" -> ");
         }
         self.out.push_str("(known after apply)");
