@@ -236,9 +236,9 @@ impl Conversation {
         }
         let Some(prior) = prior else { return self.creation(diagnostics).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
-            return self
-                .replacement(prior, prior.private.clone(), ActionReason::ReplaceBecauseTainted, Vec::new(), diagnostics)
-                .await;
+            let triggered = self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers);
+            let reason = triggered.unwrap_or(ActionReason::ReplaceBecauseTainted);
+            return self.replacement(prior, prior.private.clone(), reason, Vec::new(), diagnostics).await;
         }
         let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
         let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, diagnostics).await?;
@@ -246,7 +246,7 @@ impl Conversation {
             planned.state = ignore_changes(&self.schema.block, &self.ignore, &prior.value, planned.state);
         }
         if !planned.requires_replace.is_empty() {
-            let reason = ActionReason::ReplaceBecauseCannotUpdate;
+            let reason = self.forced.unwrap_or(ActionReason::ReplaceBecauseCannotUpdate);
             return self.replacement(prior, planned.private, reason, planned.requires_replace, diagnostics).await;
         }
         if let Some(reason) = self.forced {

@@ -117,10 +117,10 @@ impl Planner<'_> {
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
             return self.end_instance(instance, evaluated.outcome);
         }
-        let forced = if self.options.replace.contains(&address) {
-            Some(ActionReason::ReplaceByRequest)
+        let forced = if self.triggered(instance) {
+            Some(ActionReason::ReplaceByTriggers)
         } else {
-            self.triggered(instance).then_some(ActionReason::ReplaceByTriggers)
+            self.options.replace.contains(&address).then_some(ActionReason::ReplaceByRequest)
         };
         let subject = ManagedSubject {
             instance: Some(instance),
