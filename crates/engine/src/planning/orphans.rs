@@ -59,6 +59,19 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether there is a block for it, in a module of whatever instances.
+    fn is_written(&self, address: &ResourceInstance) -> bool {
+        self.graph.find_resource(&address.config_resource()).is_some()
+    }
+
+    /// Why an object goes for which there is no block.
+    fn unwritten(&self, address: &ResourceInstance) -> ActionReason {
+        match self.moves.previous.contains_key(address) {
+            true => ActionReason::DeleteBecauseNoMoveTarget,
+            false => ActionReason::DeleteBecauseNoResourceConfig,
+        }
+    }
+
     fn standing(&self, address: &ResourceInstance) -> Standing {
         if self.written.contains(address) {
             return Standing::Configured;
@@ -67,7 +80,7 @@ impl Planner<'_> {
         for step in address.module.steps() {
             let config = &self.world.static_module(module).config;
             let Some(at) = config.calls.get_index_of(&step.name) else {
-                return Standing::Gone(ActionReason::DeleteBecauseNoModule);
+                return Standing::Gone(self.unwritten(address));
             };
             let call = &self.world.module(module).calls[at];
             if call.expansion == Expansion::Pending {
@@ -75,15 +88,12 @@ impl Planner<'_> {
             }
             match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
                 Some(id) => module = *id,
-                None => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
+                None if self.is_written(address) => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
+                None => return Standing::Gone(self.unwritten(address)),
             }
         }
         let Some(number) = self.resource_number(module, &address.resource) else {
-            let moved = self.moves.previous.contains_key(address);
-            return Standing::Gone(match moved {
-                true => ActionReason::DeleteBecauseNoMoveTarget,
-                false => ActionReason::DeleteBecauseNoResourceConfig,
-            });
+            return Standing::Gone(self.unwritten(address));
         };
         let expansion = &self.world.module(module).resources[number as usize].expansion;
         if expansion.position(&address.key).is_some() {
