@@ -102,6 +102,10 @@ pub struct Checks {
     results: IndexMap<(Checkable, String), IndexMap<String, CheckedObject>>,
     /// Objects whose results are those of an earlier stage.
     carried: HashSet<(Checkable, String)>,
+    /// Blocks of which all instances are known, be it that there is none.
+    counted: HashSet<(Checkable, String)>,
+    /// Nothing more is noted.
+    closed: bool,
 }
 
 impl Checks {
@@ -119,8 +123,16 @@ impl Checks {
             let objects = result.objects.iter().flatten().map(|object| (object.object_addr.clone(), object.clone()));
             checks.carried.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
             checks.results.insert((kind, result.config_addr.clone()), objects.collect());
+            if result.status != CheckStatus::Unknown {
+                checks.counted.insert((kind, result.config_addr.clone()));
+            }
         }
         checks
+    }
+
+    /// The results of an earlier stage, which stay whatever is evaluated.
+    pub fn closed(results: &[CheckResult]) -> Self {
+        Self { closed: true, ..Self::of(results) }
     }
 
     /// Notes that a block has conditions although no instance of it was met yet.
@@ -128,8 +140,16 @@ impl Checks {
         self.results.entry((kind, config_address)).or_default();
     }
 
+    /// Notes that all instances of a block were met; where there is none, nothing is left to be decided.
+    pub fn count(&mut self, kind: Checkable, config_address: String) {
+        self.counted.insert((kind, config_address));
+    }
+
     /// Notes the outcome of one condition of an instance.
     pub fn report(&mut self, kind: Checkable, config_address: String, object: String, verdict: &Verdict) {
+        if self.closed {
+            return;
+        }
         let objects = self.results.entry((kind, config_address)).or_default();
         if self.carried.remove(&(kind, object.clone())) {
             objects.shift_remove(&object);
@@ -159,12 +179,13 @@ impl Checks {
         let mut results: Vec<CheckResult> = self
             .results
             .iter()
-            .map(|((kind, address), objects)| {
+            .map(|(block, objects)| {
                 let objects: Vec<CheckedObject> = objects.values().cloned().collect();
-                let status = objects.iter().map(|object| object.status).reduce(worse).unwrap_or(CheckStatus::Unknown);
+                let none = if self.counted.contains(block) { CheckStatus::Pass } else { CheckStatus::Unknown };
+                let status = objects.iter().map(|object| object.status).reduce(worse).unwrap_or(none);
                 CheckResult {
-                    object_kind: kind.word().to_owned(),
-                    config_addr: address.clone(),
+                    object_kind: block.0.word().to_owned(),
+                    config_addr: block.1.clone(),
                     status,
                     objects: Some(objects),
                 }

@@ -1,9 +1,9 @@
 //! Moved blocks and implied moves: bindings of the state get the addresses that the configuration has now (PL-23).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::State;
 
 use crate::config_graph::ConfigGraph;
@@ -13,6 +13,30 @@ use crate::config_graph::ConfigGraph;
 pub struct Moves {
     /// The former address by the present one.
     pub previous: HashMap<ResourceInstance, ResourceInstance>,
+}
+
+impl Moves {
+    /// The problem that `targets` cover an object that has moved at one of its addresses only, or at none.
+    pub fn left_out(&self, targets: &[Target]) -> Option<Diagnostic> {
+        if targets.is_empty() {
+            return None;
+        }
+        let is_target = |address: &ResourceInstance| targets.iter().any(|target| target.contains(address));
+        let left_out = self.previous.iter().filter(|(to, from)| !is_target(to) || !is_target(from));
+        let missing: BTreeSet<AbsResource> =
+            left_out.flat_map(|(to, from)| [from.abs_resource(), to.abs_resource()]).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let options: String =
+            missing.iter().map(|resource| format!("\n  -target={}", quoted(&resource.to_string()))).collect();
+        let detail = format!(
+            "Objects of the state have moved to other addresses in this configuration, and a plan is only right with \
+             all of them, but the -target options leave some out. Leave the options away, or add these:{options}\n\n\
+             More objects may become part of the plan with them, because they depend on each other."
+        );
+        Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
+    }
 }
 
 /// One move statement in absolute terms, for every instance of the module that holds it.

@@ -95,7 +95,11 @@ impl<'a> Applier<'a> {
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
         let mut evaluation = session.applying_evaluation(inputs, &plan.timestamp);
-        evaluation.checks = Checks::of(&plan.checks);
+        evaluation.checks = match plan.mode {
+            // Nothing is decided by what goes.
+            Mode::Destroy => Checks::closed(&plan.checks),
+            Mode::Normal | Mode::RefreshOnly => Checks::of(&plan.checks),
+        };
         let mut applier = Self {
             session,
             providers,

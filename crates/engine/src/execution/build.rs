@@ -6,7 +6,7 @@ use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode};
 use groma_state::Dependencies;
 
 use super::{ExecutionGraph, Step};
-use crate::config_graph::{Dependent, NodeIndex, NodeKind, Place, narrow};
+use crate::config_graph::{Dependent, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
 use crate::invocation::Invocation;
 use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::{Visit, plays_no_part_in_destroying};
@@ -28,14 +28,19 @@ pub struct Inputs<'a> {
     pub invocations: &'a [Invocation],
     /// What kind of plan it is.
     pub mode: Mode,
+    /// Whether the plan looks at a node: one for chosen targets leaves the others alone.
+    pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
 }
 
 /// Builds the execution graph.
 pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     let mut builder = Builder::new(inputs);
     for visit in inputs.order {
-        builder.place(*visit);
+        if (inputs.looks_at)(inputs.world.module(visit.module).of, visit.node) {
+            builder.place(*visit);
+        }
     }
+    builder.written();
     builder.requested();
     builder.deletions();
     builder.finish()

@@ -16,12 +16,24 @@ impl Planner<'_> {
     pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
         let config = Arc::clone(&self.world.static_module(visit.module).config);
         let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
+        let repeats = call.count.is_some() || call.for_each.is_some();
+        let index = self.world.module(visit.module).of;
+        let remains = self.remains.as_ref().filter(|remains| repeats && !remains.needs(index, visit.node));
+        if let Some(remains) = remains {
+            let address = &self.world.module(visit.module).address;
+            let expansion = remains.recorded_call(address, &call.name, call.count.is_some());
+            return self.expanded_call(visit, at, expansion);
+        }
         let arguments = Arguments::of_call(call);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
         let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
             return self.end(visit, Outcome::Failed);
         };
+        self.expanded_call(visit, at, expansion);
+    }
+
+    fn expanded_call(&mut self, visit: Visit, at: u32, expansion: Expansion) {
         let instances = self.world.expand_call(visit.module, at, expansion);
         self.walk.expanded(&self.world, visit.module, at, &instances);
         self.end(visit, Outcome::Done);

@@ -1,8 +1,10 @@
 //! The end of a plan: outputs, order, and everything in its place.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use groma_address::Name;
+use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
@@ -11,10 +13,11 @@ use super::Spent;
 use super::order::sort_by_address;
 use super::planner::Planner;
 use super::relevant;
-use crate::checks::Checkable;
+use crate::checks::{Checkable, Checks, Verdict};
+use crate::config_graph::NodeKind;
 use crate::execution;
-use crate::search::Searched;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
+use crate::search::Searched;
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
@@ -24,7 +27,7 @@ impl Planner<'_> {
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
-        let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs);
+        let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, self.options.mode);
         let errored = self.evaluation.diagnostics.has_errors();
         let undecided: HashSet<_> = self.undecided.into_iter().collect();
         let undecided: Vec<u32> = self
@@ -44,6 +47,13 @@ impl Planner<'_> {
             let record = change.and_then(|change| state.object(&change.address, change.deposed.as_ref()));
             record.map(|record| record.dependencies.clone()).unwrap_or_default()
         };
+        let (graph, included) = (&*self.graph, self.included.as_ref());
+        let remains = self.remains.as_ref();
+        let looks_at = |module, node| {
+            let kind = graph.module(module).kind(node);
+            included.is_none_or(|included| included.node(graph, module, node))
+                && remains.is_none_or(|remains| remains.executes(kind, module, node))
+        };
         let inputs = execution::Inputs {
             world: &self.world,
             order: &order,
@@ -52,6 +62,7 @@ impl Planner<'_> {
             undecided: &undecided,
             invocations: &invocations,
             mode: self.options.mode,
+            looks_at: &looks_at,
         };
         let execution = if errored { execution::ExecutionGraph::default() } else { execution::build(&inputs) };
         let plan = Plan {
@@ -106,28 +117,25 @@ impl Planner<'_> {
         }
     }
 
-    /// Blocks with conditions of which no instance was met are known, but not decided.
+    /// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
     fn declare_checks(&mut self) {
-        for (_, module) in self.graph.modules() {
-            let config = &module.config;
-            let within = |name: String| if config.path.is_root() { name } else { format!("{}.{name}", config.path) };
-            for (address, resource) in &config.resources {
-                let lifecycle = &resource.lifecycle;
-                if !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
-                    self.evaluation.checks.declare(Checkable::Resource, within(address.to_string()));
-                }
-            }
-            for (name, output) in &config.outputs {
-                if !output.preconditions.is_empty() {
-                    self.evaluation.checks.declare(Checkable::Output, within(format!("output.{name}")));
-                }
-            }
-            for name in config.checks.keys() {
-                self.evaluation.checks.declare(Checkable::Check, within(format!("check.{name}")));
-            }
-            for (name, variable) in &config.variables {
-                if !variable.validations.is_empty() {
-                    self.evaluation.checks.declare(Checkable::Variable, within(format!("var.{name}")));
+        let destroys = self.options.mode == Mode::Destroy;
+        if destroys {
+            self.evaluation.checks = Checks::new();
+        }
+        let graph = Arc::clone(&self.graph);
+        for (index, module) in graph.modules() {
+            for (node, block) in module.nodes() {
+                let Some((kind, address)) = checked_block(&module.config, block) else { continue };
+                self.evaluation.checks.declare(kind, address.clone());
+                let looked_at = self.included.as_ref().is_none_or(|included| included.node(&graph, index, node));
+                match destroys {
+                    _ if !looked_at => {}
+                    false => self.evaluation.checks.count(kind, address),
+                    true if kind == Checkable::Output && module.config.path.is_root() && self.included.is_none() => {
+                        self.evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
+                    }
+                    true => {}
                 }
             }
         }
@@ -140,8 +148,8 @@ impl Planner<'_> {
         for (at, (name, output)) in config.outputs.iter().enumerate() {
             let before = self.recorded_output(name);
             let after = match self.options.mode {
-                // What was never there does not go.
-                Mode::Destroy if before.is_none() => continue,
+                // What was never there does not go, nor what nobody aimed at.
+                Mode::Destroy if before.is_none() || self.included.is_some() => continue,
                 Mode::Destroy => None,
                 Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
                     Some(value) => Some(value),
@@ -160,7 +168,7 @@ impl Planner<'_> {
             });
         }
         for (name, known) in &self.state.outputs {
-            if !config.outputs.contains_key(name) {
+            if !config.outputs.contains_key(name) && self.included.is_none() {
                 changes.push(OutputChange {
                     name: name.clone(),
                     action: Action::Delete,
@@ -195,6 +203,28 @@ impl Planner<'_> {
     }
 }
 
+/// What a node stands for, if it is a block with conditions, and its address.
+fn checked_block(config: &Module, node: NodeKind) -> Option<(Checkable, String)> {
+    let (kind, own) = match node {
+        NodeKind::Resource(at) => {
+            let (address, resource) = config.resources.get_index(at as usize)?;
+            let rules = [&resource.lifecycle.preconditions, &resource.lifecycle.postconditions];
+            (rules.iter().any(|rules| !rules.is_empty())).then(|| (Checkable::Resource, address.to_string()))
+        }
+        NodeKind::Output(at) => {
+            let (name, output) = config.outputs.get_index(at as usize)?;
+            (!output.preconditions.is_empty()).then(|| (Checkable::Output, format!("output.{name}")))
+        }
+        NodeKind::Check(at) => Some((Checkable::Check, format!("check.{}", config.checks.get_index(at as usize)?.0))),
+        NodeKind::Variable(at) => {
+            let (name, variable) = config.variables.get_index(at as usize)?;
+            (!variable.validations.is_empty()).then(|| (Checkable::Variable, format!("var.{name}")))
+        }
+        _ => None,
+    }?;
+    Some((kind, if config.path.is_root() { own } else { format!("{}.{own}", config.path) }))
+}
+
 fn in_order(changes: &mut [ResourceChange]) {
     sort_by_address(
         changes,
@@ -206,6 +236,8 @@ fn in_order(changes: &mut [ResourceChange]) {
 fn compare(before: Option<&Value>, after: Option<&Value>) -> Action {
     match (before, after) {
         (None, None) => Action::NoOp,
+        // What is null is not recorded.
+        (None, Some(after)) if after.is_null() => Action::NoOp,
         (None, Some(_)) => Action::Create,
         (Some(_), None) => Action::Delete,
         (Some(before), Some(after)) if before == after => Action::NoOp,

@@ -2,6 +2,7 @@
 
 mod converse;
 mod data;
+mod destroying;
 mod event;
 pub(crate) mod expand;
 mod finish;
@@ -16,7 +17,6 @@ mod order;
 mod orphans;
 mod planner;
 mod relevant;
-mod standing;
 mod standing;
 mod targets;
 mod triggers;
@@ -52,8 +52,12 @@ pub(crate) async fn plan(
     state: State,
     options: &PlanOptions,
 ) -> (Option<Plan>, Diagnostics, Option<Spent>) {
-    match walk(session, providers, prepared, state, options).await {
-        Ok(planner) => {
+    match ready(session, providers, prepared, state, options).await {
+        Ok(mut planner) => {
+            if let Some(problem) = planner.moves.left_out(&options.targets) {
+                return (None, problem.into(), None);
+            }
+            planner.run().await;
             let (plan, problems, spent) = planner.finish();
             (Some(plan), problems, Some(spent))
         }
@@ -73,8 +77,9 @@ pub(crate) async fn query(
     let lists = root.filter(|address| address.mode == ResourceMode::List);
     let targets = lists.map(|address| Target::Resource(address.absolute(ModuleInstance::root()))).collect();
     let options = PlanOptions { targets, refresh: Refresh::Trust, ..options };
-    match walk(session, providers, prepared, state, &options).await {
-        Ok(planner) => {
+    match ready(session, providers, prepared, state, &options).await {
+        Ok(mut planner) => {
+            planner.run().await;
             let (searched, problems, spent) = planner.finish_search();
             (searched, problems, Some(spent))
         }
@@ -82,8 +87,8 @@ pub(crate) async fn query(
     }
 }
 
-/// The walk, when it has ended.
-async fn walk<'a>(
+/// The walk, before it begins.
+async fn ready<'a>(
     session: &'a Session,
     providers: &'a mut Providers,
     prepared: &'a Prepared,
@@ -116,7 +121,5 @@ async fn walk<'a>(
         moves,
         evaluation,
     };
-    let mut planner = Planner::new(parts);
-    planner.run().await;
-    Ok(planner)
+    Ok(Planner::new(parts))
 }

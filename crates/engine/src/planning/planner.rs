@@ -8,6 +8,7 @@ use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
+use super::destroying::Remains;
 use super::event::{Event, Instance, Task};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
@@ -47,6 +48,8 @@ pub(super) struct Planner<'a> {
     pub(super) walk: Walk,
     pub(super) state: State,
     pub(super) moves: Moves,
+    /// What is needed to destroy everything; none unless that is what is planned.
+    pub(super) remains: Option<Remains>,
     pub(super) evaluation: Evaluation,
     pub(super) included: Option<Included>,
     pub(super) forced_create_before_destroy: Vec<Vec<bool>>,
@@ -101,6 +104,7 @@ impl<'a> Planner<'a> {
         used.extend(recovery.map(|begin| begin.provider.clone()));
         Self {
             walk: Walk::new(&parts.world),
+            remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
             included: Included::new(&graph, &parts.options.targets, parts.options.mode),
             forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
             ancestors: None,
@@ -204,12 +208,8 @@ impl<'a> Planner<'a> {
     async fn visit(&mut self, visit: Visit, outcome: Outcome) {
         let index = self.world.module(visit.module).of;
         let kind = self.graph.module(index).kind(visit.node);
-        // What is triggered belongs to the resource; what it is about is looked at when it is triggered.
-        let decides = match kind {
-            NodeKind::Trigger(at) => self.graph.module(index).resource(at as usize),
-            _ => visit.node,
-        };
-        let left_out = self.included.as_ref().is_some_and(|included| !included.node(index, decides));
+        let included = self.included.as_ref();
+        let left_out = included.is_some_and(|included| !included.node(&self.graph, index, visit.node));
         if outcome == Outcome::Failed || left_out {
             return self.end(visit, outcome);
         }
@@ -217,7 +217,9 @@ impl<'a> Planner<'a> {
         if self.options.mode == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
             return self.end(visit, Outcome::Done);
         }
+        let needed = self.remains.as_ref().is_none_or(|remains| remains.needs(index, visit.node));
         let outcome = match kind {
+            NodeKind::Variable(_) | NodeKind::Local(_) | NodeKind::Output(_) if !needed => self.unneeded(kind, id),
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
             NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
@@ -233,6 +235,23 @@ impl<'a> Planner<'a> {
             NodeKind::Resource(at) => return self.expand_resource(visit, at),
         };
         self.end(visit, outcome);
+    }
+
+    /// Evaluates what matters to nothing that is destroyed: where that fails, it is unknown.
+    fn unneeded(&mut self, kind: NodeKind, id: ModuleId) -> Outcome {
+        let mut told = std::mem::take(&mut self.evaluation.diagnostics);
+        match kind {
+            NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
+            NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
+            NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
+            _ => Outcome::Done,
+        };
+        let problems = std::mem::take(&mut self.evaluation.diagnostics);
+        if !problems.has_errors() {
+            told.append(problems);
+        }
+        self.evaluation.diagnostics = told;
+        Outcome::Done
     }
 
     pub(super) fn end(&mut self, visit: Visit, outcome: Outcome) {

@@ -7,12 +7,12 @@ use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name};
 use groma_config::Resource;
 use groma_hcl::{BodySchema, Label, Step, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
-use groma_value::{Path, PathStep, Type};
+use groma_value::{Path, PathStep, Type, Value};
 
 use super::ignore::steps_path;
 use super::order::sort_by_address;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
-use crate::plan::{Action, OutputChange, RelevantAttribute, ResourceChange};
+use crate::plan::{Action, Mode, OutputChange, RelevantAttribute, ResourceChange};
 use crate::templates::Templates;
 use crate::world::World;
 
@@ -22,6 +22,7 @@ pub(super) fn attributes(
     templates: &Templates,
     changes: &[ResourceChange],
     outputs: &[OutputChange],
+    mode: Mode,
 ) -> Vec<RelevantAttribute> {
     let mut search = Search::new(world.graph());
     let mut last: Option<&ResourceChange> = None;
@@ -38,7 +39,8 @@ pub(super) fn attributes(
         search.output(ConfigGraph::ROOT, &ModuleInstance::root(), &change.name);
     }
     // Outputs of other modules are kept nowhere, so each is new in every plan.
-    for (_, module) in world.modules().filter(|(_, module)| module.caller.is_some()) {
+    let others = world.modules().filter(|(_, module)| mode != Mode::Destroy && module.caller.is_some());
+    for (_, module) in others {
         let known = world.graph().module(module.of).config.outputs.keys().zip(&module.outputs);
         for (name, _) in known.filter(|(_, value)| value.as_ref().is_some_and(|value| !value.is_null())) {
             search.output(module.of, &module.address, name);
@@ -150,11 +152,14 @@ impl<'a> Search<'a> {
     fn end_at_dynamic_values(&mut self, templates: &Templates) {
         for (place, position, path) in &mut self.found {
             let index = self.places[*place as usize].index;
-            let Some(PathStep::Attribute(name)) = path.steps().first() else { continue };
+            let key = path.steps().iter().take_while(|step| matches!(step, PathStep::Index(_))).count().min(1);
+            let Some(PathStep::Attribute(name)) = path.steps().get(key) else { continue };
             let Some(template) = templates.resource(index, *position) else { continue };
             let attribute = template.schema.block.attribute(name);
-            if path.steps().len() > 1 && attribute.is_some_and(|attribute| matches!(attribute.ty(), Type::Dynamic)) {
-                *path = Path::root().attribute(name.clone());
+            if attribute.is_some_and(|attribute| matches!(attribute.ty(), Type::Dynamic)) {
+                while path.len() > key + 1 {
+                    path.pop();
+                }
             }
         }
     }
@@ -205,6 +210,11 @@ impl<'a> Search<'a> {
                 let part = match path.steps().first() {
                     Some(PathStep::Attribute(name)) => Some(name.clone()),
                     _ => None,
+                };
+                let path = match binding.index(found).and_then(instance_key) {
+                    Some(InstanceKey::Int(index)) => Path::root().index(Value::number(index)).join(&path),
+                    Some(InstanceKey::String(key)) => Path::root().index(Value::string(key)).join(&path),
+                    Some(InstanceKey::None) | None => path,
                 };
                 self.found.push((place, at, path));
                 self.visit(Visit { place, node: module.resource(at as usize), part });

@@ -105,8 +105,14 @@ impl Included {
     }
 
     /// Whether a node is looked at.
-    pub fn node(&self, module: ModuleIndex, node: NodeIndex) -> bool {
-        self.nodes.contains(&(module, node))
+    pub fn node(&self, graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> bool {
+        let module = graph.module(index);
+        // What is triggered belongs to the resource; what it is about is looked at when it is triggered.
+        let decides = match module.kind(node) {
+            NodeKind::Trigger(at) => module.resource(at as usize),
+            _ => node,
+        };
+        self.nodes.contains(&(index, decides))
     }
 
     /// Whether an instance of a resource in the configuration is planned.
@@ -140,7 +146,7 @@ fn covers(target: &Target, address: &ConfigResource) -> bool {
 }
 
 /// What a node waits for, expansion included.
-fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
+pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let module = graph.module(index);
     let mut found: Vec<(ModuleIndex, NodeIndex)> = Vec::new();
     for requirement in module.requires(node) {
