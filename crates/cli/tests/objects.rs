@@ -166,7 +166,7 @@ fn a_failing_destruction_provisioner_keeps_the_object() {
 
 #[test]
 fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
-    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"file\" {\n    content = \"x\"\n  }\n}\n";
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"other\" {\n    content = \"x\"\n  }\n}\n";
     let folder = Folder::new();
     folder.write("main.tf", main);
     assert!(folder.fails(&["validate"]).contains("Missing required provisioner plugin"));

@@ -274,7 +274,9 @@ impl Validator<'_> {
         }
         if !resource.provisioners.is_empty() {
             let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&unknown);
-            crate::provisioning::check(&resource.provisioners, &scope, &mut self.evaluation.diagnostics);
+            let blocks = &resource.provisioners;
+            let provisioners = crate::provisioning::Provisioners { blocks, connection: resource.connection.as_ref() };
+            crate::provisioning::check(&provisioners, &scope, &mut self.evaluation.diagnostics);
         }
         let data = &mut self.world.module_mut(module).resources[at as usize];
         data.expand(expansion);

@@ -131,11 +131,11 @@ impl Applier<'_> {
     ) {
         let started = Instant::now();
         let deposed = talk.deposed.clone();
-        let hooks = Arc::clone(&self.session.hooks);
+        let (hooks, cancellation) = (Arc::clone(&self.session.hooks), self.session.cancellation.clone());
         let talk = async move {
             let problems = match first.is_empty() {
                 true => Diagnostics::new(),
-                false => provisioning::carry_out(first, talk.address.clone(), hooks).await,
+                false => provisioning::carry_out(first, talk.address.clone(), hooks, cancellation).await,
             };
             let done = if problems.has_errors() {
                 ApplyDone { applied: None, beginning: Beginning::Told, diagnostics: problems }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use groma_address::{InstanceKey, ResourceInstance};
-use groma_config::{Provisioner, ProvisionerWhen, RemovedFrom};
+use groma_config::{Connection, Provisioner, ProvisionerWhen, RemovedFrom};
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
 use groma_value::Value;
 
@@ -13,7 +13,7 @@ use super::event::{Event, Provisioned};
 use super::talk::ApplyDone;
 use crate::evaluation::repetition_of;
 use crate::hooks::{Operation, Subject};
-use crate::provisioning::{self, Provision};
+use crate::provisioning::{self, Provision, Provisioners};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
 
@@ -48,9 +48,9 @@ impl Applier<'_> {
             self.evaluation.diagnostics.append(diagnostics);
             return Some(Outcome::Failed);
         };
-        let hooks = Arc::clone(&self.session.hooks);
+        let (hooks, cancellation) = (Arc::clone(&self.session.hooks), self.session.cancellation.clone());
         self.go_on(step, async move {
-            diagnostics.append(provisioning::carry_out(provisions, address, hooks).await);
+            diagnostics.append(provisioning::carry_out(provisions, address, hooks, cancellation).await);
             Event::Provisioned(Box::new(Provisioned { change, started, value, diagnostics }))
         });
         None
@@ -65,7 +65,8 @@ impl Applier<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(value);
         let when = ProvisionerWhen::Create;
-        provisioning::prepare(&block.provisioners, when, address, &scope, &mut self.evaluation)
+        let provisioners = Provisioners { blocks: &block.provisioners, connection: block.connection.as_ref() };
+        provisioning::prepare(&provisioners, when, address, &scope, &mut self.evaluation)
     }
 
     /// Takes in how the provisioners of a new object ended.
@@ -110,7 +111,7 @@ impl Applier<'_> {
         if deposed.is_some() || before.status == ObjectStatus::Tainted {
             return Some(Vec::new());
         }
-        let Some((module, provisioners)) = self.provisioners_of(&address) else { return Some(Vec::new()) };
+        let Some((module, blocks, connection)) = self.provisioners_of(&address) else { return Some(Vec::new()) };
         let value = self.changes[change as usize].before.clone();
         let repetition = match &address.key {
             InstanceKey::None => Repetition::None,
@@ -119,19 +120,21 @@ impl Applier<'_> {
         };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&value);
+        let provisioners = Provisioners { blocks: &blocks, connection: connection.as_ref() };
         provisioning::prepare(&provisioners, ProvisionerWhen::Destroy, &address, &scope, &mut self.evaluation)
     }
 
-    /// The provisioners of an object's block, or of the removed block that stands in its place.
-    fn provisioners_of(&self, address: &ResourceInstance) -> Option<(ModuleId, Vec<Provisioner>)> {
+    /// The provisioners of an object's block, or of the removed block that stands in its place, and what they share.
+    fn provisioners_of(&self, address: &ResourceInstance) -> Option<(ModuleId, Vec<Provisioner>, Option<Connection>)> {
         if let Some(module) = self.world.find(&address.module)
             && let Some(block) = self.world.static_module(module).config.resources.get(&address.resource)
         {
-            return (!block.provisioners.is_empty()).then(|| (module, block.provisioners.clone()));
+            return (!block.provisioners.is_empty())
+                .then(|| (module, block.provisioners.clone(), block.connection.clone()));
         }
         let root = &self.world.static_module(ModuleId::ROOT).config;
         let wanted = RemovedFrom::Resource(address.config_resource());
         let removed = root.removed.iter().find(|removed| removed.from == wanted)?;
-        (!removed.provisioners.is_empty()).then(|| (ModuleId::ROOT, removed.provisioners.clone()))
+        (!removed.provisioners.is_empty()).then(|| (ModuleId::ROOT, removed.provisioners.clone(), None))
     }
 }

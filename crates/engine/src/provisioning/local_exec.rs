@@ -1,11 +1,14 @@
 //! `local-exec`: a command on the machine that runs the apply.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, LazyLock};
 
 use groma_provider::{Attribute, Block, NestedBlock};
-use groma_value::{Kind, Type, Value};
+use groma_value::Type;
+
+use super::arguments::Arguments;
+use super::failure::Failure;
+use super::runner::Runner;
 
 /// The arguments of the block.
 pub(super) fn schema() -> &'static Arc<Block> {
@@ -33,44 +36,19 @@ pub(super) struct LocalExec {
     secret: Option<&'static str>,
 }
 
-/// Why a command failed.
-pub(super) struct Failure {
-    pub(super) summary: &'static str,
-    pub(super) detail: String,
-}
-
 /// So much of what a failing command printed is repeated in the error.
 const KEPT_OUTPUT: usize = 8 * 1024;
 
 impl LocalExec {
     /// The command that evaluated arguments ask for.
-    pub(super) fn new(arguments: &Value) -> Self {
-        let marks = arguments.deep_marks();
-        let secret = match (marks.is_sensitive(), marks.is_ephemeral()) {
-            (true, _) => Some("(output suppressed due to sensitive value in config)"),
-            (false, true) => Some("(output suppressed due to ephemeral value in config)"),
-            (false, false) => None,
-        };
-        let (plain, _) = arguments.unmark_deep();
-        let attribute = |name: &str| plain.attribute(name).unwrap_or(Value::NULL);
-        let text = |name: &str| attribute(name).as_str().map(str::to_owned);
-        let interpreter = match attribute("interpreter").kind() {
-            Kind::List(words) => words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
-            _ => Vec::new(),
-        };
-        let environment = match attribute("environment").kind() {
-            Kind::Map(map) => {
-                map.iter().filter_map(|(name, value)| Some((name.to_string(), value.as_str()?.to_owned()))).collect()
-            }
-            _ => Vec::new(),
-        };
+    pub(super) fn new(arguments: &Arguments) -> Self {
         Self {
-            command: text("command").unwrap_or_default(),
-            interpreter,
-            working_directory: text("working_dir").filter(|directory| !directory.is_empty()),
-            environment,
-            shows_command: attribute("quiet").as_bool() != Some(true),
-            secret,
+            command: arguments.text("command").unwrap_or_default(),
+            interpreter: arguments.texts("interpreter"),
+            working_directory: arguments.filled("working_dir"),
+            environment: arguments.pairs("environment"),
+            shows_command: arguments.truth("quiet") != Some(true),
+            secret: arguments.secret,
         }
     }
 
@@ -84,19 +62,12 @@ impl LocalExec {
         words
     }
 
-    /// Runs the command on a thread of its own; `tell` is called with every line that it prints.
-    pub(super) async fn run(self, tell: impl Fn(&str) + Send + 'static) -> Result<(), Failure> {
+    /// Runs the command; `tell` is called with every line that it prints.
+    pub(super) fn run(&self, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
         if self.command.is_empty() {
-            let detail = "The argument \"command\" is empty. Give the command that is to run.".to_owned();
-            return Err(Failure { summary: "Invalid local-exec provisioner command", detail });
+            let detail = "The argument \"command\" is empty. Give the command that is to run.";
+            return Err(Failure::new("Invalid local-exec provisioner command", detail));
         }
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        std::thread::spawn(move || sender.send(self.run_here(&tell)));
-        let ended = "The command's thread ended without a result.";
-        receiver.await.unwrap_or_else(|_| Err(failed(ended.to_owned())))
-    }
-
-    fn run_here(&self, tell: &dyn Fn(&str)) -> Result<(), Failure> {
         let show = |line: &str| tell(self.secret.unwrap_or(line));
         let words = self.words();
         if self.shows_command {
@@ -106,7 +77,7 @@ impl LocalExec {
             tell("local-exec: Executing: Suppressed by quiet=true");
         }
         let mut output = String::new();
-        let status = self.spawn(&words, &mut |line| {
+        let status = self.spawn(&words, runner, &mut |line| {
             show(line);
             output.push_str(line);
             output.push('\n');
@@ -126,33 +97,21 @@ impl LocalExec {
         })
     }
 
-    fn spawn(&self, words: &[String], tell: &mut dyn FnMut(&str)) -> std::io::Result<ExitStatus> {
+    fn spawn(&self, words: &[String], runner: &Runner, tell: &mut dyn FnMut(&str)) -> std::io::Result<ExitStatus> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(std::io::ErrorKind::InvalidInput.into());
         };
-        let (reader, writer) = std::io::pipe()?;
         let mut command = Command::new(program);
         command.args(arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         if let Some(directory) = &self.working_directory {
             command.current_dir(directory);
         }
-        let mut child = command.spawn()?;
-        // The command holds ends of the pipe, which would never be closed.
-        drop(command);
-        let mut reader = BufReader::new(reader);
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line)? > 0 {
-            let text = String::from_utf8_lossy(&line);
-            tell(text.trim_end_matches(['\n', '\r']));
-            line.clear();
-        }
-        child.wait()
+        runner.lines(command, tell)
     }
 }
 
 fn failed(detail: String) -> Failure {
-    Failure { summary: "local-exec provisioner error", detail }
+    Failure::new("local-exec provisioner error", detail)
 }
 
 fn ending(status: ExitStatus) -> String {

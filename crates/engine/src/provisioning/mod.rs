@@ -1,102 +1,235 @@
 //! Provisioners: commands that run when an object has come into being, or before it goes.
 
+mod arguments;
+mod connection;
+mod failure;
+mod file;
 mod local_exec;
+mod remote_exec;
+mod runner;
+mod scp;
+mod ssh;
 
 use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
-use groma_config::{OnFailure, Provisioner, ProvisionerWhen};
+use groma_config::{Connection as ConnectionBlock, OnFailure, Provisioner, ProvisionerWhen};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_lang::Scope;
-use groma_provider::BodyDecoder;
+use groma_provider::{Block, BodyDecoder};
 
+use crate::cancel::Cancellation;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
+use arguments::Arguments;
+use connection::Connection;
+use failure::Failure;
+use file::Copy;
 use local_exec::LocalExec;
+use remote_exec::RemoteExec;
+use runner::Runner;
 
-const LOCAL_EXEC: &str = "local-exec";
+/// The kinds there are.
+#[derive(Clone, Copy)]
+enum Kind {
+    LocalExec,
+    RemoteExec,
+    File,
+}
+
+impl Kind {
+    fn of(provisioner: &Provisioner) -> Result<Self, Diagnostic> {
+        match &*provisioner.kind {
+            "local-exec" => Ok(Self::LocalExec),
+            "remote-exec" => Ok(Self::RemoteExec),
+            "file" => Ok(Self::File),
+            other => {
+                let detail = format!(
+                    "There is no provisioner \"{other}\". Groma has local-exec, remote-exec and file, and runs no plugins for \
+                     others."
+                );
+                Err(Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span))
+            }
+        }
+    }
+
+    fn schema(self) -> &'static Arc<Block> {
+        match self {
+            Self::LocalExec => local_exec::schema(),
+            Self::RemoteExec => remote_exec::schema(),
+            Self::File => file::schema(),
+        }
+    }
+
+    fn problem(self, arguments: &Arguments) -> Option<&'static str> {
+        match self {
+            Self::LocalExec => None,
+            Self::RemoteExec => remote_exec::problem(arguments),
+            Self::File => file::problem(arguments),
+        }
+    }
+}
+
+enum Task {
+    LocalExec(LocalExec),
+    RemoteExec(RemoteExec, Connection),
+    File(Copy, Connection),
+}
+
+impl Task {
+    fn run(&self, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
+        match self {
+            Self::LocalExec(command) => command.run(runner, tell),
+            Self::RemoteExec(scripts, connection) => scripts.run(connection, runner, tell),
+            Self::File(copy, connection) => copy.run(connection, runner),
+        }
+    }
+}
 
 /// A provisioner whose arguments are known.
 pub struct Provision {
     kind: Name,
     span: Span,
     on_failure: OnFailure,
-    command: LocalExec,
+    task: Task,
 }
 
-/// What is wrong with the blocks, as far as that can be told before they run.
-pub fn check(provisioners: &[Provisioner], scope: &dyn Scope, diagnostics: &mut Diagnostics) {
-    for provisioner in provisioners {
-        if &*provisioner.kind != LOCAL_EXEC {
-            diagnostics.push(unavailable(provisioner));
-            continue;
-        }
-        let (body, problems) = BodyDecoder::new(&provisioner.body, local_exec::schema());
-        diagnostics.append(problems);
-        let (_, problems) = body.evaluate(scope);
-        diagnostics.append(problems);
+/// The provisioners of a resource, with the connection that they share.
+#[derive(Clone, Debug)]
+pub struct Provisioners<'c> {
+    /// The blocks.
+    pub blocks: &'c [Provisioner],
+    /// How they reach the object, unless they say otherwise.
+    pub connection: Option<&'c ConnectionBlock>,
+}
+
+impl<'c> Provisioners<'c> {
+    /// The connections of a block, the stronger one last.
+    fn connections(&self, provisioner: &'c Provisioner) -> impl Iterator<Item = &'c ConnectionBlock> + use<'c> {
+        self.connection.into_iter().chain(&provisioner.connection)
     }
 }
 
-fn unavailable(provisioner: &Provisioner) -> Diagnostic {
-    let detail = format!(
-        "This version of Groma runs the provisioner \"local-exec\" only; there is no \"{}\". Do what it does with a command of \
-         local-exec, or prepare the machine's image instead.",
-        provisioner.kind
-    );
-    Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span)
+/// What is wrong with the blocks, as far as that can be told before they run.
+pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
+    for provisioner in provisioners.blocks {
+        let kind = match Kind::of(provisioner) {
+            Ok(kind) => kind,
+            Err(problem) => {
+                diagnostics.push(problem);
+                continue;
+            }
+        };
+        let (body, mut problems) = BodyDecoder::new(&provisioner.body, kind.schema());
+        let (arguments, more) = body.evaluate(scope);
+        problems.append(more);
+        if !problems.has_errors()
+            && let Some(problem) = kind.problem(&Arguments::new(&arguments))
+        {
+            problems.push(Diagnostic::error("Invalid provisioner arguments", problem).at(provisioner.span));
+        }
+        diagnostics.append(problems);
+        for block in provisioners.connections(provisioner) {
+            let (body, problems) = BodyDecoder::new(&block.body, connection::schema());
+            diagnostics.append(problems);
+            diagnostics.append(body.evaluate(scope).1);
+        }
+    }
 }
 
 /// The provisioners of one stage with their arguments; none after an error, which is noted.
 pub fn prepare(
-    provisioners: &[Provisioner],
+    provisioners: &Provisioners<'_>,
     when: ProvisionerWhen,
     address: &ResourceInstance,
     scope: &dyn Scope,
     evaluation: &mut Evaluation,
 ) -> Option<Vec<Provision>> {
     let mut prepared = Vec::new();
-    for provisioner in provisioners.iter().filter(|provisioner| provisioner.when == when) {
-        if &*provisioner.kind != LOCAL_EXEC {
-            evaluation.diagnostics.push(unavailable(provisioner).about(address.to_string()));
-            return None;
+    for provisioner in provisioners.blocks.iter().filter(|provisioner| provisioner.when == when) {
+        let kind = noted(Kind::of(provisioner), address, evaluation)?;
+        let value = evaluated(&provisioner.body, kind.schema(), address, scope, evaluation)?;
+        let arguments = Arguments::new(&value);
+        let invalid =
+            |problem: String| Diagnostic::error("Invalid provisioner arguments", problem).at(provisioner.span);
+        noted(
+            kind.problem(&arguments).map_or(Ok(()), |problem| Err(invalid(problem.to_owned()))),
+            address,
+            evaluation,
+        )?;
+        let mut blocks = Vec::new();
+        if !matches!(kind, Kind::LocalExec) {
+            for block in provisioners.connections(provisioner) {
+                blocks.push(evaluated(&block.body, connection::schema(), address, scope, evaluation)?);
+            }
         }
-        let (body, problems) = BodyDecoder::new(&provisioner.body, local_exec::schema());
-        let failed = problems.has_errors();
-        evaluation.diagnostics.append(problems);
-        if failed {
-            return None;
-        }
-        let arguments = evaluation.instance(&body, address, scope)?;
-        prepared.push(Provision {
-            kind: provisioner.kind.clone(),
-            span: provisioner.span,
-            on_failure: provisioner.on_failure,
-            command: LocalExec::new(&arguments),
-        });
+        let connection =
+            |evaluation: &mut Evaluation| noted(Connection::new(&blocks).map_err(invalid), address, evaluation);
+        let task = match kind {
+            Kind::LocalExec => Task::LocalExec(LocalExec::new(&arguments)),
+            Kind::RemoteExec => Task::RemoteExec(RemoteExec::new(&arguments), connection(evaluation)?),
+            Kind::File => Task::File(Copy::new(&arguments), connection(evaluation)?),
+        };
+        let (kind, span) = (provisioner.kind.clone(), provisioner.span);
+        prepared.push(Provision { kind, span, on_failure: provisioner.on_failure, task });
     }
     Some(prepared)
 }
 
-/// Runs them one after the other, up to the first that fails and may not.
-pub async fn carry_out(provisions: Vec<Provision>, address: ResourceInstance, hooks: Arc<dyn Hooks>) -> Diagnostics {
+fn noted<T>(result: Result<T, Diagnostic>, address: &ResourceInstance, evaluation: &mut Evaluation) -> Option<T> {
+    result.map_err(|problem| evaluation.diagnostics.push(problem.about(address.to_string()))).ok()
+}
+
+fn evaluated(
+    body: &groma_hcl::Body,
+    schema: &Arc<Block>,
+    address: &ResourceInstance,
+    scope: &dyn Scope,
+    evaluation: &mut Evaluation,
+) -> Option<groma_value::Value> {
+    let (body, problems) = BodyDecoder::new(body, schema);
+    let failed = problems.has_errors();
+    evaluation.diagnostics.append(problems);
+    if failed {
+        return None;
+    }
+    evaluation.instance(&body, address, scope)
+}
+
+/// Runs them one after the other, up to the first that fails and may not. After a request to stop none begins.
+pub async fn carry_out(
+    provisions: Vec<Provision>,
+    address: ResourceInstance,
+    hooks: Arc<dyn Hooks>,
+    cancellation: Cancellation,
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    for provision in provisions {
-        hooks.provision_start(&address, &provision.kind);
-        let (line_hooks, line_address, line_kind) = (Arc::clone(&hooks), address.clone(), provision.kind.clone());
+    for Provision { kind, span, on_failure, task } in provisions {
+        let runner = Runner::new(cancellation.clone());
+        hooks.provision_start(&address, &kind);
+        let (line_hooks, line_address, line_kind) = (Arc::clone(&hooks), address.clone(), kind.clone());
         let tell = move |line: &str| line_hooks.provision_output(&line_address, &line_kind, line);
-        match provision.command.run(tell).await {
-            Ok(()) => hooks.provision_complete(&address, &provision.kind),
-            Err(failure) => {
-                hooks.provision_errored(&address, &provision.kind);
-                if provision.on_failure == OnFailure::Continue {
-                    continue;
-                }
-                let problem = Diagnostic::error(failure.summary, failure.detail);
-                diagnostics.push(problem.at(provision.span).about(address.to_string()));
-                break;
+        let ended = match runner.is_stopped() {
+            true => None,
+            false => Some(Arc::clone(&runner).drive(move |runner| task.run(runner, &tell)).await),
+        };
+        let failure = match ended {
+            Some(Some(Ok(()))) => {
+                hooks.provision_complete(&address, &kind);
+                continue;
             }
+            Some(Some(Err(failure))) => failure,
+            Some(None) => Failure::new("Provisioner error", "The provisioner's thread ended without a result."),
+            None => Failure::new("Provisioner error", "The run was interrupted before the provisioner began."),
+        };
+        hooks.provision_errored(&address, &kind);
+        // What was cut off is not what may fail.
+        if on_failure == OnFailure::Continue && !runner.is_stopped() {
+            continue;
         }
+        let problem = Diagnostic::error(failure.summary, failure.detail);
+        diagnostics.push(problem.at(span).about(address.to_string()));
+        break;
     }
     diagnostics
 }

@@ -1,0 +1,209 @@
+//! `connection`: how a provisioner reaches a machine.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use groma_provider::{Attribute, Block, NestedBlock};
+use groma_value::{Type, Value};
+
+use super::arguments::Arguments;
+
+const TEXTS: [&str; 21] = [
+    "type",
+    "user",
+    "password",
+    "host",
+    "timeout",
+    "script_path",
+    "target_platform",
+    "private_key",
+    "certificate",
+    "host_key",
+    "agent_identity",
+    "proxy_scheme",
+    "proxy_host",
+    "proxy_user_name",
+    "proxy_user_password",
+    "bastion_host",
+    "bastion_user",
+    "bastion_password",
+    "bastion_private_key",
+    "bastion_certificate",
+    "bastion_host_key",
+];
+const NUMBERS: [&str; 3] = ["port", "proxy_port", "bastion_port"];
+const TRUTHS: [&str; 4] = ["agent", "https", "insecure", "use_ntlm"];
+
+/// The arguments of the block.
+pub(super) fn schema() -> &'static Arc<Block> {
+    static SCHEMA: LazyLock<Arc<Block>> = LazyLock::new(|| {
+        let texts = TEXTS.iter().chain(&["cacert"]).map(|name| (*name, Attribute::optional(Type::String)));
+        let numbers = NUMBERS.iter().map(|name| (*name, Attribute::optional(Type::Number)));
+        let truths = TRUTHS.iter().map(|name| (*name, Attribute::optional(Type::Bool)));
+        Arc::new(Block::new(texts.chain(numbers).chain(truths), Vec::<(&str, NestedBlock)>::new()))
+    });
+    &SCHEMA
+}
+
+/// Where a connection leads, and as whom.
+#[derive(Clone, Debug)]
+pub(super) struct Endpoint {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) user: String,
+    pub(super) password: Option<String>,
+    /// The key itself, not its file.
+    pub(super) private_key: Option<String>,
+    pub(super) certificate: Option<String>,
+    /// The only key that the machine may have, or that of the authority which signs it.
+    pub(super) host_key: Option<String>,
+}
+
+/// Whether keys of an agent are offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Agent {
+    Ignored,
+    Asked,
+    /// Only this key of it.
+    AskedFor(String),
+}
+
+/// A connection over SSH.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) target: Endpoint,
+    /// A machine on the way.
+    pub(super) bastion: Option<Endpoint>,
+    pub(super) agent: Agent,
+    /// How long to try.
+    pub(super) timeout: Duration,
+    /// Where scripts lie on the machine.
+    pub(super) script_path: String,
+}
+
+impl Connection {
+    /// The connection that the block of a resource and the block of a provisioner ask for; the latter wins.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, for people.
+    pub(super) fn new(blocks: &[Value]) -> Result<Self, String> {
+        let blocks: Vec<Arguments> = blocks.iter().rev().map(Arguments::new).collect();
+        let text = |name: &str| blocks.iter().find_map(|block| block.filled(name));
+        refuse(&text, &blocks)?;
+        let host = text("host")
+            .ok_or("The argument \"host\" of the connection is empty. Give the name or the address of the machine.")?;
+        let port = |name: &str| match blocks.iter().map(|block| block.value(name)).find(|value| !value.is_null()) {
+            None => Ok(None),
+            Some(port) => match port.as_number().and_then(|port| u16::try_from(port.to_u64()?).ok()) {
+                Some(0) => Ok(None),
+                Some(port) => Ok(Some(port)),
+                None => Err(format!("The argument {name:?} of the connection is no port: give a number up to 65535.")),
+            },
+        };
+        let target = Endpoint {
+            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+            port: port("port")?.unwrap_or(22),
+            user: text("user").unwrap_or_else(|| "root".to_owned()),
+            password: text("password"),
+            private_key: text("private_key"),
+            certificate: text("certificate"),
+            host_key: text("host_key"),
+        };
+        let bastion_port = port("bastion_port")?;
+        let bastion = text("bastion_host").map(|host| Endpoint {
+            host,
+            port: bastion_port.unwrap_or(target.port),
+            user: text("bastion_user").unwrap_or_else(|| target.user.clone()),
+            password: text("bastion_password").or_else(|| target.password.clone()),
+            private_key: text("bastion_private_key").or_else(|| target.private_key.clone()),
+            certificate: text("bastion_certificate").or_else(|| target.certificate.clone()),
+            host_key: text("bastion_host_key"),
+        });
+        let agent = match (blocks.iter().find_map(|block| block.truth("agent")), text("agent_identity")) {
+            (Some(false), _) => Agent::Ignored,
+            (_, Some(identity)) => Agent::AskedFor(identity),
+            (_, None) => Agent::Asked,
+        };
+        Ok(Self {
+            target,
+            bastion,
+            agent,
+            timeout: text("timeout").map_or(Ok(Duration::from_mins(5)), |text| timeout(&text))?,
+            script_path: text("script_path").unwrap_or_else(|| "/tmp/terraform_%RAND%.sh".to_owned()),
+        })
+    }
+}
+
+/// What a connection may ask for that there is not.
+fn refuse(text: &dyn Fn(&str) -> Option<String>, blocks: &[Arguments]) -> Result<(), String> {
+    match text("type").as_deref() {
+        None | Some("ssh") => {}
+        Some("winrm") => {
+            return Err(
+                "Groma reaches machines over SSH only, not over WinRM. OpenSSH is a part of Windows: install it \
+                        there and set the type of the connection to \"ssh\"."
+                    .to_owned(),
+            );
+        }
+        Some(other) => return Err(format!("There is no type of connection {other:?}. Leave it out, or give \"ssh\".")),
+    }
+    if text("target_platform").is_some_and(|platform| platform != "unix") {
+        return Err("Scripts run on machines with a POSIX shell only: target_platform must be \"unix\".".to_owned());
+    }
+    if blocks.iter().any(|block| block.filled("proxy_host").is_some()) {
+        return Err("Groma reaches machines directly or through a bastion, not through a proxy. Give bastion_host \
+                    instead of proxy_host."
+            .to_owned());
+    }
+    Ok(())
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    let nanoseconds = groma_lang::parse_duration(text).ok().and_then(|duration| u64::try_from(duration).ok());
+    nanoseconds
+        .map(Duration::from_nanos)
+        .ok_or_else(|| format!("The timeout {text:?} of the connection is none: give one such as \"30s\" or \"5m\"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(arguments: &[(&str, &str)]) -> Value {
+        Value::object(arguments.iter().map(|(name, value)| (*name, Value::string(*value))))
+    }
+
+    #[test]
+    fn the_block_of_the_provisioner_wins_argument_by_argument() {
+        let of_resource = block(&[("host", "a"), ("user", "anna"), ("timeout", "90s")]);
+        let connection = Connection::new(&[of_resource, block(&[("host", "b")])]).unwrap();
+        assert_eq!((&*connection.target.host, &*connection.target.user), ("b", "anna"));
+        assert_eq!((connection.target.port, connection.timeout), (22, Duration::from_secs(90)));
+    }
+
+    #[test]
+    fn a_bastion_has_what_the_machine_has_unless_it_is_said() {
+        let connection =
+            Connection::new(&[block(&[("host", "a"), ("user", "anna"), ("password", "p"), ("bastion_host", "b")])]);
+        let bastion = connection.unwrap().bastion.unwrap();
+        assert_eq!((&*bastion.host, &*bastion.user, bastion.password.as_deref()), ("b", "anna", Some("p")));
+    }
+
+    #[test]
+    fn what_there_is_not_is_refused_with_a_way_out() {
+        let refused = [
+            (block(&[("host", "a"), ("type", "winrm")]), "OpenSSH"),
+            (block(&[("host", "a"), ("type", "telnet")]), "\"ssh\""),
+            (block(&[("host", "")]), "address of the machine"),
+            (block(&[("host", "a"), ("timeout", "soon")]), "\"5m\""),
+            (block(&[("host", "a"), ("proxy_host", "p")]), "bastion_host"),
+            (block(&[("host", "a"), ("target_platform", "windows")]), "unix"),
+            (Value::object([("host", Value::string("a")), ("port", Value::int(70_000))]), "65535"),
+        ];
+        for (arguments, words) in refused {
+            let problem = Connection::new(&[arguments]).unwrap_err();
+            assert!(problem.contains(words), "{problem}");
+        }
+    }
+}

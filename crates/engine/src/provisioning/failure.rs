@@ -1,0 +1,13 @@
+//! Why a provisioner failed.
+
+/// What is told of it.
+pub(super) struct Failure {
+    pub(super) summary: &'static str,
+    pub(super) detail: String,
+}
+
+impl Failure {
+    pub(super) fn new(summary: &'static str, detail: impl Into<String>) -> Self {
+        Self { summary, detail: detail.into() }
+    }
+}

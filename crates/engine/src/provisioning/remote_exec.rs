@@ -1,0 +1,126 @@
+//! `remote-exec`: scripts on another machine.
+
+use std::sync::{Arc, LazyLock};
+
+use groma_provider::{Attribute, Block, NestedBlock};
+use groma_value::Type;
+
+use super::arguments::Arguments;
+use super::connection::{Agent, Connection};
+use super::failure::Failure;
+use super::file::send_text;
+use super::runner::Runner;
+use super::ssh::{Session, quoted_path};
+
+const SUMMARY: &str = "remote-exec provisioner error";
+
+/// The arguments of the block.
+pub(super) fn schema() -> &'static Arc<Block> {
+    static SCHEMA: LazyLock<Arc<Block>> = LazyLock::new(|| {
+        let attributes = [
+            ("inline", Attribute::optional(Type::list(Type::String))),
+            ("script", Attribute::optional(Type::String)),
+            ("scripts", Attribute::optional(Type::list(Type::String))),
+        ];
+        Arc::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new()))
+    });
+    &SCHEMA
+}
+
+/// What is wrong with the arguments.
+pub(super) fn problem(arguments: &Arguments) -> Option<&'static str> {
+    let set = ["inline", "script", "scripts"].into_iter().filter(|name| arguments.has(name)).count();
+    (set != 1).then_some(
+        "Exactly one of \"inline\", \"script\" and \"scripts\" is needed: lines of a script, the path of one, or the paths \
+         of several.",
+    )
+}
+
+enum Script {
+    Lines(Vec<String>),
+    Path(String),
+}
+
+/// Scripts that run one after the other.
+pub(super) struct RemoteExec {
+    scripts: Vec<Script>,
+    secret: Option<&'static str>,
+}
+
+impl RemoteExec {
+    pub(super) fn new(arguments: &Arguments) -> Self {
+        let scripts = if arguments.has("inline") {
+            vec![Script::Lines(arguments.texts("inline"))]
+        } else {
+            arguments.text("script").into_iter().chain(arguments.texts("scripts")).map(Script::Path).collect()
+        };
+        Self { scripts, secret: arguments.secret }
+    }
+
+    pub(super) fn run(&self, connection: &Connection, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
+        let tell = |line: &str| tell(self.secret.unwrap_or(line));
+        let texts = self.scripts.iter().map(Script::text).collect::<Result<Vec<_>, _>>()?;
+        announce(connection, &tell);
+        let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
+        tell("Connected!");
+        texts.iter().try_for_each(|text| run_script(&session, connection, text, &tell))
+    }
+}
+
+impl Script {
+    fn text(&self) -> Result<String, Failure> {
+        let text = match self {
+            Self::Lines(lines) => lines.iter().map(|line| format!("{line}\n")).collect(),
+            Self::Path(path) => std::fs::read_to_string(path)
+                .map_err(|problem| Failure::new(SUMMARY, format!("Failed to open script '{path}': {problem}")))?,
+        };
+        Ok(if text.starts_with("#!") { text } else { format!("#!/bin/sh\n{text}") })
+    }
+}
+
+fn announce(connection: &Connection, tell: &dyn Fn(&str)) {
+    let lines = |endpoint: &super::connection::Endpoint| {
+        tell(&format!("  Host: {}", endpoint.host));
+        tell(&format!("  User: {}", endpoint.user));
+        tell(&format!("  Password: {}", endpoint.password.is_some()));
+        tell(&format!("  Private key: {}", endpoint.private_key.is_some()));
+        tell(&format!("  Certificate: {}", endpoint.certificate.is_some()));
+    };
+    tell("Connecting to remote host via SSH...");
+    lines(&connection.target);
+    tell(&format!("  SSH Agent: {}", connection.agent != Agent::Ignored));
+    tell(&format!("  Checking Host Key: {}", connection.target.host_key.is_some()));
+    tell("  Target Platform: unix");
+    if let Some(bastion) = &connection.bastion {
+        tell("Using configured bastion host...");
+        lines(bastion);
+        tell(&format!("  Checking Host Key: {}", bastion.host_key.is_some()));
+    }
+}
+
+fn run_script(session: &Session<'_>, connection: &Connection, text: &str, tell: &dyn Fn(&str)) -> Result<(), Failure> {
+    let place = connection.script_path.replace("%RAND%", &random_digits());
+    send_text(session, &place, text, 0o700)
+        .map_err(|problem| Failure::new(SUMMARY, format!("Failed to upload script: {problem}")))?;
+    let path = quoted_path(&place);
+    let ran = session.run(&format!("chmod 0700 {path} && exec {path}"), &mut |line| tell(line));
+    // Scripts may hold what nobody else should read.
+    let _ = session.run(&format!("rm -f {path}"), &mut |_| {});
+    match ran {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => {
+            let ending = status.code().map_or("Process was killed by a signal".to_owned(), |code| match code {
+                255 => "Process exited with status 255, or the connection was lost".to_owned(),
+                code => format!("Process exited with status {code}"),
+            });
+            Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {ending}")))
+        }
+        Err(problem) => Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {problem}"))),
+    }
+}
+
+/// Digits that make a name nobody else has.
+fn random_digits() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    (std::collections::hash_map::RandomState::new().build_hasher().finish() >> 33).to_string()
+}
