@@ -40,7 +40,6 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
             builder.place(*visit);
         }
     }
-    builder.written();
     builder.requested();
     builder.deletions();
     builder.finish()
