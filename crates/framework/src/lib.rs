@@ -107,7 +107,7 @@ pub use resource::{
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
 pub use stored::decode_stored;
-pub use typed::{Bundle, Call, ModelDataSource, ModelResource};
+pub use typed::{Bundle, Call, Function, ModelDataSource, ModelResource};
 
 pub use groma_framework_derive::Model;
 #[cfg(feature = "serve")]
@@ -117,7 +117,8 @@ pub use groma_value as value;
 
 // What every provider needs of the layer below.
 pub use groma_provider::{
-    Answer, ConfigureRequest, ImportTarget, MoveRequest, Nesting, ObjectNesting, ProviderDiagnostic,
+    Answer, CallFunctionRequest, ConfigureRequest, Description, FunctionError, FunctionSignature, IdentityAttribute,
+    IdentityImport, IdentitySchema, ImportTarget, MoveRequest, Nesting, ObjectNesting, Parameter, ProviderDiagnostic,
     ProviderDiagnostics, SchemaProblem, TypeNames, Use,
 };
 

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_provider::{Answer, ConfigureRequest, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem, TypeNames};
+use groma_provider::{
+    Answer, CallFunctionRequest, ConfigureRequest, FunctionError, FunctionSignature, ProviderDiagnostic,
+    ProviderDiagnostics, SchemaProblem, TypeNames,
+};
+use groma_value::Value;
 
-use super::{ModelDataSource, ModelResource, Modelled, Sourced};
+use super::{Function, ModelDataSource, ModelResource, Modelled, Sourced};
 use crate::model::Model;
 use crate::schema::{ResourceSchema, SchemaBuilder};
 use crate::{DataSource, Definition, EphemeralResource, Name, Resource, Server};
@@ -21,6 +25,7 @@ pub struct Bundle {
     resources: BTreeMap<Name, Arc<dyn Resource>>,
     data_sources: BTreeMap<Name, Arc<dyn DataSource>>,
     ephemeral: BTreeMap<Name, Arc<dyn EphemeralResource>>,
+    functions: BTreeMap<Name, (Arc<FunctionSignature>, Function)>,
     problems: Vec<SchemaProblem>,
 }
 
@@ -80,6 +85,17 @@ impl Bundle {
         let name = type_name.into();
         if self.ephemeral.insert(name.clone(), Arc::new(resource)).is_some() {
             self.twice(&name);
+        }
+        self
+    }
+
+    /// The same, with the function `name`.
+    pub fn function(mut self, name: impl Into<Name>, function: Function) -> Self {
+        let name = name.into();
+        let signature = Arc::new(function.signature.clone());
+        if self.functions.insert(name.clone(), (signature, function)).is_some() {
+            self.problems
+                .push(SchemaProblem { path: name.to_string(), message: "the function is declared twice".into() });
         }
         self
     }
@@ -145,11 +161,12 @@ impl Definition for Bundled {
     }
 
     fn type_names(&self) -> TypeNames {
-        let Bundle { resources, data_sources, ephemeral, .. } = &self.bundle;
+        let Bundle { resources, data_sources, ephemeral, functions, .. } = &self.bundle;
         TypeNames {
             resources: resources.keys().cloned().collect(),
             data_sources: data_sources.keys().cloned().collect(),
             ephemeral_resources: ephemeral.keys().cloned().collect(),
+            functions: functions.keys().cloned().collect(),
             ..TypeNames::default()
         }
     }
@@ -164,6 +181,17 @@ impl Definition for Bundled {
 
     fn ephemeral_resource(&self, type_name: &str) -> Result<Option<Arc<dyn EphemeralResource>>, ProviderDiagnostics> {
         Ok(self.bundle.ephemeral.get(type_name).cloned())
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        self.bundle.functions.get(name).map(|(signature, _)| Arc::clone(signature))
+    }
+
+    fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        let text = || format!("there is no function named {:?}", request.name);
+        let found = self.bundle.functions.get(&request.name);
+        let found = found.ok_or_else(|| FunctionError { text: text(), argument: None });
+        Answer::ready(found.and_then(|(_, function)| function.call(&request.arguments)))
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {

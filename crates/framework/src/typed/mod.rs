@@ -7,9 +7,11 @@
 mod bundle;
 mod call;
 mod data_source;
+mod function;
 mod resource;
 
 pub use bundle::Bundle;
 pub use call::Call;
 pub use data_source::{ModelDataSource, Sourced};
+pub use function::{Accepted, Callable, Function};
 pub use resource::{ModelResource, Modelled};

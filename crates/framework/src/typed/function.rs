@@ -1,0 +1,181 @@
+//! Functions of providers in terms of Rust functions.
+
+use groma_provider::{Description, FunctionError, FunctionSignature, Parameter};
+use groma_value::{Path, Type, Value};
+
+use crate::Name;
+use crate::model::Field;
+
+/// A function that configurations call as `provider::<name>::<function>(...)`. It must always give the same result for the same
+/// arguments.
+///
+/// Its signature follows from a Rust function: the types of the parameters are those that fields of models can have. `Option` lets
+/// null in, [`Maybe`](crate::Maybe) null and values that are not known yet.
+///
+/// ```
+/// use groma_framework::{Bundle, Function};
+///
+/// let repeat = Function::new(["text", "times"], |text: String, times: u8| Ok(text.repeat(times.into())))
+///     .summary("A text several times")
+///     .described("Gives `text` as often as `times` says.");
+/// let half = Function::new(["number"], |number: i64| match number % 2 {
+///     0 => Ok(number / 2),
+///     _ => Err(format!("{number} is not even")),
+/// });
+/// let provider = Bundle::new().function("repeat", repeat).function("half", half).build();
+/// # assert!(provider.is_ok());
+/// ```
+pub struct Function {
+    pub(super) signature: FunctionSignature,
+    call: Box<Call>,
+}
+
+type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
+
+impl Function {
+    /// The function `call`, whose parameters have `names`.
+    pub fn new<Arguments, const COUNT: usize>(names: [&str; COUNT], call: impl Callable<Arguments, COUNT>) -> Self {
+        let parameters = names.iter().zip(call.parameters()).map(|(name, accepted)| Parameter {
+            name: Name::from(*name),
+            ty: accepted.ty,
+            allow_null: accepted.null,
+            allow_unknown: accepted.unknown,
+            description: Description::default(),
+        });
+        let signature = FunctionSignature {
+            parameters: parameters.collect(),
+            variadic: None,
+            return_type: call.result(),
+            summary: String::new(),
+            description: Description::default(),
+            deprecation: String::new(),
+        };
+        Self { signature, call: Box::new(move |arguments| call.call(arguments)) }
+    }
+
+    /// The same, with a line about it.
+    #[must_use]
+    pub fn summary(mut self, text: impl Into<String>) -> Self {
+        self.signature.summary = text.into();
+        self
+    }
+
+    /// The same, with more about it, in Markdown.
+    #[must_use]
+    pub fn described(mut self, text: impl Into<String>) -> Self {
+        self.signature.description = Description::markdown(text);
+        self
+    }
+
+    /// The same, with a text on what to use in its place.
+    #[must_use]
+    pub fn deprecated(mut self, text: impl Into<String>) -> Self {
+        self.signature.deprecation = text.into();
+        self
+    }
+
+    pub(super) fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
+        (self.call)(arguments)
+    }
+}
+
+/// What a parameter takes.
+pub struct Accepted {
+    ty: Type,
+    null: bool,
+    unknown: bool,
+}
+
+impl Accepted {
+    fn by<T: Field>() -> Self {
+        Self { ty: T::ty(), null: T::HOLDS_NULL, unknown: T::HOLDS_UNKNOWN }
+    }
+}
+
+/// A Rust function of up to four arguments that a provider offers: they can be fields of models, and so can what it returns. An error
+/// is a sentence without a dot.
+pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
+    /// What it takes, in order.
+    fn parameters(&self) -> [Accepted; COUNT];
+
+    /// The type of what it returns.
+    fn result(&self) -> Type;
+
+    /// Calls it.
+    ///
+    /// # Errors
+    ///
+    /// An argument does not fit, or the function refuses them.
+    fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError>;
+}
+
+fn argument<T: Field>(arguments: &[Value], position: usize) -> Result<T, FunctionError> {
+    let refused = |text: String| FunctionError { text, argument: Some(position) };
+    let value = arguments.get(position).ok_or_else(|| refused("the argument is missing".to_owned()))?;
+    T::from_value(value, &mut Path::root()).map_err(|problem| refused(problem.to_string()))
+}
+
+macro_rules! callable {
+    ($count:literal: $($name:ident $position:literal),*) => {
+        impl<F, R, $($name),*> Callable<($($name,)*), $count> for F
+        where
+            F: Fn($($name),*) -> Result<R, String> + Send + Sync + 'static,
+            R: Field,
+            $($name: Field,)*
+        {
+            fn parameters(&self) -> [Accepted; $count] {
+                [$(Accepted::by::<$name>()),*]
+            }
+
+            fn result(&self) -> Type {
+                R::ty()
+            }
+
+            fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
+                let _ = arguments;
+                let result = self($(argument::<$name>(arguments, $position)?),*);
+                result.map(|value| value.to_value()).map_err(|text| FunctionError { text, argument: None })
+            }
+        }
+    };
+}
+
+callable!(0:);
+callable!(1: A 0);
+callable!(2: A 0, B 1);
+callable!(3: A 0, B 1, C 2);
+callable!(4: A 0, B 1, C 2, D 3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Maybe;
+
+    #[test]
+    fn fw_19_the_signature_follows_from_the_function() {
+        let join =
+            Function::new(["texts", "sign", "end"], |texts: Vec<String>, sign: Option<String>, end: Maybe<u8>| {
+                let end = end.into_known().map(|end| end.to_string()).unwrap_or_default();
+                Ok(texts.join(&sign.unwrap_or_default()) + &end)
+            });
+        let takes: Vec<_> =
+            join.signature.parameters.iter().map(|one| (&*one.name, one.allow_null, one.allow_unknown)).collect();
+        assert_eq!(takes, [("texts", false, false), ("sign", true, false), ("end", true, true)]);
+        assert_eq!(join.signature.parameters[0].ty, Type::list(Type::String));
+        assert_eq!(join.signature.return_type, Type::String);
+        let texts = Value::list(Type::String, vec![Value::string("a"), Value::string("b")]);
+        let call = |sign: Value, end: Value| join.call(&[texts.clone(), sign, end]);
+        assert_eq!(call(Value::string("-"), Value::number(3)), Ok(Value::string("a-b3")));
+        assert_eq!(call(Value::null(Type::String), Value::unknown(Type::Number)), Ok(Value::string("ab")));
+        assert_eq!(call(Value::string("-"), Value::number(300)).unwrap_err().argument, Some(2));
+        assert_eq!(join.call(&[]).unwrap_err().argument, Some(0));
+    }
+
+    #[test]
+    fn fw_19_a_refusal_is_told_in_the_words_of_the_function() {
+        let never =
+            Function::new([], || Err::<bool, String>("never".to_owned())).summary("Nothing").deprecated("Use none.");
+        assert_eq!(never.call(&[]), Err(FunctionError { text: "never".to_owned(), argument: None }));
+        assert_eq!((&*never.signature.summary, &*never.signature.deprecation), ("Nothing", "Use none."));
+    }
+}
