@@ -4,6 +4,7 @@
 //! progress, and what it finds comes back as values and diagnostics. How it works inside is told in ARCHITECTURE.md.
 
 mod action_blocks;
+mod ahead;
 mod applying;
 mod cancel;
 mod checks;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ProviderConfig};
+use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 
 use crate::config_graph;
@@ -34,10 +35,22 @@ impl Prepared {
     }
 }
 
-/// Builds the configuration graph and prepares every block.
-pub(crate) fn prepare(session: &Session, providers: &mut Providers) -> (Prepared, Diagnostics) {
-    let (graph, mut diagnostics) = config_graph::build(&session.configuration);
+/// A configuration graph, and what was wrong when it was built.
+pub(crate) type Graph = (Arc<config_graph::ConfigGraph>, Diagnostics);
+
+/// The graph of a configuration.
+pub(crate) fn graph(configuration: &Configuration) -> Graph {
+    let (graph, diagnostics) = config_graph::build(configuration);
+    (Arc::new(graph), diagnostics)
+}
+
+/// Prepares every block of a configuration with this graph.
+pub(crate) fn prepare(
+    session: &Session,
+    providers: &mut Providers,
+    (graph, mut diagnostics): Graph,
+) -> (Prepared, Diagnostics) {
     let (templates, problems) = Templates::prepare(session, &graph, providers);
     diagnostics.append(problems);
-    (Prepared { graph: Arc::new(graph), templates }, diagnostics)
+    (Prepared { graph, templates }, diagnostics)
 }

@@ -7,12 +7,13 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 use indexmap::IndexMap;
 
+use crate::ahead::{Ahead, ahead};
 use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
 use crate::planning::{self, Spent};
-use crate::prepared::{self, Prepared};
+use crate::prepared::{self, Graph, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::saved;
@@ -25,22 +26,27 @@ pub struct Run {
     session: Session,
     providers: Providers,
     prepared: Option<Arc<Prepared>>,
+    /// The graph of the configuration, where it is worked out before it is needed.
+    graph: Option<Ahead<Graph>>,
     /// What earlier steps worked with, until the run ends.
     spent: Vec<Spent>,
 }
+
+/// From how many bytes on a saved plan is worth a thread.
+const LARGE: usize = 1 << 16;
 
 impl Run {
     /// Nothing is started yet.
     pub fn new(session: Session) -> Self {
         let providers = Providers::new(Arc::clone(&session.providers));
-        Self { session, providers, prepared: None, spent: Vec::new() }
+        Self { session, providers, prepared: None, graph: None, spent: Vec::new() }
     }
 
     /// Ends what the run has started, and leaves its memory to the operating system: for a program that ends now.
     pub fn leave(self) {
-        let Self { session, providers, prepared, spent } = self;
+        let Self { session, providers, prepared, graph, spent } = self;
         drop(providers);
-        std::mem::forget((session, prepared, spent));
+        std::mem::forget((session, prepared, graph, spent));
     }
 
     /// What the run works with.
@@ -57,7 +63,11 @@ impl Run {
         if let Some(prepared) = &self.prepared {
             return (Some(Arc::clone(prepared)), Diagnostics::new());
         }
-        let (prepared, diagnostics) = prepared::prepare(&self.session, &mut self.providers);
+        let graph = match self.graph.take() {
+            Some(graph) => (*graph).clone(),
+            None => prepared::graph(&self.session.configuration),
+        };
+        let (prepared, diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph);
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }
@@ -140,6 +150,10 @@ impl Run {
     ///
     /// The bytes are no plan of this version, or a provider lacks a type of it.
     pub fn load(&mut self, bytes: &[u8], prior_state: State) -> Result<Plan, Diagnostics> {
+        if self.prepared.is_none() && bytes.len() >= LARGE {
+            let configuration = Arc::clone(&self.session.configuration);
+            self.graph = Some(ahead(move || prepared::graph(&configuration)));
+        }
         saved::decode(bytes, prior_state, &mut self.providers)
     }
 

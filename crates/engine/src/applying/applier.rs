@@ -14,6 +14,7 @@ use indexmap::IndexMap;
 use super::event::Event;
 use super::outcome::{AppliedRun, Done};
 use crate::action_blocks::ActionBlocks;
+use crate::ahead::{Ahead, ahead, when_asked};
 use crate::checks::Checks;
 use crate::config_graph::Ancestors;
 use crate::conversations::Conversations;
@@ -68,7 +69,8 @@ pub(super) struct Applier<'a> {
     pub(super) mode: Mode,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
-    ancestors: Option<Ancestors>,
+    /// What resources depend on.
+    pub(super) ancestors: Ahead<Ancestors>,
     waiting: Vec<u32>,
     failed: Vec<bool>,
     /// The lowest number comes first: steps are numbered as planning went, which is the order in which things lie in memory.
@@ -76,6 +78,9 @@ pub(super) struct Applier<'a> {
     ended: usize,
     conversations: Conversations<(u32, Event)>,
 }
+
+/// For how many records it is worth a thread to work out beforehand what they depend on.
+const MANY: usize = 1000;
 
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
@@ -91,6 +96,12 @@ impl<'a> Applier<'a> {
                 diagnostics,
                 spent: None,
             }));
+        };
+        let graph = Arc::clone(&prepared.graph);
+        let writes = |step: &&Step| matches!(step, Step::Create(_) | Step::Update(_));
+        let ancestors = match plan.execution.steps().iter().filter(writes).count() {
+            0..MANY => when_asked(move || Ancestors::new(&graph)),
+            _ => ahead(move || Ancestors::new(&graph)),
         };
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
@@ -123,7 +134,7 @@ impl<'a> Applier<'a> {
             waiting,
             ready,
             execution: plan.execution,
-            ancestors: None,
+            ancestors,
             conversations: Conversations::new(session),
         };
         applier.settle_known();
@@ -264,12 +275,6 @@ impl<'a> Applier<'a> {
             Step::Open(module, at) => return self.open(step, ModuleId(module), at).await,
         };
         self.end(step, outcome);
-    }
-
-    /// What a resource depends on, worked out when the first record needs it.
-    pub(super) fn ancestors(&mut self) -> &Ancestors {
-        let graph = &self.prepared.graph;
-        self.ancestors.get_or_insert_with(|| Ancestors::new(graph))
     }
 
     pub(super) fn finish(mut self) -> AppliedRun {

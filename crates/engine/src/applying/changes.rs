@@ -155,7 +155,7 @@ impl Applier<'_> {
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, block) = config.resources.get_index(resource as usize)?;
         let node = self.world.static_module(module).resource(resource as usize);
-        let dependencies = self.ancestors().of(index, node);
+        let dependencies = self.ancestors.of(index, node);
         let repetition = repetition_of(&self.world, module, resource, position);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
@@ -333,11 +333,11 @@ impl Applier<'_> {
         }
     }
 
-    fn dependencies(&mut self, change: u32) -> Dependencies {
+    fn dependencies(&self, change: u32) -> Dependencies {
         let Some((module, resource, _)) = self.place(change) else { return Dependencies::default() };
         let index = self.world.module(module).of;
         let node = self.world.static_module(module).resource(resource as usize);
-        self.ancestors().of(index, node)
+        self.ancestors.of(index, node)
     }
 
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]

@@ -1,9 +1,7 @@
 //! What a resource stands on: the resources that it refers to, directly or through anything else.
 
-use std::sync::Arc;
-
 use groma_address::ConfigResource;
-use groma_state::{AddressTable, Dependencies, text_order};
+use groma_state::{AddressTable, Dependencies};
 
 use super::cycle::Flat;
 use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
@@ -24,42 +22,18 @@ impl Ancestors {
     pub fn new(graph: &ConfigGraph) -> Self {
         let flat = Flat::new(graph);
         let ranks = Ranks::new(graph, &flat);
-        let empty: Arc<[u32]> = Arc::from([]);
-        let mut by_node: Vec<Arc<[u32]>> = vec![Arc::clone(&empty); flat.len()];
-        let mut merged: Vec<u32> = Vec::new();
+        let mut sets = vec![Dependencies::default(); flat.len()];
         for number in flat.order() {
-            let mut sources: Vec<Arc<[u32]>> = Vec::new();
-            let mut own: Vec<u32> = Vec::new();
+            let (mut own, mut lists): (Vec<u32>, Vec<Dependencies>) = (Vec::new(), Vec::new());
             flat.for_each_requirement(number, &mut |required| {
-                if let Some(rank) = ranks.of(required) {
-                    own.push(rank);
-                }
-                let set = &by_node[required as usize];
-                if !set.is_empty() && !sources.iter().any(|known| Arc::ptr_eq(known, set)) {
-                    sources.push(Arc::clone(set));
+                own.extend(ranks.of(required));
+                let set = &sets[required as usize];
+                if !set.is_empty() && !lists.iter().any(|known| known.is_same_list(set)) {
+                    lists.push(set.clone());
                 }
             });
-            by_node[number as usize] = match (sources.as_slice(), own.is_empty()) {
-                ([], true) => Arc::clone(&empty),
-                ([only], true) => Arc::clone(only),
-                _ => {
-                    merged.clear();
-                    merged.extend(own);
-                    sources.iter().for_each(|set| merged.extend_from_slice(set));
-                    merged.sort_unstable();
-                    merged.dedup();
-                    Arc::from(merged.as_slice())
-                }
-            };
+            sets[number as usize] = ranks.addresses.union(own, &lists);
         }
-        let sets = by_node.into_iter().enumerate().map(|(number, set)| {
-            // Only the sets of resources are asked for.
-            match ranks.of(narrow(number)) {
-                Some(_) => ranks.addresses.list(set),
-                None => Dependencies::default(),
-            }
-        });
-        let sets = sets.collect();
         let first = (0..graph.len()).map(|at| flat.number(ModuleIndex(narrow(at)), NodeIndex(0))).collect();
         Self { first, sets }
     }
@@ -89,9 +63,10 @@ impl Ranks {
                 }
             }
         }
-        resources.sort_by(|(one, _), (other, _)| text_order(one, other));
+        // Texts are compared much more often than there are resources.
+        resources.sort_by_cached_key(|(address, _)| address.to_string());
         let mut by_node = vec![u32::MAX; flat.len()];
-        let mut addresses = AddressTable::default();
+        let mut addresses = AddressTable::in_order();
         for (address, number) in resources {
             by_node[number as usize] = addresses.add(address);
         }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use serde::{Deserialize, Serialize};
 
+use super::changes::Changes;
+use super::tables::Kind;
 use super::value::{Bytes, StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
 use crate::world::Expansions;
@@ -18,9 +20,11 @@ pub(super) struct Form<'a> {
     pub(super) resources: Vec<String>,
     /// Provider configurations that changes mean by number.
     pub(super) providers: Vec<String>,
+    /// What changes have in common, which they mean by number.
+    pub(super) kinds: Vec<Kind>,
     #[serde(borrow)]
-    pub(super) changes: Vec<Change<'a>>,
-    pub(super) drift: Vec<Change<'a>>,
+    pub(super) changes: Changes<'a>,
+    pub(super) drift: Changes<'a>,
     pub(super) outputs: Vec<Output<'a>>,
     pub(super) variables: Vec<Variable<'a>>,
     pub(super) relevant: Vec<Relevant<'a>>,
@@ -40,7 +44,7 @@ pub(super) struct Change<'a> {
     pub(super) key: Key<'a>,
     pub(super) previous: Option<String>,
     pub(super) deposed: Option<String>,
-    pub(super) provider: u32,
+    pub(super) kind: u32,
     pub(super) action: Cow<'a, str>,
     pub(super) reason: Option<Cow<'a, str>>,
     pub(super) before: StoredValue<'a>,

@@ -3,6 +3,7 @@
 //! The format is our own: only the version that wrote it may apply it. The state, the configuration and the lock file
 //! that belong to it lie beside it in the plan file, each in its usual form.
 
+mod changes;
 mod form;
 mod tables;
 mod value;
@@ -17,12 +18,16 @@ use crate::plan::{
     Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange,
 };
 use crate::providers::Providers;
+use changes::Changes;
 use form::{Change, Form, Import, Invoked, Output, Relevant, Variable};
 use tables::{Known, Numbered};
 use value::{Bytes, StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+
+/// A bug of ours: a value that does not fit its type.
+type Unwritable = Box<dyn std::error::Error>;
 
 /// The bytes of a plan, without its state.
 ///
@@ -63,13 +68,10 @@ fn not_a_plan(why: &str) -> Diagnostics {
     Diagnostic::error("Failed to read plan file", detail).into()
 }
 
-fn to_form(plan: &Plan) -> Result<Form<'_>, groma_value::CodecError> {
+fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
     let mut numbered = Numbered::default();
-    let mut changes = Vec::with_capacity(plan.changes.len());
-    for change in &plan.changes {
-        changes.push(change_to_form(change, &mut numbered)?);
-    }
-    let drift = plan.drift.iter().map(|change| change_to_form(change, &mut numbered)).collect::<Result<_, _>>()?;
+    let changes = Changes::of(&plan.changes, &mut numbered)?;
+    let drift = Changes::of(&plan.drift, &mut numbered)?;
     let outputs = plan.outputs.iter().map(|output| {
         Ok::<_, groma_value::CodecError>(Output {
             name: output.name.to_string(),
@@ -91,8 +93,11 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, groma_value::CodecError> {
             path: StoredPath::of(&relevant.path)?,
         })
     });
-    let invocations =
-        plan.invocations.iter().map(|one| invocation_to_form(one, &mut numbered)).collect::<Result<_, _>>()?;
+    let invocations = plan
+        .invocations
+        .iter()
+        .map(|one| invocation_to_form(one, &mut numbered))
+        .collect::<Result<_, groma_value::CodecError>>()?;
     Ok(Form {
         invocations,
         mode: mode_name(plan.mode).to_owned(),
@@ -100,6 +105,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, groma_value::CodecError> {
         errored: plan.errored,
         resources: numbered.resources.iter().map(ToString::to_string).collect(),
         providers: numbered.providers.iter().map(ToString::to_string).collect(),
+        kinds: numbered.kinds,
         changes,
         drift,
         outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
@@ -121,12 +127,13 @@ fn change_to_form<'a>(
     let before = StoredValue::of(&change.before, ty)?;
     // Most changes of a big plan are none: their value is written once.
     let after = if change.action == Action::NoOp { None } else { Some(StoredValue::of(&change.after, ty)?) };
+    let resource = numbered.resource(&change.address);
     Ok(Change {
-        resource: numbered.resource(&change.address),
+        resource,
         key: tables::key_to_form(&change.address.key),
         previous: change.previous_address.as_ref().map(ToString::to_string),
         deposed: change.deposed.as_ref().map(ToString::to_string),
-        provider: numbered.provider(&change.provider),
+        kind: numbered.kind(&change.address, resource, &change.provider),
         action: action_name(change.action).into(),
         reason: change.reason.map(|reason| reason.name().into()),
         before,
@@ -209,15 +216,9 @@ fn import_from_form(import: Import<'_>) -> Option<Importing> {
 
 fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
     let damaged = || not_a_plan("it is damaged");
-    let mut known = Known::read(&form).ok_or_else(damaged)?;
-    let mut changes = Vec::with_capacity(form.changes.len());
-    for change in form.changes {
-        changes.push(change_from_form(change, &mut known, providers)?);
-    }
-    let mut drift = Vec::with_capacity(form.drift.len());
-    for change in form.drift {
-        drift.push(change_from_form(change, &mut known, providers)?);
-    }
+    let known = Known::read(&form, providers)?;
+    let changes = form.changes.read(&known).ok_or_else(damaged)?;
+    let drift = form.drift.read(&known).ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
     for invoked in form.invocations {
         invocations.push(invocation_from_form(invoked, &known, providers)?);
@@ -258,40 +259,36 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
     })
 }
 
-fn change_from_form(
-    change: Change<'_>,
-    known: &mut Known,
-    providers: &mut Providers,
-) -> Result<ResourceChange, Diagnostics> {
-    let damaged = || not_a_plan("it is damaged");
-    let address = known.instance(change.resource, change.key).ok_or_else(damaged)?;
-    let provider = known.provider(change.provider).ok_or_else(damaged)?.clone();
-    let schema = known.schema(change.provider, &provider, &address.resource, providers)?;
+/// None where the form is damaged.
+fn change_from_form(change: Change<'_>, known: &Known) -> Option<ResourceChange> {
+    let address = known.instance(change.resource, change.key)?;
+    let (provider, schema) = known.kind(change.kind)?.clone();
     let ty = schema.block.implied_type();
-    let action = action_of(&change.action).ok_or_else(damaged)?;
-    let before = change.before.value(ty).ok_or_else(damaged)?;
+    let before = change.before.value(ty)?;
     let after = match change.after {
-        Some(after) => after.value(ty).ok_or_else(damaged)?,
+        Some(after) => after.value(ty)?,
         None => before.clone(),
     };
-    Ok(ResourceChange {
-        previous_address: change.previous.map(|text| text.parse().map(Box::new)).transpose().map_err(|_| damaged())?,
-        deposed: change.deposed.as_deref().map(DeposedKey::new).map(|key| key.ok_or_else(damaged)).transpose()?,
+    Some(ResourceChange {
+        previous_address: sound(change.previous.map(|text| text.parse().ok().map(Box::new)))?,
+        deposed: sound(change.deposed.as_deref().map(DeposedKey::new))?,
         reason: change.reason.as_deref().and_then(ActionReason::from_name),
-        replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>().ok_or_else(damaged)?,
+        replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>()?,
         planned_private: change.private.0.as_ref().into(),
         create_before_destroy: change.create_before_destroy,
-        importing: change
-            .importing
-            .map(|import| import_from_form(import).map(Box::new).ok_or_else(damaged))
-            .transpose()?,
+        importing: sound(change.importing.map(|import| import_from_form(import).map(Box::new)))?,
+        action: action_of(&change.action)?,
         address,
         provider,
         schema,
-        action,
         before,
         after,
     })
+}
+
+/// What may be missing, but not damaged.
+fn sound<T>(found: Option<Option<T>>) -> Option<Option<T>> {
+    found.map_or(Some(None), |found| found.map(Some))
 }
 
 const ACTIONS: [(Action, &str); 8] = [

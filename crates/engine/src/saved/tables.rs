@@ -1,20 +1,33 @@
 //! What many changes of a saved plan share: written once, and meant by number.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{AbsResource, InstanceKey, Mode, Name, ProviderConfig, Resource, ResourceInstance};
+use groma_address::{AbsResource, InstanceKey, Mode, Name, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::Schema;
+use serde::{Deserialize, Serialize};
 
 use super::form::{Form, Key};
+use super::not_a_plan;
 use crate::config_graph::narrow;
 use crate::providers::Providers;
+
+/// What many changes have in common: who manages their objects, and of which type these are.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Kind {
+    provider: u32,
+    /// The first resource of the type.
+    resource: u32,
+}
 
 /// Numbers given while a plan is written.
 #[derive(Default)]
 pub(super) struct Numbered<'a> {
     pub(super) resources: Vec<AbsResource>,
     pub(super) providers: Vec<&'a ProviderConfig>,
+    pub(super) kinds: Vec<Kind>,
+    by_type: HashMap<(u32, Mode, Name), u32>,
 }
 
 impl<'a> Numbered<'a> {
@@ -35,31 +48,44 @@ impl<'a> Numbered<'a> {
         });
         narrow(number)
     }
+
+    /// The kind of a change of `address`, whose resource has the number `resource`.
+    pub(super) fn kind(&mut self, address: &ResourceInstance, resource: u32, provider: &'a ProviderConfig) -> u32 {
+        let provider = self.provider(provider);
+        let kinds = &mut self.kinds;
+        let kind = (provider, address.resource.mode, address.resource.type_name.clone());
+        *self.by_type.entry(kind).or_insert_with(|| {
+            kinds.push(Kind { provider, resource });
+            narrow(kinds.len() - 1)
+        })
+    }
 }
 
-/// What the numbers of a plan that is read mean.
+/// What the numbers of a plan that is read mean. It does not change, so that threads may share it.
 pub(super) struct Known {
     resources: Vec<AbsResource>,
     providers: Vec<Arc<ProviderConfig>>,
-    last_schema: Option<LastSchema>,
-}
-
-/// The schema that was asked for last: mostly the one that is asked for next.
-struct LastSchema {
-    provider: u32,
-    mode: Mode,
-    type_name: Name,
-    schema: Arc<Schema>,
+    kinds: Vec<(Arc<ProviderConfig>, Arc<Schema>)>,
 }
 
 impl Known {
-    /// None where an address cannot be read.
-    pub(super) fn read(form: &Form<'_>) -> Option<Self> {
-        Some(Self {
-            resources: form.resources.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?,
-            providers: form.providers.iter().map(|text| text.parse().ok().map(Arc::new)).collect::<Option<_>>()?,
-            last_schema: None,
-        })
+    /// Reads the tables of a plan; schemas come from the providers.
+    pub(super) fn read(form: &Form<'_>, providers: &mut Providers) -> Result<Self, Diagnostics> {
+        let damaged = || not_a_plan("it is damaged");
+        let addresses = form.resources.iter().map(|text| text.parse().ok());
+        let configs = form.providers.iter().map(|text| text.parse().ok().map(Arc::new));
+        let mut known = Self {
+            resources: addresses.collect::<Option<_>>().ok_or_else(damaged)?,
+            providers: configs.collect::<Option<_>>().ok_or_else(damaged)?,
+            kinds: Vec::with_capacity(form.kinds.len()),
+        };
+        for kind in &form.kinds {
+            let provider = known.provider(kind.provider).ok_or_else(damaged)?.clone();
+            let first = known.resources.get(kind.resource as usize).ok_or_else(damaged)?;
+            let schema = providers.schema(&provider.provider, &first.resource, Span::NONE)?;
+            known.kinds.push((provider, schema));
+        }
+        Ok(known)
     }
 
     pub(super) fn instance(&self, resource: u32, key: Key<'_>) -> Option<ResourceInstance> {
@@ -70,27 +96,8 @@ impl Known {
         self.providers.get(number as usize)
     }
 
-    pub(super) fn schema(
-        &mut self,
-        number: u32,
-        provider: &ProviderConfig,
-        resource: &Resource,
-        providers: &mut Providers,
-    ) -> Result<Arc<Schema>, Diagnostics> {
-        let fits = |last: &&LastSchema| {
-            last.provider == number && last.mode == resource.mode && last.type_name == resource.type_name
-        };
-        if let Some(last) = self.last_schema.as_ref().filter(fits) {
-            return Ok(Arc::clone(&last.schema));
-        }
-        let schema = providers.schema(&provider.provider, resource, Span::NONE)?;
-        self.last_schema = Some(LastSchema {
-            provider: number,
-            mode: resource.mode,
-            type_name: resource.type_name.clone(),
-            schema: Arc::clone(&schema),
-        });
-        Ok(schema)
+    pub(super) fn kind(&self, number: u32) -> Option<&(Arc<ProviderConfig>, Arc<Schema>)> {
+        self.kinds.get(number as usize)
     }
 }
 
@@ -112,6 +119,7 @@ pub(super) fn key_to_form(key: &InstanceKey) -> Key<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::changes::Changes;
     use super::*;
 
     #[test]
@@ -121,7 +129,7 @@ mod tests {
         let mut numbered = Numbered::default();
         let numbers: Vec<u32> = addresses.iter().map(|address| numbered.resource(address)).collect();
         assert_eq!(numbers, [0, 1, 1, 2, 3]);
-        let known = Known { resources: numbered.resources, providers: Vec::new(), last_schema: None };
+        let known = Known { resources: numbered.resources, providers: Vec::new(), kinds: Vec::new() };
         for (address, number) in addresses.iter().zip(numbers) {
             assert_eq!(known.instance(number, key_to_form(&address.key)).as_ref(), Some(address));
         }
@@ -137,8 +145,9 @@ mod tests {
             errored: false,
             resources: vec!["a.b".to_owned()],
             providers: Vec::new(),
-            changes: Vec::new(),
-            drift: Vec::new(),
+            kinds: Vec::new(),
+            changes: Changes::default(),
+            drift: Changes::default(),
             outputs: Vec::new(),
             variables: Vec::new(),
             relevant: Vec::new(),

@@ -6,6 +6,7 @@ use groma_value::{CodecError, Marks, Path, PathMarks, PathStep, Type, Value, msg
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Bytes as they are; when read, those of the file.
+#[derive(Default)]
 pub(super) struct Bytes<'a>(pub(super) Cow<'a, [u8]>);
 
 impl Serialize for Bytes<'_> {

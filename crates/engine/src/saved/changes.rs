@@ -1,0 +1,85 @@
+//! The changes of a saved plan. There may be very many, so they are written and read one by one: never are all of them in
+//! memory both as a plan and as a file has them. In large plans two threads read them.
+
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+
+use super::form::Change;
+use super::tables::{Known, Numbered};
+use super::value::Bytes;
+use super::{Unwritable, change_from_form, change_to_form};
+use crate::plan::ResourceChange;
+
+/// Changes in groups.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Changes<'a>(#[serde(borrow)] Vec<Group<'a>>);
+
+/// Changes one after the other, each in its form.
+#[derive(Serialize, Deserialize)]
+struct Group<'a> {
+    count: usize,
+    #[serde(borrow)]
+    bytes: Bytes<'a>,
+}
+
+/// How many changes are together.
+const GROUP: usize = 4096;
+
+/// The fewest bytes that a change takes in the file.
+const LEAST: usize = 16;
+
+impl Changes<'_> {
+    pub(super) fn of<'a>(changes: &'a [ResourceChange], numbered: &mut Numbered<'a>) -> Result<Self, Unwritable> {
+        let mut groups = Vec::new();
+        for group in changes.chunks(GROUP) {
+            let mut bytes = Vec::with_capacity(group.len() * 64);
+            for change in group {
+                bytes = postcard::to_extend(&change_to_form(change, numbered)?, bytes)?;
+            }
+            groups.push(Group { count: group.len(), bytes: Bytes(bytes.into()) });
+        }
+        Ok(Self(groups))
+    }
+
+    /// The changes; none where they are damaged.
+    pub(super) fn read(&self, known: &Known) -> Option<Vec<ResourceChange>> {
+        let (first, second) = self.0.split_at(self.0.len().div_ceil(2));
+        thread::scope(|scope| {
+            let read_second = || read(second, known, 0);
+            let started = match second {
+                [] => None,
+                _ => thread::Builder::new().name("changes".to_owned()).spawn_scoped(scope, read_second).ok(),
+            };
+            let mut changes = read(first, known, count(second))?;
+            let rest = match started {
+                Some(thread) => thread.join().ok()?,
+                None => read_second(),
+            };
+            changes.append(&mut rest?);
+            Some(changes)
+        })
+    }
+}
+
+/// The changes of some groups, in a list with room for `more`.
+fn read(groups: &[Group<'_>], known: &Known, more: usize) -> Option<Vec<ResourceChange>> {
+    let mut changes = Vec::with_capacity(count(groups).checked_add(more)?);
+    for group in groups {
+        let mut bytes = &*group.bytes.0;
+        for _ in 0..group.count {
+            let (change, rest) = postcard::take_from_bytes::<Change<'_>>(bytes).ok()?;
+            changes.push(change_from_form(change, known)?);
+            bytes = rest;
+        }
+        if !bytes.is_empty() {
+            return None;
+        }
+    }
+    Some(changes)
+}
+
+/// How many changes there are; what a damaged file says about their number is not to cost memory.
+fn count(groups: &[Group<'_>]) -> usize {
+    groups.iter().map(|group| group.count.min(group.bytes.0.len() / LEAST)).sum()
+}
