@@ -63,6 +63,18 @@ pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) ->
     })
 }
 
+/// Whether a record has `identity` already, in the shape of today (LC-31); nothing to say about it leaves it as it is.
+pub fn keeps_identity(schema: &Schema, record: &ObjectRecord, identity: Option<&Value>) -> bool {
+    let (Some(identity), Some(of)) = (identity.filter(|identity| !identity.is_null()), &schema.identity) else {
+        return true;
+    };
+    let Some(stored) = record.identity.as_ref().filter(|stored| stored.schema_version == of.version) else {
+        return false;
+    };
+    let known = stored.json.as_ref().and_then(|text| json::from_json(text.as_bytes(), &of.implied_type()).ok());
+    known.as_ref() == Some(identity)
+}
+
 fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
     let mut paths: Vec<Path> =
         marks.iter().filter(|(_, marks)| marks.is_sensitive()).map(|(path, _)| path.clone()).collect();

@@ -11,8 +11,8 @@ use groma_provider::{
     ImportResponse, InvokeActionRequest, ListRequest, MoveRequest, MoveResponse, Name, OpenEphemeralRequest,
     OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider,
     ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest,
-    UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    ReadResponse, RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, TypeNames, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -498,6 +498,18 @@ impl Provider for Scripted {
         self.record(Operation::Invoke, &request.type_name, &[&request.config]);
         let script = self.actions.get(&request.type_name);
         Answer::ready(script.map(|script| (script.invoke)(&request)).unwrap_or_default())
+    }
+
+    fn upgrade_identity(&self, request: UpgradeIdentityRequest) -> Answer<'_, UpgradeIdentityResponse> {
+        self.record(Operation::Upgrade, &request.type_name, &[]);
+        let script = self.resources.get(&request.type_name);
+        Answer::ready(match script.and_then(|script| script.upgrade_identity.as_ref()) {
+            Some(upgrade) => upgrade(&request),
+            None => UpgradeIdentityResponse {
+                upgraded_identity: Value::NULL,
+                diagnostics: ProviderDiagnostic::error("Not scripted", "Nothing upgrades identities here.").into(),
+            },
+        })
     }
 
     fn list_schema(&self, type_name: &str) -> SchemaLookup {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use groma_provider::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, InvokeActionRequest, ListRequest, MoveRequest,
     MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Schema, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ReadResponse, Schema, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    ValidateRequest,
 };
 use groma_value::Value;
 
@@ -35,7 +36,11 @@ pub struct ResourceScript {
     pub(crate) apply: Option<Handler<ApplyRequest, ApplyResponse>>,
     pub(crate) import: Option<Handler<ImportRequest, ImportResponse>>,
     pub(crate) take_over: Option<Handler<MoveRequest, MoveResponse>>,
+    pub(crate) upgrade_identity: Option<Arc<UpgradingIdentity>>,
 }
+
+/// What becomes of an identity of old.
+pub(crate) type UpgradingIdentity = dyn Fn(&UpgradeIdentityRequest) -> UpgradeIdentityResponse + Send + Sync;
 
 impl ResourceScript {
     /// A type of the given schema that behaves well. An attribute `id`, if there is one, is chosen on create.
@@ -53,6 +58,7 @@ impl ResourceScript {
             apply: None,
             import: None,
             take_over: None,
+            upgrade_identity: None,
         }
     }
 
@@ -146,6 +152,15 @@ impl ResourceScript {
         answer: impl Fn(&MoveRequest, Good<'_, MoveResponse>) -> MoveResponse + Send + Sync + 'static,
     ) -> Self {
         self.take_over = Some(Arc::new(answer));
+        self
+    }
+
+    /// The same, with an answer to upgrades of identities, which there is none to otherwise.
+    pub fn on_upgrade_identity(
+        mut self,
+        answer: impl Fn(&UpgradeIdentityRequest) -> UpgradeIdentityResponse + Send + Sync + 'static,
+    ) -> Self {
+        self.upgrade_identity = Some(Arc::new(answer));
         self
     }
 

@@ -367,7 +367,7 @@ impl Planner<'_> {
         let same = *previous == prior.value
             && record.schema_version == subject.schema.version
             && record.private == prior.private
-            && (prior.identity.is_none() || record.identity.is_some());
+            && record::keeps_identity(&subject.schema, &record, prior.identity.as_ref());
         if same {
             return;
         }

@@ -1,0 +1,79 @@
+//! Identities of objects: what the state knows of them, and how it is mended (LC-31).
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod support;
+
+use groma_provider::{
+    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock,
+    ProviderDiagnostics, ReadResponse, Schema, UpgradeIdentityResponse,
+};
+use groma_scripted::{ResourceScript, Scripted};
+use groma_value::{Type, Value};
+use support::Project;
+
+const MAIN: &str = "terraform {\n  required_providers {\n    test = { source = \"test/test\" }\n  }\n}\nresource \"test_object\" \
+                    \"a\" {\n  name = \"a\"\n}\n";
+
+/// Objects whose identity is one attribute, called `called`.
+fn object(version: u64, called: &str) -> ResourceScript {
+    let one = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
+    let identity = IdentitySchema { version, attributes: [(called.into(), one)].into() };
+    let attributes = [("id", Attribute::computed(Type::String)), ("name", Attribute::optional(Type::String))];
+    let schema = Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new())).identified_by(identity);
+    ResourceScript::new(schema)
+}
+
+fn identity(name: &str, value: &str) -> Option<Value> {
+    Some(Value::object([(name, Value::string(value))]))
+}
+
+fn recorded(project: &Project) -> Option<(u64, String)> {
+    let address = "test_object.a".parse().unwrap();
+    let identity = project.state.object(&address, None).unwrap().identity.clone()?;
+    Some((identity.schema_version, identity.json.as_ref().unwrap().as_str().to_owned()))
+}
+
+fn made(script: ResourceScript) -> ResourceScript {
+    script.on_apply(|_, good| ApplyResponse { new_identity: identity("name", "a"), ..good() })
+}
+
+#[test]
+fn lc_31_an_identity_that_reading_gives_is_recorded_though_nothing_else_changed() {
+    let silent = object(1, "name");
+    let mut project = Project::new(MAIN).scripted(Scripted::new("test").resource("test_object", silent));
+    project.apply();
+    assert_eq!(recorded(&project), None, "the provider has not said one");
+    let world = project.provider().world().clone();
+    let reading = |value: &'static str| {
+        object(1, "name").on_read(move |_, good| ReadResponse { new_identity: identity("name", value), ..good() })
+    };
+    for value in ["found", "moved"] {
+        let provider = Scripted::new("test").resource("test_object", reading(value)).in_world(world.clone());
+        project = project.scripted(provider);
+        assert_eq!(project.apply(), Vec::<String>::new());
+        assert_eq!(recorded(&project), Some((1, format!("{{\"name\":\"{value}\"}}"))));
+    }
+}
+
+#[test]
+fn lc_31_an_identity_of_an_older_shape_is_upgraded_and_recorded() {
+    let provider = Scripted::new("test").resource("test_object", made(object(1, "name")));
+    let mut project = Project::new(MAIN).scripted(provider);
+    project.apply();
+    assert_eq!(recorded(&project), Some((1, "{\"name\":\"a\"}".to_owned())));
+    let world = project.provider().world().clone();
+    let newer = object(2, "label").on_upgrade_identity(|request| {
+        assert_eq!((request.version, &*request.raw_identity), (1, "{\"name\":\"a\"}"));
+        UpgradeIdentityResponse {
+            upgraded_identity: identity("label", "a").unwrap(),
+            diagnostics: ProviderDiagnostics::new(),
+        }
+    });
+    project = project.scripted(Scripted::new("test").resource("test_object", newer).in_world(world));
+    assert_eq!(project.apply(), Vec::<String>::new());
+    assert_eq!(recorded(&project), Some((2, "{\"label\":\"a\"}".to_owned())));
+    let unhappy = object(3, "label");
+    let world = project.provider().world().clone();
+    project = project.scripted(Scripted::new("test").resource("test_object", unhappy).in_world(world));
+    assert_eq!(project.plan().errors(), ["Not scripted"], "an identity that nobody upgrades is an error");
+}
