@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use groma_provider::{Attribute, Block, NestedBlock, Provider, ReadResponse, Schema};
+use groma_provider::{
+    Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, Provider, ReadRequest, ReadResponse, Schema,
+};
 use groma_scripted::{ResourceScript, Scripted};
 use groma_value::{Type, Value};
 
@@ -35,6 +37,7 @@ const TESTS: &[Test] = &[
     ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
     ("what_is_no_plugin_is_told", no_plugin),
     ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
+    ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
 ];
 
 fn main() -> ExitCode {
@@ -87,13 +90,7 @@ fn provider() -> Arc<dyn Provider> {
     ];
     let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0]));
     let thing = ResourceScript::new(schema)
-        .on_read(|request, _| ReadResponse {
-            new_state: request.current_state.clone(),
-            private: request.private.clone(),
-            deferred: None,
-            new_identity: None,
-            diagnostics: groma_provider::ProviderDiagnostics::new(),
-        })
+        .on_read(|request, _| still_there(request))
         .on_plan(|request, good| {
             if named(&request.config, "dies in plan") {
                 die();
@@ -112,7 +109,39 @@ fn provider() -> Arc<dyn Provider> {
             }
             good()
         });
-    Arc::new(Scripted::new("trouble").resource("trouble_thing", thing))
+    Arc::new(Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person()))
+}
+
+/// A provider that is started anew finds what an earlier one made.
+fn still_there(request: &ReadRequest) -> ReadResponse {
+    ReadResponse {
+        new_state: request.current_state.clone(),
+        private: request.private.clone(),
+        deferred: None,
+        new_identity: request.current_identity.clone(),
+        diagnostics: groma_provider::ProviderDiagnostics::new(),
+    }
+}
+
+/// A type whose objects are told by their names.
+fn person() -> ResourceScript {
+    let attributes = [
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("town", Attribute::optional(Type::String)),
+    ];
+    let name = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
+    let identity = IdentitySchema { version: 3, attributes: [("name".into(), name)].into_iter().collect() };
+    let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0])).identified_by(identity);
+    ResourceScript::new(schema).on_read(|request, _| still_there(request)).on_apply(|_, good| {
+        let mut response = good();
+        response.new_identity = response
+            .new_state
+            .as_ref()
+            .and_then(|state| state.attribute("name"))
+            .map(|name| Value::object([("name", name)]));
+        response
+    })
 }
 
 fn named(config: &Value, name: &str) -> bool {
@@ -167,6 +196,19 @@ fn is_running(pid: &str) -> bool {
     // A zombie has ended.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+#[test]
+fn what_there_is_to_know_about_development_builds_spoils_no_document() {
+    let ran = folder("good").run(&["validate", "-json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(document["warning_count"], 1, "{}", ran.out);
+    assert_eq!(document["diagnostics"][0]["summary"], "Provider development overrides are in effect");
+    let planned = folder("good");
+    assert!(planned.run(&["plan", "-out=p"]).out.contains("Provider development overrides are in effect"));
+    let shown = planned.run(&["show", "-json", "p"]);
+    assert!(serde_json::from_str::<serde_json::Value>(&shown.out).is_ok(), "{}", shown.out);
+    assert_eq!(planned.run_with_input(&["console"], "1 + 1").out, "2\n");
 }
 
 const APPLY: &[&str] = &["apply", "-auto-approve"];
@@ -285,4 +327,33 @@ fn nonsense() {
     assert!(told.starts_with("Error: "), "{told}");
     assert!(start.elapsed() < Duration::from_secs(20));
     nobody_is_left(&folder);
+}
+
+fn identities() {
+    let folder = folder("good");
+    let person = |town: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    trouble = {{ source = \"example/trouble\" }}\n  }}\n}}\n\
+             resource \"trouble_person\" \"anna\" {{\n  name = \"Anna\"\n  town = \"{town}\"\n}}\n"
+        )
+    };
+    let document = |arguments: &[&str]| -> serde_json::Value { serde_json::from_str(&folder.ok(arguments)).unwrap() };
+    let anna = serde_json::json!({ "name": "Anna" });
+
+    folder.write("main.tf", &person("Ghent"));
+    folder.ok(&["plan", "-out=made"]);
+    let made = document(&["show", "-json", "made"]);
+    assert!(made["resource_changes"][0]["change"].get("before_identity").is_none(), "{made}");
+    folder.ok(&["apply", "made"]);
+    let state = document(&["show", "-json"]);
+    let object = &state["values"]["root_module"]["resources"][0];
+    assert_eq!((&object["identity"], &object["identity_schema_version"]), (&anna, &3.into()), "{state}");
+
+    folder.write("main.tf", &person("Bruges"));
+    folder.ok(&["plan", "-out=moved"]);
+    let moved = document(&["show", "-json", "moved"]);
+    let change = &moved["resource_changes"][0]["change"];
+    assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anna), "{moved}");
+    assert_eq!(moved["planned_values"]["root_module"]["resources"][0]["identity"], anna, "{moved}");
+    assert_eq!(moved["prior_state"]["values"]["root_module"]["resources"][0]["identity"], anna, "{moved}");
 }
