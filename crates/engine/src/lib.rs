@@ -45,7 +45,9 @@ mod world;
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;
-pub use config_graph::{ResourceDependencies, resource_dependencies};
+pub use config_graph::{
+    DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
+};
 pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use inspect::Inspection;

@@ -1,28 +1,28 @@
-//! `graph`: the resources and what they depend on, for programs that draw.
+//! `graph`: the resources and what they depend on, or the whole graph of an operation, for programs that draw.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use groma_address::{ConfigResource, ModulePath};
-use groma_engine::{ResourceDependencies, resource_dependencies};
+use groma_diagnostics::Diagnostics;
+use groma_engine::{
+    DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
+};
+use groma_state::Locking;
 
+use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
+use super::operation::open_state;
 use super::outcome::{Outcome, misuse};
+use super::show::saved_plan;
 use crate::arguments::Graph;
 
 pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     context.view(&arguments.common.view);
-    if arguments.kind.is_some() || arguments.plan.is_some() {
-        return Err(misuse(
-            &context.wording.command,
-            "graph",
-            "Graph not supported",
-            "This version of Groma draws the resources of the configuration only: the options -type and -plan are not there yet.",
-        ));
-    }
-    let draw = match arguments.format.as_deref() {
-        None | Some("dot") => dot,
-        Some("mermaid") => mermaid,
+    let format = match arguments.format.as_deref() {
+        None | Some("dot") => Format::Dot,
+        Some("mermaid") => Format::Mermaid,
         Some(other) => {
             return Err(misuse(
                 &context.wording.command,
@@ -32,10 +32,98 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
             ));
         }
     };
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
-    let resources = resource_dependencies(&configuration)?;
-    context.streams.print(&draw(&resources));
+    let text = match (&arguments.plan, arguments.kind.as_deref()) {
+        (Some(path), None | Some("apply")) => planned(context, path, format)?,
+        (None, None) => {
+            let (configuration, _) = load_directory(context, Empty::Fine)?;
+            let resources = resource_dependencies(&configuration)?;
+            match format {
+                Format::Dot => dot(&resources),
+                Format::Mermaid => mermaid(&resources),
+            }
+        }
+        (None, Some("plan" | "plan-refresh-only")) => drawn(context, Operation::Plan, format)?,
+        (None, Some("apply")) => drawn(context, Operation::Apply, format)?,
+        (None, Some("plan-destroy")) => {
+            let (configuration, _) = load_directory(context, Empty::Fine)?;
+            let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+            let (_, state) = open_state(context, paths, &Locking::Off)?;
+            format.write(&operation_graph(&configuration, Operation::Destroy(&state))?)
+        }
+        (plan, Some(other)) => {
+            let detail = match plan {
+                Some(_) => format!("A saved plan is applied: its graph is of the type apply, and of no {other:?}."),
+                None => format!(
+                    "There is no graph {other:?}. The option -type takes plan, plan-refresh-only, plan-destroy or apply."
+                ),
+            };
+            return Err(misuse(&context.wording.command, "graph", "Unsupported graph type", detail));
+        }
+    };
+    context.streams.print(&text);
     Ok(0)
+}
+
+fn planned(context: &mut Context, path: &Path, format: Format) -> Result<String, Diagnostics> {
+    let (run, plan) = saved_plan(context, path)?;
+    Ok(format.write(&operation_graph(&run.session().configuration, Operation::Planned(&plan))?))
+}
+
+fn drawn(context: &mut Context, operation: Operation<'_>, format: Format) -> Result<String, Diagnostics> {
+    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    Ok(format.write(&operation_graph(&configuration, operation)?))
+}
+
+/// How a graph is written.
+#[derive(Clone, Copy)]
+enum Format {
+    Dot,
+    Mermaid,
+}
+
+impl Format {
+    fn write(self, nodes: &[OperationNode]) -> String {
+        match self {
+            Self::Dot => operation_dot(nodes),
+            Self::Mermaid => operation_mermaid(nodes),
+        }
+    }
+}
+
+/// The graph of an operation, laid out as Terraform's.
+fn operation_dot(nodes: &[OperationNode]) -> String {
+    let mut text = "digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n".to_owned();
+    let root = |node: &OperationNode| quoted(&format!("[root] {}", node.name));
+    for node in nodes {
+        let Some(object) = &node.object else { continue };
+        let (label, shape) = match object {
+            DrawnObject::Resource(name) => (name, "box"),
+            DrawnObject::Provider(name) => (name, "diamond"),
+            DrawnObject::Variable(name) => (name, "note"),
+        };
+        text.push_str(&format!("\t\t{} [label = {}, shape = \"{shape}\"]\n", root(node), quoted(label)));
+    }
+    let needed = |node: &OperationNode| -> Vec<String> {
+        node.depends_on.iter().map(|at| format!("\t\t{} -> {}\n", root(node), root(&nodes[*at]))).collect()
+    };
+    let mut edges: Vec<String> = nodes.iter().flat_map(needed).collect();
+    edges.sort();
+    text.push_str(&edges.concat());
+    text.push_str("\t}\n}\n");
+    text
+}
+
+fn operation_mermaid(nodes: &[OperationNode]) -> String {
+    let mut text = "flowchart RL\n".to_owned();
+    for (at, node) in nodes.iter().enumerate() {
+        text.push_str(&format!("  n{at}[\"{}\"]\n", node.name.replace('"', "#quot;")));
+    }
+    for (at, node) in nodes.iter().enumerate() {
+        for needed in &node.depends_on {
+            text.push_str(&format!("  n{at} --> n{needed}\n"));
+        }
+    }
+    text
 }
 
 /// The DOT language, as GraphViz reads it.

@@ -7,6 +7,8 @@ mod ancestors;
 mod build;
 mod cycle;
 mod edges;
+mod operation;
+mod reduction;
 mod summary;
 
 use std::collections::HashMap;
@@ -20,6 +22,7 @@ pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use build::build;
 pub(crate) use build::mentions_others;
 use edges::Edges;
+pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
 pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// A module of the configuration, by number.
