@@ -34,6 +34,9 @@ const ABSENT: [&str; 4] = ["stacks", "test", "rpcapi", "cloud"];
 /// The flag that the parser knows.
 const HELP: &str = "--help";
 
+/// Flags that ask for the version whatever the command is, as the parser would see them.
+const VERSION: [&str; 3] = ["--version", "--v", "-v"];
+
 /// Prepares `arguments` (without the name of the program) for the parser of `command`.
 ///
 /// # Errors
@@ -59,10 +62,13 @@ pub fn invocation(
     let mut flags = of_variables(&names, environment)?;
     flags.extend(rest);
     let flags = with_two_dashes(flags, &current);
-    let help = flags.iter().take_while(|word| *word != "--").find(|word| *word == HELP).cloned().or(before.help);
+    let given = || flags.iter().take_while(|word| *word != "--");
+    let help = given().find(|word| *word == HELP).cloned().or(before.help);
+    let asks_version = !names.is_empty() && given().any(|word| VERSION.iter().any(|flag| word == flag));
     match help {
         // Whoever asks for help may have got the rest wrong.
         Some(help) => words.push(help),
+        None if asks_version => words.splice(1.., [OsString::from("version")]).for_each(drop),
         None => words.extend(flags),
     }
     Ok(Invocation { directory: before.directory, words })
@@ -259,6 +265,14 @@ mod tests {
         assert_eq!(rewritten(&["-help"], &[]), ["--help"]);
         assert_eq!(rewritten(&["plan", "-var", "-help", "--", "-help"], &[]), ["plan", "--var=-help", "--", "-help"]);
         assert_eq!(rewritten(&["-version", "-json"], &[]), ["version", "--json"]);
+    }
+
+    #[test]
+    fn the_version_may_be_asked_for_anywhere() {
+        for words in [&["plan", "-version"][..], &["state", "list", "x", "--version"], &["fmt", "-v", "-json"]] {
+            assert_eq!(rewritten(words, &[]), ["version"]);
+        }
+        assert_eq!(rewritten(&["plan", "-var", "-version"], &[]), ["plan", "--var=-version"]);
     }
 
     #[test]
