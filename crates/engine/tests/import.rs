@@ -152,3 +152,33 @@ fn no_block_is_written_for_many_instances() {
     project.options.missing = groma_engine::MissingResources::Generated;
     assert_eq!(project.plan().errors(), ["Configuration for import target does not exist"]);
 }
+
+/// What is written leaves secrets out, so that carrying the plan out takes them from the object.
+#[test]
+fn a_written_block_that_changes_the_object_is_carried_out() {
+    let block = Block::new(
+        [
+            ("id", Attribute::computed(Type::String)),
+            ("name", Attribute::optional(Type::String)),
+            ("token", Attribute::optional(Type::String).sensitive()),
+        ],
+        Vec::<(&str, groma_provider::NestedBlock)>::new(),
+    );
+    let world = World::new();
+    world.put("test_object", "x1", block.object(vec![Value::string("x1"), Value::string("web"), Value::string("hush")]));
+    let script = ResourceScript::new(Schema::new(block));
+    let provider = Scripted::new("test").resource("test_object", script).in_world(world.clone());
+    let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
+    let mut project = Project::new(&format!("{HEAD}{import}")).scripted(provider);
+    project.options.missing = groma_engine::MissingResources::Generated;
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert_eq!(planned.actions(), ["test_object.a: update"]);
+    let text = planned.plan.as_ref().unwrap().generated[0].text.clone();
+    assert!(text.contains("token = null # sensitive"), "{text}");
+    let diagnostics = project.apply_plan(planned);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    let object = world.get("test_object", "x1").unwrap();
+    assert!(object.attribute("token").unwrap().is_null(), "the change that was planned was made");
+    assert_eq!(project.recorded(), ["test_object.a"]);
+}

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::Applied;
+use groma_hcl::Body;
+use groma_provider::{Applied, BodyDecoder};
 use groma_state::{
     Dependencies, DeposedKey, ObjectRecord, ObjectStatus, Operation as Recorded, Outcome as RecordedOutcome,
 };
@@ -14,6 +15,7 @@ use super::applier::Applier;
 use super::event::{ChangeEvent, Event};
 use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning};
 use crate::evaluation::{outcome_of, repetition_of};
+use crate::generate;
 use crate::hooks::{Operation, Subject};
 use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
@@ -149,7 +151,7 @@ impl Applier<'_> {
 
     fn evaluate(&mut self, change: u32) -> Option<Evaluated> {
         let address = self.change(change).address.clone();
-        let (module, resource, position) = self.place(change)?;
+        let Some((module, resource, position)) = self.place(change) else { return self.written(change) };
         let index = self.world.module(module).of;
         let template = self.prepared.templates.resource(index, resource).cloned()?;
         let config = Arc::clone(&self.world.static_module(module).config);
@@ -171,6 +173,26 @@ impl Applier<'_> {
         }
         let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
         Some(Evaluated { template, span: block.header_span, config: value, ignore, dependencies })
+    }
+
+    /// A block that was written for an import while planning, which the configuration does not have yet.
+    fn written(&self, change: u32) -> Option<Evaluated> {
+        let planned = self.change(change);
+        planned.importing.as_ref()?.generated.as_ref()?;
+        let block = &planned.schema.block;
+        let (body, _) = BodyDecoder::new(&Body::new(Vec::new(), Vec::new(), Span::NONE), block);
+        let template = Template {
+            schema: Arc::clone(&planned.schema),
+            body: Arc::new(body),
+            provider: Arc::clone(&planned.provider),
+        };
+        // What the provider fills in by itself is not known before, and not written.
+        let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
+            true => value,
+            false => Value::null(value.ty().clone()),
+        });
+        let (ignore, dependencies) = (Ignore::Nothing, Dependencies::default());
+        Some(Evaluated { template: Arc::new(template), span: Span::NONE, config, ignore, dependencies })
     }
 
     /// By now everything is known; what is not shows a bug, and must not reach a provider.

@@ -40,6 +40,7 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
             builder.place(*visit);
         }
     }
+    builder.written();
     builder.requested();
     builder.deletions();
     builder.finish()
@@ -265,6 +266,23 @@ impl<'a> Builder<'a> {
             trigger.is_some_and(|(_, event)| event.is_before() == before)
         };
         all.filter(is_then).collect()
+    }
+
+    /// Blocks that were written for imports have no node: they stand on their provider alone.
+    fn written(&mut self) {
+        for (at, change) in self.inputs.changes.iter().enumerate() {
+            let is_written = change.importing.as_ref().is_some_and(|importing| importing.generated.is_some());
+            let step = match change.action {
+                Action::Update => Step::Update(narrow(at)),
+                Action::DeleteThenCreate | Action::CreateThenDelete => Step::Create(narrow(at)),
+                _ => continue,
+            };
+            if is_written && self.inputs.world.locate(&change.address).is_none() {
+                let provider = self.provider_step(change);
+                let step = self.step(step, provider.as_slice());
+                self.makes.insert(narrow(at), step);
+            }
+        }
     }
 
     /// What a person asks for stands on nothing that changes.
