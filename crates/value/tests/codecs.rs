@@ -238,3 +238,14 @@ proptest! {
         prop_assert_eq!(msgpack::decode(&bytes, &Type::Number).expect("it can be decoded"), value);
     }
 }
+
+/// Providers hand on what programs print, and not all of that is UTF-8.
+#[test]
+fn text_on_the_wire_that_is_not_utf_8_gets_replacement_characters() {
+    let read = |bytes: &[u8], ty: &Type| msgpack::decode(bytes, ty).expect("it can be decoded");
+    assert_eq!(read(b"\xa4a\xff\xfeb", &Type::String), Value::string("a\u{fffd}\u{fffd}b"));
+    assert_eq!(
+        read(b"\x91\xc4\x02\xc3\x28", &Type::list(Type::String)),
+        Value::list(Type::String, vec![Value::string("\u{fffd}(")])
+    );
+}

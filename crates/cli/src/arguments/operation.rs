@@ -30,6 +30,9 @@ pub struct Planning {
     /// Invoke this action, and do nothing else
     #[arg(long, value_name = "ACTION")]
     pub invoke: Vec<String>,
+    /// Only experimental builds take it
+    #[arg(long, hide = true)]
+    pub allow_deferral: Option<Flag>,
     /// How many operations go on at once
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
@@ -134,6 +137,7 @@ impl Refresh {
             refresh: None,
             replace: Vec::new(),
             invoke: Vec::new(),
+            allow_deferral: None,
             target: self.target,
             parallelism: self.parallelism,
             variables,

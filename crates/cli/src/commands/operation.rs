@@ -54,34 +54,50 @@ pub(super) fn watch_lines(context: &Context) -> Arc<dyn Progress> {
     }
 }
 
-/// A run over `configuration`; what there is to know before it is told.
+/// A run over `configuration`; what there is to know about its providers before is told.
 pub(super) fn run(
     context: &mut Context,
     configuration: Configuration,
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
 ) -> Result<Run, Diagnostics> {
-    let (run, warnings) = untold_run(context, configuration, hooks, parallelism)?;
-    context.show(&warnings);
-    Ok(run)
+    let packages = installed(context, &configuration)?;
+    context.show(&packages.warning());
+    run_with(context, configuration, packages, hooks, parallelism)
 }
 
-/// A run over `configuration`, and the warnings that its user must see: for who tells all diagnostics at once.
-pub(super) fn untold_run(
+/// A run that only looks: nothing stands before its answer, which programs may read.
+pub(super) fn quiet_run(
     context: &mut Context,
     configuration: Configuration,
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
-) -> Result<(Run, Diagnostics), Diagnostics> {
+) -> Result<Run, Diagnostics> {
+    let packages = installed(context, &configuration)?;
+    run_with(context, configuration, packages, hooks, parallelism)
+}
+
+/// What answers for the providers of `configuration`.
+fn installed(context: &Context, configuration: &Configuration) -> Result<Packages, Diagnostics> {
+    let packages = Packages::of(context, configuration)?;
+    match packages.missing() {
+        Some(missing) => Err(missing.clone().into()),
+        None => Ok(packages),
+    }
+}
+
+/// A run over `configuration` with the providers in `packages`.
+pub(super) fn run_with(
+    context: &mut Context,
+    configuration: Configuration,
+    packages: Packages,
+    hooks: Arc<dyn Hooks>,
+    parallelism: i64,
+) -> Result<Run, Diagnostics> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
-    let packages = Packages::of(context, &configuration)?;
-    if let Some(missing) = packages.missing() {
-        return Err(missing.clone().into());
-    }
-    let warnings = packages.warning();
     let session = Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
@@ -97,7 +113,7 @@ pub(super) fn untold_run(
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),
     };
-    Ok((Run::new(session), warnings))
+    Ok(Run::new(session))
 }
 
 /// A state that was opened, and what an interrupted run left under way.
@@ -198,6 +214,12 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
             "-replace only goes with a plan that makes objects match the configuration.",
         ));
     }
+    if is_on(planning.allow_deferral) {
+        problems.append(fail(
+            "Failed to parse command-line flags",
+            "-allow-deferral is for experimental builds, as in Terraform, and this is none. Leave it out.",
+        ));
+    }
     let invoke = invoked(&planning.invoke, &mut problems);
     let mode = match (&invoke, mode) {
         (Some(_), Mode::Normal) => Mode::RefreshOnly,
@@ -281,7 +303,8 @@ pub(super) fn state_flag_warning(planning: &Planning) -> Diagnostics {
     if planning.state.is_none() {
         return Diagnostics::new();
     }
-    let detail = "The file of the state is named by the argument path of a backend \"local\" block, for all commands at once.";
+    let detail =
+        "The file of the state is named by the argument path of a backend \"local\" block, for all commands at once.";
     Diagnostic::warning("Deprecated flag: -state", detail).into()
 }
 

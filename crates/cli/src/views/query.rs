@@ -107,3 +107,62 @@ pub fn blocks(product: &str, searched: &[Searched]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use groma_engine::WrittenBlocks;
+    use groma_value::{Marks, Type};
+
+    use super::*;
+
+    fn found(name: &str, region: Value) -> FoundObject {
+        FoundObject {
+            display_name: format!("The {name}"),
+            identity: Value::object([("name", Value::string(name)), ("region", region)]),
+            object: None,
+            written: Some(WrittenBlocks {
+                resource: format!("resource \"t\" \"{name}\" {{\n}}"),
+                import: format!("import {{\n  to = t.{name}\n}}"),
+            }),
+        }
+    }
+
+    fn searched() -> Searched {
+        let found = vec![found("a", Value::null(Type::String)), found("longer", Value::string("eu"))];
+        let mut address: ResourceInstance = "t.all".parse().unwrap();
+        address.resource.mode = groma_address::Mode::List;
+        Searched { address, identity_version: 1, found }
+    }
+
+    #[test]
+    fn people_see_a_table_for_each_search() {
+        assert_eq!(
+            lines(&searched()),
+            "list.t.all   name=a,region=<null>    The a\nlist.t.all   name=longer,region=eu   The longer\n\n"
+        );
+        assert_eq!(lines(&Searched { found: Vec::new(), ..searched() }), "");
+    }
+
+    #[test]
+    fn files_have_a_section_for_each_search_that_found_something() {
+        let nothing = Searched { found: Vec::new(), ..searched() };
+        let one = Searched { found: searched().found[..1].to_vec(), ..searched() };
+        assert_eq!(blocks("Groma", std::slice::from_ref(&nothing)), "");
+        assert_eq!(
+            blocks("Groma", &[one.clone(), nothing, one]),
+            "# __generated__ by Groma\n# Please review these resources and move them into your main configuration files.\n\
+             \n# __generated__ by Groma\nresource \"t\" \"a\" {\n}\n\nimport {\n  to = t.a\n}\n\n\n\
+             \n# __generated__ by Groma\nresource \"t\" \"a\" {\n}\n\nimport {\n  to = t.a\n}\n\n\n"
+        );
+    }
+
+    #[test]
+    fn messages_say_where_secrets_are() {
+        let config = Value::object([("prefix", Value::string("x").with_marks(&Marks::SENSITIVE))]);
+        let message = format!("{:?}", start(&searched().address, Some(&config)));
+        assert!(message.contains("sensitive_attribute_paths") && message.contains(".prefix"), "{message}");
+        let bare = format!("{:?}", start(&searched().address, None));
+        assert!(!bare.contains("input_config"), "{bare}");
+        assert_eq!(end(&searched()).len(), 3);
+    }
+}
