@@ -150,7 +150,7 @@ fn no_block_is_written_for_many_instances() {
     let import = "import {\n  for_each = toset([\"x1\"])\n  to = test_object.a[each.key]\n  id = each.key\n}\n";
     let mut project = project(import, world("x1", "web"));
     project.options.missing = groma_engine::MissingResources::Generated;
-    assert_eq!(project.plan().errors(), ["Configuration for import target does not exist"]);
+    assert_eq!(project.plan().errors(), ["Invalid import 'to' expression"]);
 }
 
 /// What is written leaves secrets out, so that carrying the plan out takes them from the object.
