@@ -5,12 +5,14 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_config::IgnoreChanges;
 use groma_diagnostics::{Diagnostic, Span};
+use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::{Kind, Value};
 
 use super::converse::{Conversation, Conversed, Draft, Purpose};
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
 use super::ignore::{Ignore, relative_path};
+use super::left_over::LeftOver;
 use super::planner::Planner;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
@@ -75,44 +77,8 @@ impl Planner<'_> {
             Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
             Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
         };
-        let deposed: Vec<(DeposedKey, Arc<ObjectRecord>)> = self
-            .state
-            .get(&address)
-            .filter(|_| purpose != Purpose::Look || self.options.mode != Mode::Destroy)
-            .map(|record| record.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
-            .unwrap_or_default();
-        for (key, record) in deposed {
-            let subject = ManagedSubject {
-                instance: None,
-                address: address.clone(),
-                deposed: Some(key.clone()),
-                provider: Arc::clone(&template.provider),
-                schema: Arc::clone(&template.schema),
-                create_before_destroy: false,
-                undecided: false,
-                outcome: Outcome::Done,
-                importing: None,
-            };
-            let talk = Conversation {
-                address: address.clone(),
-                deposed: Some(key),
-                provider: Arc::clone(&provider),
-                schema: Arc::clone(&template.schema),
-                body: None,
-                span: self.header(instance),
-                purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
-                config: template.schema.block.null_value(),
-                record: Some(record),
-                refresh: self.options.refresh,
-                ignore: Ignore::Nothing,
-                forced: None,
-                create_before_destroy: false,
-                prevent_destroy: None,
-                importing: None,
-                generating: None,
-                hooks: Arc::clone(&self.session.hooks),
-            };
-            self.talk(hold(subject, talk)).await;
+        if purpose != Purpose::Look || self.options.mode != Mode::Destroy {
+            self.start_deposed(instance, &address, &template, &provider).await;
         }
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
             return self.end_instance(instance, evaluated.outcome);
@@ -155,6 +121,36 @@ impl Planner<'_> {
         self.talk(hold(subject, talk)).await;
     }
 
+    /// What replacements of an instance have left behind.
+    async fn start_deposed(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: &Template,
+        provider: &Arc<Checked>,
+    ) {
+        let entry = self.state.get(address);
+        let deposed: Vec<(DeposedKey, Arc<ObjectRecord>)> = entry
+            .map(|entry| entry.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
+            .unwrap_or_default();
+        for (key, record) in deposed {
+            let left_over = LeftOver {
+                address: address.clone(),
+                deposed: Some(key),
+                record,
+                config: Arc::clone(&template.provider),
+                provider: Arc::clone(provider),
+                schema: Arc::clone(&template.schema),
+                create_before_destroy: false,
+                span: self.header(instance),
+                purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
+                refresh: self.options.refresh,
+            };
+            let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
+            self.talk(hold(subject, talk)).await;
+        }
+    }
+
     /// Whether an object is only read while others are destroyed, because a chosen one depends on it.
     fn stays(&self, instance: Instance, address: &ResourceInstance) -> bool {
         let (module, node) = self.node_of(instance);
@@ -180,7 +176,7 @@ impl Planner<'_> {
         &mut self,
         template: &Template,
         instance: Instance,
-    ) -> Option<Arc<groma_provider::Checked>> {
+    ) -> Option<Arc<Checked>> {
         if let Some(provider) = self.providers.configured(&template.provider) {
             return Some(Arc::clone(provider));
         }

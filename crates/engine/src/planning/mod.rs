@@ -9,6 +9,7 @@ mod finish;
 mod ignore;
 mod import;
 mod invocations;
+mod left_over;
 mod list_talk;
 mod lists;
 pub(crate) mod managed;

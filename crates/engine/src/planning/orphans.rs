@@ -9,12 +9,11 @@ use groma_state::DeposedKey;
 
 use super::converse::{Conversation, Purpose};
 use super::event::{ManagedSubject, Task};
-use super::ignore::Ignore;
+use super::left_over::LeftOver;
 use super::managed::{hold, not_present};
 use super::planner::Planner;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, Mode, ResourceChange};
-use crate::walk::Outcome;
 use crate::world::Expansion;
 
 /// Where an address of the state stands in the configuration.
@@ -129,37 +128,20 @@ impl Planner<'_> {
             Mode::Normal if forget => Purpose::Look,
             Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
         };
-        let subject = ManagedSubject {
-            instance: None,
-            address: address.clone(),
-            deposed: deposed.clone(),
-            provider: Arc::new(config.clone()),
-            schema: Arc::clone(&schema),
-            create_before_destroy: record.create_before_destroy,
-            undecided: false,
-            outcome: Outcome::Done,
-            importing: None,
-        };
-        let talk = Conversation {
-            address: address.clone(),
-            deposed: deposed.clone(),
+        let left_over = LeftOver {
+            address,
+            deposed,
+            config: Arc::new(config),
             provider,
-            schema: Arc::clone(&schema),
-            body: None,
+            schema,
+            create_before_destroy: record.create_before_destroy,
+            record,
             span: Span::NONE,
             purpose,
-            config: schema.block.null_value(),
-            record: Some(record),
             // What is no longer managed is not looked at either.
             refresh: if forget { Refresh::Trust } else { self.options.refresh },
-            ignore: Ignore::Nothing,
-            forced: None,
-            create_before_destroy: false,
-            prevent_destroy: None,
-            importing: None,
-            generating: None,
-            hooks: Arc::clone(&self.session.hooks),
         };
+        let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
         if forget && self.options.mode == Mode::Normal {
             return self.forget(subject, talk, reason).await;
         }

@@ -1,0 +1,67 @@
+//! Objects that no block describes: those that the configuration has lost, and deposed ones.
+
+use std::sync::Arc;
+
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::Span;
+use groma_provider::{Checked, Schema};
+use groma_state::{DeposedKey, ObjectRecord};
+
+use super::converse::{Conversation, Purpose};
+use super::event::ManagedSubject;
+use super::ignore::Ignore;
+use crate::hooks::Hooks;
+use crate::options::Refresh;
+use crate::walk::Outcome;
+
+/// An object that no block describes.
+pub(super) struct LeftOver {
+    pub(super) address: ResourceInstance,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) record: Arc<ObjectRecord>,
+    pub(super) config: Arc<ProviderConfig>,
+    pub(super) provider: Arc<Checked>,
+    pub(super) schema: Arc<Schema>,
+    /// Whether the order of its replacement matters to those around it.
+    pub(super) create_before_destroy: bool,
+    pub(super) span: Span,
+    pub(super) purpose: Purpose,
+    pub(super) refresh: Refresh,
+}
+
+impl LeftOver {
+    /// The conversation about it, with what is kept of it meanwhile.
+    pub(super) fn into_talk(self, hooks: Arc<dyn Hooks>) -> (ManagedSubject, Conversation) {
+        let subject = ManagedSubject {
+            instance: None,
+            address: self.address.clone(),
+            deposed: self.deposed.clone(),
+            provider: self.config,
+            schema: Arc::clone(&self.schema),
+            create_before_destroy: self.create_before_destroy,
+            undecided: false,
+            outcome: Outcome::Done,
+            importing: None,
+        };
+        let talk = Conversation {
+            address: self.address,
+            deposed: self.deposed,
+            provider: self.provider,
+            config: self.schema.block.null_value(),
+            schema: self.schema,
+            body: None,
+            span: self.span,
+            purpose: self.purpose,
+            record: Some(self.record),
+            refresh: self.refresh,
+            ignore: Ignore::Nothing,
+            forced: None,
+            create_before_destroy: false,
+            prevent_destroy: None,
+            importing: None,
+            generating: None,
+            hooks,
+        };
+        (subject, talk)
+    }
+}
