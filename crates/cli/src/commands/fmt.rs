@@ -43,6 +43,13 @@ enum Store {
     Leave,
 }
 
+/// How far a search for files goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    OneFolder,
+    Everything,
+}
+
 /// What is told about a file that differs.
 #[derive(Clone, Copy)]
 struct Telling {
@@ -73,7 +80,7 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
             } else {
                 Telling { list: false, diff, text: !diff }
             },
-            checks,
+            if checks { DIFFERS } else { 0 },
         );
     }
     let telling = Telling { list, diff, text: !list && !write && !diff && !checks };
@@ -102,7 +109,8 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
     })
 }
 
-fn standard_input(context: &Context, telling: Telling, checks: bool) -> Outcome {
+/// Formats standard input; the exit code is `differs` when its layout is another.
+fn standard_input(context: &Context, telling: Telling, differs: u8) -> Outcome {
     let mut old = String::new();
     if let Err(error) = io::stdin().lock().read_to_string(&mut old) {
         return Err(fail("Failed to read standard input", format!("The text cannot be read: {error}.")));
@@ -119,7 +127,7 @@ fn standard_input(context: &Context, telling: Telling, checks: bool) -> Outcome 
         }
         Done::Differs { old, new } => {
             tell(context, telling, name, Some(&old), &new);
-            Ok(if checks { DIFFERS } else { 0 })
+            Ok(differs)
         }
     }
 }
@@ -149,13 +157,13 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
 fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
     let mut files = Vec::new();
     let mut problems = Diagnostics::new();
-    let recursive = arguments.recursive.is_some_and(Flag::is_on);
+    let depth = if arguments.recursive.is_some_and(Flag::is_on) { Depth::Everything } else { Depth::OneFolder };
     let here = [PathBuf::from(".")];
     for target in if arguments.targets.is_empty() { &here } else { arguments.targets.as_slice() } {
         let target = target.strip_prefix(".").unwrap_or(target);
         let place = if target.as_os_str().is_empty() { Path::new(".") } else { target };
         if place.is_dir() {
-            in_folder(target, recursive, &mut files, &mut problems);
+            in_folder(target, depth, &mut files, &mut problems);
         } else if !place.exists() {
             problems.append(fail(
                 &format!("No file or directory at {}", place.display()),
@@ -176,7 +184,7 @@ fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
     (files, problems)
 }
 
-fn in_folder(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>, problems: &mut Diagnostics) {
+fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &mut Diagnostics) {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(place).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let mut entries = match entries {
@@ -195,8 +203,8 @@ fn in_folder(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>, problems:
         }
         let path = folder.join(&*name);
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if recursive {
-                in_folder(&path, recursive, files, problems);
+            if depth == Depth::Everything {
+                in_folder(&path, depth, files, problems);
             }
         } else if is_ours(&name) {
             files.push(path);

@@ -37,7 +37,7 @@ pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
     let creating = prior.is_null();
     let mut planner = Planner { creating, replace: Vec::new(), path: Path::root(), new_elements: 0, moved_elements: 0 };
     let beside = Beside { framework: framework.as_object(), configured };
-    let state = planner.object(fields, config, prior, beside, creating);
+    let state = planner.object(fields, config, prior, beside, Past::of(prior));
     let state = if creating || state == *prior { state } else { open_results(fields, &state) };
     Plan { state, replace: planner.replace }
 }
@@ -77,6 +77,20 @@ impl<'a> Beside<'a> {
     }
 }
 
+/// Whether an object has a counterpart in the prior state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Past {
+    /// It has none: the service chooses all that is not configured.
+    None,
+    Known,
+}
+
+impl Past {
+    fn of(prior: &Value) -> Self {
+        if prior.is_null() { Self::None } else { Self::Known }
+    }
+}
+
 struct Planner {
     creating: bool,
     replace: Vec<Path>,
@@ -88,8 +102,7 @@ struct Planner {
 }
 
 impl Planner {
-    /// `fresh` objects have no counterpart in the prior state: the service chooses all that is not configured.
-    fn object(&mut self, fields: &Fields, config: &Value, prior: &Value, beside: Beside<'_>, fresh: bool) -> Value {
+    fn object(&mut self, fields: &Fields, config: &Value, prior: &Value, beside: Beside<'_>, past: Past) -> Value {
         let Some(given) = config.as_object() else { return config.clone() };
         let before = prior.as_object();
         let values = fields.list.iter().enumerate().zip(given.values()).map(|((index, field), config)| {
@@ -97,22 +110,23 @@ impl Planner {
             let prior = before.and_then(|view| view.values().get(index)).unwrap_or(empty);
             match beside.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
                 Some(planned) => planned.clone(),
-                None => self.field(field, config, prior, beside.inside(index, field), fresh),
+                None => self.field(field, config, prior, beside.inside(index, field), past),
             }
         });
         let values: Vec<Value> = values.collect();
         fields.block.object(values)
     }
 
-    fn field(&mut self, field: &Field, config: &Value, prior: &Value, beside: Beside<'_>, fresh: bool) -> Value {
+    fn field(&mut self, field: &Field, config: &Value, prior: &Value, beside: Beside<'_>, past: Past) -> Value {
         if config.is_null() {
-            return unconfigured(field, config, prior, beside.configured, fresh);
+            return unconfigured(field, config, prior, beside.configured, past);
         }
         self.path.push(PathStep::Attribute(field.attribute.clone()));
         let planned = match field.plain && config.is_known() {
             true if !prior.is_null() && agrees(&field.shape, config, prior) => prior.clone(),
             true => config.clone(),
-            false => self.value(&field.shape, config, prior, beside, fresh || prior.is_null()),
+            false if prior.is_null() => self.value(&field.shape, config, prior, beside, Past::None),
+            false => self.value(&field.shape, config, prior, beside, past),
         };
         let told = !self.creating && self.new_elements == 0;
         if told && field.change != Change::InPlace && planned != *prior {
@@ -122,12 +136,12 @@ impl Planner {
         planned
     }
 
-    fn value(&mut self, shape: &Shape, config: &Value, prior: &Value, beside: Beside<'_>, fresh: bool) -> Value {
+    fn value(&mut self, shape: &Shape, config: &Value, prior: &Value, beside: Beside<'_>, past: Past) -> Value {
         if !config.is_known() {
             return config.clone();
         }
         let planned = match (shape, config.kind()) {
-            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, beside, fresh),
+            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, beside, past),
             (Shape::List(element, order), Kind::List(values)) => {
                 let before = prior.as_slice().unwrap_or_default();
                 Value::list(element.ty(), self.elements(element, *order, values, before))
@@ -158,7 +172,7 @@ impl Planner {
     fn inside(&mut self, element: &Shape, config: &Value, prior: &Value, key: Value) -> Value {
         self.path.push(PathStep::Index(key));
         self.new_elements += usize::from(prior.is_null());
-        let planned = self.value(element, config, prior, Beside::default(), prior.is_null());
+        let planned = self.value(element, config, prior, Beside::default(), Past::of(prior));
         self.new_elements -= usize::from(prior.is_null());
         self.path.pop();
         planned
@@ -192,11 +206,11 @@ impl Planner {
 }
 
 /// Nobody asks for a value: the prior one stays, and without one the service may choose.
-fn unconfigured(field: &Field, config: &Value, prior: &Value, was: Option<&Configured>, fresh: bool) -> Value {
+fn unconfigured(field: &Field, config: &Value, prior: &Value, was: Option<&Configured>, past: Past) -> Value {
     if !field.usage.is_computed() {
         return config.clone();
     }
-    if fresh {
+    if past == Past::None {
         let hidden = field.write_only;
         return if hidden { Value::null(field.shape.ty()) } else { Value::unknown(field.shape.ty()) };
     }
