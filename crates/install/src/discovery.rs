@@ -94,6 +94,11 @@ impl Discovery {
         &self.http
     }
 
+    /// What is known about who asks.
+    pub(crate) fn credentials(&self) -> &Arc<Credentials> {
+        &self.credentials
+    }
+
     /// The token to send to `host`, if there is one.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_diagnostics::Diagnostics;
-use groma_install::credentials::{Credentials, Helper, tokens_of_environment};
+use groma_install::credentials::{Credentials, Helper, Stores, tokens_of_environment};
 use groma_install::discovery::Discovery;
 use groma_install::http::{Http, HttpOptions};
 use groma_install::providers::Platform;
@@ -45,7 +45,8 @@ pub(super) fn discovery(context: &Context) -> Result<Discovery, Diagnostics> {
 /// The tokens: those of the environment count most, then those of files, then those that a helper keeps.
 pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration) -> Result<Credentials, Diagnostics> {
     let tokens = tokens_of_environment(&settings.environment).into_iter().chain(configuration.tokens.iter().cloned());
-    Ok(Credentials::new(tokens, helper(settings, configuration)?))
+    let stores = Stores::new(settings.environment.iter().cloned(), settings.home.clone());
+    Ok(Credentials::new(tokens, helper(settings, configuration)?).with_stores(stores))
 }
 
 /// The program that keeps credentials.

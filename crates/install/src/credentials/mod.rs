@@ -1,15 +1,20 @@
 //! The credentials of hosts: tokens of the settings, and programs that keep them.
 
+mod containers;
 mod file;
 mod helper;
+mod stores;
 mod token;
 
 use std::collections::HashMap;
 
 use tokio::sync::Mutex;
 
+pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
+pub(crate) use stores::AwsKeys;
+pub use stores::Stores;
 pub use token::Token;
 
 /// Which token to send to which host.
@@ -17,6 +22,7 @@ pub use token::Token;
 pub struct Credentials {
     tokens: HashMap<String, Token>,
     helper: Option<Helper>,
+    stores: Stores,
     asked: Mutex<HashMap<String, Option<Token>>>,
 }
 
@@ -27,7 +33,18 @@ impl Credentials {
         for (host, token) in tokens {
             ranked.entry(normal_host(&host)).or_insert(token);
         }
-        Self { tokens: ranked, helper, asked: Mutex::default() }
+        Self { tokens: ranked, helper, stores: Stores::default(), asked: Mutex::default() }
+    }
+
+    /// The same, with credentials of object stores.
+    #[must_use]
+    pub fn with_stores(self, stores: Stores) -> Self {
+        Self { stores, ..self }
+    }
+
+    /// Those of object stores.
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.stores
     }
 
     /// The token for `host` (`name` or `name:port`), if there is one. A helper is asked once a host.

@@ -54,7 +54,7 @@ pub async fn copy_module(
 /// The folder of the module in its package.
 async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Discovery) -> Result<PathBuf, FetchError> {
     let place = scratch.join("package");
-    Fetcher::new(discovery.http().clone()).fetch(&package.address, &place).await?;
+    Fetcher::new(discovery).fetch(&package.address, &place).await?;
     let mut folder = place;
     for subfolder in [&package.subfolder[..], below].into_iter().filter(|subfolder| !subfolder.is_empty()) {
         let inner = pattern::expand(&folder, subfolder)?;

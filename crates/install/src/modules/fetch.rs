@@ -8,32 +8,35 @@ use groma_config::Package;
 
 use super::copy::{copy_folder, link, remove};
 use super::error::FetchError;
+use super::objects::Object;
 use super::{git, oci, pattern, web};
 use crate::archive::{Archive, Links};
-use crate::http::Http;
+use crate::discovery::Discovery;
 
 /// How often one page may lead to another.
 const MOST_REDIRECTIONS: u32 = 10;
 
 /// Fetches packages, each once.
 #[derive(Debug)]
-pub struct Fetcher {
-    http: Http,
+pub struct Fetcher<'a> {
+    discovery: &'a Discovery,
     fetched: HashMap<String, PathBuf>,
 }
 
 /// How an address is to be fetched.
 enum Way<'a> {
     Git(&'a str),
-    Web(String),
+    Web(&'a str),
+    S3(&'a str),
+    Google(&'a str),
     Oci(&'a str),
     Folder(&'a str),
 }
 
-impl Fetcher {
-    /// Web servers are asked through `http`.
-    pub fn new(http: Http) -> Self {
-        Self { http, fetched: HashMap::new() }
+impl<'a> Fetcher<'a> {
+    /// Web servers are asked as `discovery` asks them.
+    pub fn new(discovery: &'a Discovery) -> Self {
+        Self { discovery, fetched: HashMap::new() }
     }
 
     /// Puts the package at `address` into `target`, in place of what is there.
@@ -87,11 +90,14 @@ impl Fetcher {
 
     /// Fetches, or learns where else the package is.
     async fn step(&self, address: &str, target: &Path) -> Result<Option<Package>, FetchError> {
+        let (http, stores) = (self.discovery.http(), self.discovery.credentials().stores());
         match way(address)? {
             Way::Git(url) => git::clone(url, target).map(|()| None),
             Way::Folder(path) => folder(path, target).map(|()| None),
-            Way::Oci(address) => oci::fetch(&self.http, address, target).await.map(|()| None),
-            Way::Web(url) => match web::fetch(&self.http, &url, target).await? {
+            Way::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
+            Way::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
+            Way::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
+            Way::Web(url) => match web::fetch(http, url, target).await? {
                 web::Found::Unpacked => Ok(None),
                 web::Found::Elsewhere(package) => Ok(Some(package)),
             },
@@ -106,25 +112,16 @@ fn way(address: &str) -> Result<Way<'_>, FetchError> {
     };
     match protocol {
         "git" => Ok(Way::Git(url)),
-        "http" | "https" => Ok(Way::Web(url.to_owned())),
+        "http" | "https" => Ok(Way::Web(url)),
         "file" => Ok(Way::Folder(url.strip_prefix("file://").unwrap_or(url))),
-        // Objects that everybody may read are files on a web server.
-        "s3" => Ok(Way::Web(url.to_owned())),
-        "gcs" => google(url).map(Way::Web),
+        "s3" => Ok(Way::S3(url)),
+        "gcs" => Ok(Way::Google(url)),
         "oci" => Ok(Way::Oci(address)),
         "hg" => Err(FetchError::Other(
             "Mercurial repositories are not supported: use an archive of the repository".to_owned(),
         )),
         other => Err(FetchError::Other(format!("download not supported for scheme {other:?}"))),
     }
-}
-
-/// The address of the object's bytes, `https://storage.googleapis.com/BUCKET/OBJECT`.
-fn google(url: &str) -> Result<String, FetchError> {
-    let object = url.split_once("/storage/").and_then(|(_, rest)| rest.split_once('/')).map(|(_, object)| object);
-    object
-        .map(|object| format!("https://storage.googleapis.com/{object}"))
-        .ok_or_else(|| FetchError::Other(format!("{url:?} is no address of a Cloud Storage object")))
 }
 
 /// A folder of this machine is linked to, an archive unpacked.

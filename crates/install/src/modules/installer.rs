@@ -51,7 +51,7 @@ pub struct ModuleInstaller<'a> {
     discovery: &'a Discovery,
     runtime: &'a Runtime,
     progress: &'a mut dyn ModuleProgress,
-    fetcher: Fetcher,
+    fetcher: Fetcher<'a>,
     before: ModuleManifest,
     now: ModuleManifest,
     /// The folder of the package that each module is in; nothing for the root module's.
@@ -71,7 +71,7 @@ impl<'a> ModuleInstaller<'a> {
         runtime: &'a Runtime,
         progress: &'a mut dyn ModuleProgress,
     ) -> Self {
-        let fetcher = Fetcher::new(discovery.http().clone());
+        let fetcher = Fetcher::new(discovery);
         let mut now = ModuleManifest::default();
         now.insert(
             &ModulePath::root(),

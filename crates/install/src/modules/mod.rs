@@ -10,6 +10,7 @@ mod error;
 mod fetch;
 mod git;
 mod installer;
+mod objects;
 mod oci;
 mod pattern;
 mod registry;

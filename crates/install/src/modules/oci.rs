@@ -4,14 +4,15 @@ use std::path::Path;
 
 use super::error::FetchError;
 use crate::archive::{Archive, Links};
-use crate::http::{Http, Url};
+use crate::discovery::Discovery;
+use crate::http::Url;
 use crate::oci::{Registry, Repository};
 
 /// What a module's manifest says that it is.
 const MODULE: &str = "application/vnd.opentofu.modulepkg";
 
 /// Fetches the module at `oci://HOST/NAME?tag=TAG` (or `?digest=`; the tag is `latest` unless given) into `target`.
-pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<(), FetchError> {
+pub(super) async fn fetch(discovery: &Discovery, address: &str, target: &Path) -> Result<(), FetchError> {
     let wrong = |what: &str| FetchError::Other(format!("{address:?} {what}"));
     let url = Url::parse(address).map_err(|error| wrong(&format!("is no address: {error}")))?;
     let argument = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
@@ -28,7 +29,7 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<(
     let repository = Repository::parse(&format!("{host}{port}/{}", url.path().trim_matches('/')));
     let repository = repository.ok_or_else(|| wrong("is no repository such as oci://example.com/name"))?;
     let failed = |error: crate::oci::OciError| FetchError::Other(error.to_string());
-    let registry = Registry::new(http);
+    let registry = Registry::new(discovery);
     let manifest = registry.manifest(&repository, &reference).await.map_err(failed)?;
     let layer = manifest.archive(MODULE).map_err(|problem| wrong(&format!("is no module: {problem}")))?;
     let mut file = tempfile::tempfile().map_err(FetchError::file("no temporary file can be made"))?;

@@ -9,6 +9,7 @@ use reqwest::Url;
 
 use super::checksum;
 use super::error::FetchError;
+use super::objects::Object;
 use crate::archive::{Archive, Links};
 use crate::http::Http;
 
@@ -42,14 +43,37 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<F
         None => Archive::of_path(url.path()),
     };
     match kind {
-        Some(kind) => unpack(http, &url, kind, sum.as_deref(), target).await.map(|()| Found::Unpacked),
+        Some(kind) => unpack(http, &url, &[], kind, sum.as_deref(), target).await.map(|()| Found::Unpacked),
         None => ask(http, &url).await.map(Found::Elsewhere),
     }
 }
 
-async fn unpack(http: &Http, url: &Url, kind: Archive, sum: Option<&str>, target: &Path) -> Result<(), FetchError> {
+/// Fetches an archive from an object store, and unpacks it into `target`.
+pub(super) async fn fetch_object(http: &Http, object: &Object, target: &Path) -> Result<(), FetchError> {
+    let mut url = object.url.clone();
+    let (archive, sum) = (take(&mut url, "archive"), take(&mut url, "checksum"));
+    let kind = archive.as_deref().map_or_else(|| Archive::of_path(url.path()), Archive::named);
+    let kind = kind.ok_or_else(|| {
+        FetchError::Other(
+            "the object is no archive that is known: its name ends with .zip or .tar.gz, for example, or ?archive= says what it is"
+                .to_owned(),
+        )
+    })?;
+    let headers = object.headers(&url)?;
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    unpack(http, &url, &headers, kind, sum.as_deref(), target).await
+}
+
+async fn unpack(
+    http: &Http,
+    url: &Url,
+    headers: &[(&str, &str)],
+    kind: Archive,
+    sum: Option<&str>,
+    target: &Path,
+) -> Result<(), FetchError> {
     let mut file = tempfile::tempfile().map_err(FetchError::file("the download cannot be stored"))?;
-    let answer = http.download(url, None, &[], &mut file, LARGEST_ARCHIVE).await?;
+    let answer = http.download(url, None, headers, &mut file, LARGEST_ARCHIVE).await?;
     if !answer.status.is_success() {
         return Err(FetchError::Other(format!("bad response code: {}", answer.status.as_u16())));
     }
@@ -122,7 +146,7 @@ fn attribute(element: &str, name: &str) -> Option<String> {
 }
 
 /// Takes an argument out of the query.
-fn take(url: &mut Url, name: &str) -> Option<String> {
+pub(super) fn take(url: &mut Url, name: &str) -> Option<String> {
     let mut found = None;
     let mut rest = Vec::new();
     for (key, value) in url.query_pairs() {

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::document::{Descriptor, Manifest};
-use crate::credentials::Token;
+use crate::credentials::Stores;
+use crate::discovery::Discovery;
 use crate::hex::hex;
 use crate::http::{Http, HttpError, Response, StatusCode, Url, without_secrets};
 
@@ -44,6 +45,7 @@ pub(crate) enum OciError {
 /// What is asked, over one client.
 pub(crate) struct Registry<'a> {
     http: &'a Http,
+    stores: &'a Stores,
 }
 
 #[derive(Deserialize)]
@@ -76,14 +78,15 @@ impl Repository {
 }
 
 impl<'a> Registry<'a> {
-    pub(crate) fn new(http: &'a Http) -> Self {
-        Self { http }
+    /// Registries are asked as `discovery` asks other servers, with the logins of the tools for containers.
+    pub(crate) fn new(discovery: &'a Discovery) -> Self {
+        Self { http: discovery.http(), stores: discovery.credentials().stores() }
     }
 
     /// All tags of a repository.
     pub(crate) async fn tags(&self, repository: &Repository) -> Result<Vec<String>, OciError> {
         let url = repository.url("tags/list")?;
-        let answer = self.get(&url, "application/json").await?;
+        let answer = self.get(repository, &url, "application/json").await?;
         let tags: Tags = parsed(&url, &answer.body)?;
         Ok(tags.tags.unwrap_or_default())
     }
@@ -91,7 +94,7 @@ impl<'a> Registry<'a> {
     /// The manifest that a tag or a digest leads to.
     pub(crate) async fn manifest(&self, repository: &Repository, reference: &str) -> Result<Manifest, OciError> {
         let url = repository.url(&format!("manifests/{reference}"))?;
-        let answer = self.get(&url, ACCEPTED).await?;
+        let answer = self.get(repository, &url, ACCEPTED).await?;
         if let Some(wanted) = reference.strip_prefix("sha256:") {
             let found = hex(&Sha256::digest(&answer.body));
             if found != wanted {
@@ -113,8 +116,9 @@ impl<'a> Registry<'a> {
         let wanted = descriptor.sha256().ok_or_else(|| wrong("has a digest that is no SHA-256".to_owned()))?;
         let mut answer = self.http.download(&url, None, &[], target, descriptor.size).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
-            let token = self.token(&answer).await?;
-            answer = self.http.download(&url, token.as_ref(), &[], target, descriptor.size).await?;
+            let authorization = self.authorization(repository, &answer).await?;
+            let headers: Vec<_> = authorization.iter().map(|value| ("authorization", value.as_str())).collect();
+            answer = self.http.download(&url, None, &headers, target, descriptor.size).await?;
         }
         checked(&url, &answer)?;
         let unreadable = |error: std::io::Error| wrong(format!("cannot be stored: {error}"));
@@ -134,25 +138,31 @@ impl<'a> Registry<'a> {
         target.rewind().map_err(unreadable)
     }
 
-    async fn get(&self, url: &Url, accept: &str) -> Result<Response, OciError> {
-        let headers = [("accept", accept)];
+    async fn get(&self, repository: &Repository, url: &Url, accept: &str) -> Result<Response, OciError> {
+        let mut headers = vec![("accept", accept)];
         let mut answer = self.http.get_with(url, None, &headers, LARGEST_DOCUMENT).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
-            let token = self.token(&answer).await?;
-            answer = self.http.get_with(url, token.as_ref(), &headers, LARGEST_DOCUMENT).await?;
+            let authorization = self.authorization(repository, &answer).await?;
+            headers.extend(authorization.iter().map(|value| ("authorization", value.as_str())));
+            answer = self.http.get_with(url, None, &headers, LARGEST_DOCUMENT).await?;
         }
         checked(url, &answer)?;
         Ok(answer)
     }
 
-    /// The token that a registry gives to everybody who asks where it says.
-    async fn token(&self, refusal: &Response) -> Result<Option<Token>, OciError> {
+    /// What to say after a refusal: the token that the registry gives where it says, or the login itself if it asks for that.
+    async fn authorization(&self, repository: &Repository, refusal: &Response) -> Result<Option<String>, OciError> {
+        let login = self.stores.container(&repository.registry, &repository.name).map(|login| login.basic());
         let challenge = refusal.header("www-authenticate").unwrap_or_default();
+        if challenge.starts_with("Basic") && refusal.url.scheme() == "https" {
+            return Ok(login);
+        }
         let Some(url) = token_url(challenge) else { return Ok(None) };
-        let answer = self.http.get(&url, None, LARGEST_DOCUMENT).await?;
+        let headers: Vec<_> = login.iter().map(|value| ("authorization", value.as_str())).collect();
+        let answer = self.http.get_with(&url, None, &headers, LARGEST_DOCUMENT).await?;
         checked(&url, &answer)?;
         let granted: Granted = parsed(&url, &answer.body)?;
-        Ok(granted.token.or(granted.access_token).map(Token::new))
+        Ok(granted.token.or(granted.access_token).map(|token| format!("Bearer {token}")))
     }
 }
 

@@ -119,7 +119,7 @@ async fn obtain(sources: &Sources, location: &Location) -> Result<tempfile::Name
         Location::Blob(blob) => {
             let (repository, descriptor) = &**blob;
             let mut file = temporary()?;
-            let registry = Registry::new(sources.discovery.http());
+            let registry = Registry::new(&sources.discovery);
             registry.blob(repository, descriptor, file.as_file_mut()).await.map_err(|error| error.to_string())?;
             Ok(file)
         }

@@ -5,7 +5,7 @@ use groma_config::version::Version;
 
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::platform::Platform;
-use crate::http::Http;
+use crate::discovery::Discovery;
 use crate::oci::{OciError, Registry, Repository};
 
 /// What the index of a version says that it is.
@@ -34,26 +34,26 @@ impl RepositoryTemplate {
 
 /// The versions of a provider that the mirror has.
 pub(super) async fn versions(
-    http: &Http,
+    discovery: &Discovery,
     template: &RepositoryTemplate,
     address: &ProviderAddress,
 ) -> Result<Vec<Version>, SourceError> {
     let repository = repository(template, address)?;
-    let tags = Registry::new(http).tags(&repository).await.map_err(failed)?;
+    let tags = Registry::new(discovery).tags(&repository).await.map_err(failed)?;
     // A tag has no plus sign.
     Ok(tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect())
 }
 
 /// What the mirror says about one package.
 pub(super) async fn package(
-    http: &Http,
+    discovery: &Discovery,
     template: &RepositoryTemplate,
     address: &ProviderAddress,
     version: &Version,
     platform: &Platform,
 ) -> Result<PackageMeta, SourceError> {
     let repository = repository(template, address)?;
-    let registry = Registry::new(http);
+    let registry = Registry::new(discovery);
     let index = registry.manifest(&repository, &version.to_string().replace('+', "_")).await.map_err(failed)?;
     if index.artifact_type != PROVIDER {
         return Err(SourceError::Failed(format!("the tag {version} of its repository is no provider")));

@@ -153,7 +153,7 @@ impl Sources {
                 Ok(filesystem::packages(root, address, platform)?.into_iter().map(|package| package.version).collect())
             }
             Source::Network(base) => network_mirror::versions(&self.discovery, base, address).await,
-            Source::Oci(template) => oci_mirror::versions(self.discovery.http(), template, address).await,
+            Source::Oci(template) => oci_mirror::versions(&self.discovery, template, address).await,
             Source::Direct => {
                 let listing = Registry::find(&self.discovery, address).await?.versions(address).await?;
                 warnings.extend(listing.warnings);
@@ -180,7 +180,7 @@ impl Sources {
                 network_mirror::package(&self.discovery, base, address, &offer.version, platform).await
             }
             Source::Oci(template) => {
-                oci_mirror::package(self.discovery.http(), template, address, &offer.version, platform).await
+                oci_mirror::package(&self.discovery, template, address, &offer.version, platform).await
             }
             Source::Direct => {
                 Registry::find(&self.discovery, address).await?.package(address, &offer.version, platform).await

@@ -177,6 +177,56 @@ fn folders_elsewhere_are_linked() {
     assert!(space.manifest().contains("\"Source\":\"file://"));
 }
 
+fn bucket() -> Server {
+    let archive = tarball(&[("top/main.tf", "")]);
+    Server::start(vec![("/bucket/dir/m.tgz", Answer::ok(archive.clone())), ("/bucket/m", Answer::ok(archive))])
+}
+
+fn call(source: &str) -> Workspace {
+    Workspace::new(&[("main.tf", &format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"))])
+}
+
+#[test]
+fn objects_of_s3_are_asked_for_with_the_keys_of_the_environment() {
+    let server = bucket();
+    let source = format!("s3::{}", server.url("/bucket/dir/m.tgz//top?region=eu-west-1"));
+    let space = call(&source).with_variable("AWS_ACCESS_KEY_ID", "AKID").with_variable("AWS_SECRET_ACCESS_KEY", "hush");
+    assert_eq!(space.install(Freshness::Keep).unwrap()[1], "- m in .terraform/modules/m/top");
+    assert!(space.manifest().contains(&format!("\"Source\":\"{source}\"")), "{}", space.manifest());
+    let told = server.credentials().join("\n").to_lowercase();
+    assert!(
+        told.contains("aws4-hmac-sha256 credential=akid/") && told.contains("/eu-west-1/s3/aws4_request"),
+        "{told}"
+    );
+    assert!(told.contains("signedheaders=host;x-amz-content-sha256;x-amz-date") && !told.contains("hush"), "{told}");
+}
+
+#[test]
+fn objects_that_everybody_may_read_need_no_keys() {
+    let server = bucket();
+    let space = call(&format!("s3::{}", server.url("/bucket/m?archive=tar.gz")));
+    space.install(Freshness::Keep).unwrap();
+    assert!(space.path(".terraform/modules/m/top").exists());
+    assert!(server.credentials().is_empty());
+    let unknown = call(&format!("s3::{}", server.url("/bucket/m"))).install(Freshness::Keep).unwrap_err();
+    assert!(unknown.contains("no archive that is known"), "{unknown}");
+    let profile = call(&format!("s3::{}", server.url("/bucket/dir/m.tgz?aws_profile=ci"))).install(Freshness::Keep);
+    assert!(profile.unwrap_err().contains("no keys of the AWS profile \"ci\""));
+}
+
+#[test]
+fn objects_of_cloud_storage_are_asked_for_with_the_token_of_the_environment() {
+    let server = bucket();
+    let source = "gcs::https://www.googleapis.com/storage/v1/bucket/dir/m.tgz";
+    let space = call(source).with_variable("STORAGE_EMULATOR_HOST", server.url("").trim_start_matches("http://"));
+    space.install(Freshness::Keep).unwrap();
+    assert!(server.credentials().is_empty());
+    let space = space.with_variable("GOOGLE_OAUTH_ACCESS_TOKEN", "ya29.x");
+    space.install(Freshness::Upgrade).unwrap();
+    assert_eq!(server.credentials().join("\n").to_lowercase(), "authorization: bearer ya29.x");
+    assert!(space.path(".terraform/modules/m/top").exists());
+}
+
 #[test]
 fn what_is_not_supported_says_so() {
     for (source, word) in [("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")] {

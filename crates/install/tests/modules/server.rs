@@ -26,6 +26,7 @@ impl Answer {
 pub struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
+    headers: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
@@ -35,16 +36,23 @@ impl Server {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let answers: HashMap<_, _> = answers.into_iter().collect();
         let seen = Arc::clone(&requests);
+        let headers = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&headers);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                answer(stream, &answers, &seen);
+                answer(stream, &answers, &seen, &told);
             }
         });
-        Self { address, requests }
+        Self { address, requests, headers }
     }
 
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// The lines of all requests that say who asks.
+    pub fn credentials(&self) -> Vec<String> {
+        self.headers.lock().unwrap().clone()
     }
 
     /// The paths that were asked for.
@@ -53,10 +61,14 @@ impl Server {
     }
 }
 
-fn answer(stream: TcpStream, answers: &HashMap<&str, Answer>, seen: &Mutex<Vec<String>>) {
+fn answer(stream: TcpStream, answers: &HashMap<&str, Answer>, seen: &Mutex<Vec<String>>, told: &Mutex<Vec<String>>) {
     let mut lines = BufReader::new(&stream).lines();
     let Some(Ok(first)) = lines.next() else { return };
-    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+    for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        if ["authorization:", "x-amz-"].iter().any(|name| line.to_lowercase().starts_with(name)) {
+            told.lock().unwrap().push(line);
+        }
+    }
     let target = first.split(' ').nth(1).unwrap_or_default();
     let path = target.split('?').next().unwrap_or_default();
     seen.lock().unwrap().push(path.to_owned());

@@ -10,7 +10,7 @@ use std::time::Duration;
 use groma_config::version::Version;
 use groma_config::{DiskFiles, LoadOptions, ModuleManifest, load_with};
 use groma_diagnostics::Sources;
-use groma_install::credentials::Credentials;
+use groma_install::credentials::{Credentials, Stores};
 use groma_install::discovery::{Discovery, Services};
 use groma_install::http::{Http, HttpOptions};
 use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
@@ -19,11 +19,12 @@ use tempfile::TempDir;
 pub struct Workspace {
     folder: TempDir,
     registries: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
 }
 
 impl Workspace {
     pub fn new(files: &[(&str, &str)]) -> Self {
-        let space = Self { folder: tempfile::tempdir().unwrap(), registries: Vec::new() };
+        let space = Self { folder: tempfile::tempdir().unwrap(), registries: Vec::new(), environment: Vec::new() };
         files.iter().for_each(|(path, text)| space.write(path, text));
         space
     }
@@ -45,6 +46,12 @@ impl Workspace {
         fs::read_to_string(self.path(".terraform/modules/modules.json")).unwrap()
     }
 
+    /// The same with an environment variable.
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// The lines that were told, or all problems in one text.
     pub fn install(&self, freshness: Freshness) -> Result<Vec<String>, String> {
         let http =
@@ -53,7 +60,11 @@ impl Workspace {
             let entries = serde_json::json!({ "modules.v1": url });
             Services::of(host, entries.as_object().unwrap().clone()).unwrap()
         });
-        let discovery = Discovery::new(http, Arc::new(Credentials::default()), services.collect());
+        let discovery = Discovery::new(
+            http,
+            Arc::new(Credentials::default().with_stores(Stores::new(self.environment.clone(), None))),
+            services.collect(),
+        );
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let options = LoadOptions::default();
         let files = DiskFiles::new(self.folder.path());

@@ -1,0 +1,121 @@
+//! Logins of container registries, as the tools for containers keep them.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::Token;
+
+/// A name and its password.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Login {
+    name: String,
+    password: Token,
+}
+
+impl Login {
+    /// What the header `authorization` says.
+    pub(crate) fn basic(&self) -> String {
+        format!("Basic {}", STANDARD.encode(format!("{}:{}", self.name, self.password.secret())))
+    }
+}
+
+/// What a helper answers.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Told {
+    username: String,
+    secret: String,
+}
+
+/// A configuration file of those tools.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Document {
+    auths: Map<String, Value>,
+    cred_helpers: Map<String, Value>,
+    creds_store: Option<String>,
+}
+
+/// The login for the repository `name` of `registry` in the file at `path`. A file that is not there or cannot be read has none.
+pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> {
+    let document: Document = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+    written(&document.auths, registry, name).or_else(|| {
+        let special = document.cred_helpers.get(registry).and_then(Value::as_str);
+        helper(special.or(document.creds_store.as_deref())?, registry)
+    })
+}
+
+/// The entry of the repository, of a folder that it is in, or of the registry: the nearest counts.
+fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Login> {
+    let mut place = format!("{registry}/{name}");
+    loop {
+        let old = [format!("https://{place}"), format!("https://{place}/v1/"), format!("https://{place}/v2/")];
+        let entry = auths.get(&place).or_else(|| old.iter().find_map(|key| auths.get(key)));
+        if let Some(login) = entry.and_then(decoded) {
+            return Some(login);
+        }
+        let (above, _) = place.rsplit_once('/')?;
+        place.truncate(above.len());
+    }
+}
+
+fn decoded(entry: &Value) -> Option<Login> {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if let Some(bytes) = text("auth").and_then(|encoded| STANDARD.decode(encoded.trim()).ok()) {
+        let plain = String::from_utf8(bytes).ok()?;
+        let (name, password) = plain.split_once(':')?;
+        return Some(Login { name: name.to_owned(), password: Token::new(password) });
+    }
+    Some(Login { name: text("username")?.to_owned(), password: Token::new(text("password")?) })
+}
+
+/// What the program `docker-credential-NAME` keeps for the registry.
+fn helper(name: &str, registry: &str) -> Option<Login> {
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
+        return None;
+    }
+    let mut command = Command::new(format!("docker-credential-{name}"));
+    command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    // Whoever does not read its question has no answer.
+    let _ = child.stdin.take()?.write_all(registry.as_bytes());
+    let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
+    let told: Told = serde_json::from_slice(&output.stdout).ok()?;
+    Some(Login { name: told.username, password: Token::new(told.secret) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, registry: &str, name: &str) -> Option<String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let login = in_file(file.path(), registry, name)?;
+        Some(format!("{}:{}", login.name, login.password.secret()))
+    }
+
+    #[test]
+    fn the_nearest_entry_counts() {
+        // a:b, c:d:e and f:g
+        let text = r#"{"auths": {"example.com": {"auth": "YTpi"}, "example.com/team/x": {"auth": "YzpkOmU="},
+            "https://old.example.com/v1/": {"auth": "Zjpn"}, "plain.example.com": {"username": "u", "password": "p"},
+            "broken.example.com": {"auth": "%%"}, "empty.example.com": {}}}"#;
+        assert_eq!(found(text, "example.com", "other/x").as_deref(), Some("a:b"));
+        assert_eq!(found(text, "example.com", "team/x/y").as_deref(), Some("c:d:e"));
+        assert_eq!(found(text, "old.example.com", "x").as_deref(), Some("f:g"));
+        assert_eq!(found(text, "plain.example.com", "x").as_deref(), Some("u:p"));
+        for none in ["broken.example.com", "empty.example.com", "other.com"] {
+            assert_eq!(found(text, none, "x"), None, "{none}");
+        }
+        assert_eq!(found("{", "example.com", "x"), None);
+        assert_eq!(found(r#"{"credsStore": "../evil"}"#, "example.com", "x"), None);
+        assert_eq!(found(r#"{"credHelpers": {"example.com": "that-is-not-there"}}"#, "example.com", "x"), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Archives in object stores: S3, services that speak as it does, and Cloud Storage.
+
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
+    sign,
+};
+use aws_sigv4::sign::v4;
+use reqwest::Url;
+
+use super::error::FetchError;
+use super::web::take;
+use crate::credentials::{AwsKeys, Stores};
+
+/// An object, and what its store is told about who asks.
+pub(super) struct Object {
+    /// Where it is; the query may still say how it is packed.
+    pub url: Url,
+    who: Who,
+}
+
+/// Who asks.
+enum Who {
+    Anybody,
+    Google(String),
+    Aws { region: String, keys: AwsKeys },
+}
+
+/// Where Cloud Storage is.
+const GOOGLE: &str = "https://storage.googleapis.com";
+
+/// The region of addresses that name none.
+const FIRST_REGION: &str = "us-east-1";
+
+impl Object {
+    /// The object at `address`, as S3 has addresses: `https://s3-REGION.amazonaws.com/BUCKET/KEY`, or one of another service with
+    /// `?region=`. The query may hold keys (`aws_access_key_id`, `aws_access_key_secret`, `aws_access_token`) or name a profile
+    /// (`aws_profile`).
+    pub(super) fn s3(address: &str, stores: &Stores) -> Result<Self, FetchError> {
+        let mut url = parsed(address)?;
+        let mut argument = |name: &str| take(&mut url, name).filter(|value| !value.is_empty());
+        let (id, secret) = (argument("aws_access_key_id"), argument("aws_access_key_secret"));
+        let (session, profile) = (argument("aws_access_token"), argument("aws_profile"));
+        let region = argument("region");
+        argument("version");
+        let keys = match (id, secret) {
+            (Some(id), Some(secret)) => Some(AwsKeys::new(id, secret, session)),
+            _ => stores.aws(profile.as_deref()),
+        };
+        if keys.is_none() && profile.is_some() {
+            let profile = profile.unwrap_or_default();
+            return Err(FetchError::Other(format!("there are no keys of the AWS profile {profile:?}")));
+        }
+        let region = region.unwrap_or_else(|| region_of(url.host_str().unwrap_or_default()));
+        Ok(Self { url, who: keys.map_or(Who::Anybody, |keys| Who::Aws { region, keys }) })
+    }
+
+    /// The object at `https://www.googleapis.com/storage/VERSION/BUCKET/OBJECT`.
+    pub(super) fn google(address: &str, stores: &Stores) -> Result<Self, FetchError> {
+        let object =
+            address.split_once("/storage/").and_then(|(_, rest)| rest.split_once('/')).map(|(_, object)| object);
+        let object =
+            object.ok_or_else(|| FetchError::Other(format!("{address:?} is no address of a Cloud Storage object")))?;
+        let place = stores.google_address();
+        let url = parsed(&format!("{}/{object}", place.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
+        let who = stores.google().map_or(Who::Anybody, |token| Who::Google(format!("Bearer {}", token.secret())));
+        Ok(Self { url, who })
+    }
+
+    /// The headers that say who asks for `url`, which is this object's without what is for us.
+    pub(super) fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
+        match &self.who {
+            Who::Anybody => Ok(Vec::new()),
+            Who::Google(token) => Ok(vec![("authorization".to_owned(), token.clone())]),
+            Who::Aws { region, keys } => signed(url, region, keys, SystemTime::now()),
+        }
+    }
+}
+
+fn parsed(address: &str) -> Result<Url, FetchError> {
+    // The address may hold keys: it is not repeated.
+    Url::parse(address).map_err(|error| FetchError::Other(format!("the address of the object is none: {error}")))
+}
+
+/// The region in a host of AWS: `s3-REGION.`, `s3.REGION.`, `BUCKET.s3-REGION.`, `BUCKET.s3.REGION.`.
+fn region_of(host: &str) -> String {
+    let Some(names) = host.strip_suffix(".amazonaws.com") else { return FIRST_REGION.to_owned() };
+    let last = names.rsplit('.').next().unwrap_or_default();
+    let region = last.strip_prefix("s3-").or(Some(last).filter(|last| *last != "s3" && names.contains('.')));
+    region.unwrap_or(FIRST_REGION).to_owned()
+}
+
+/// The headers of a request for `url` that is signed with `keys` (Signature Version 4).
+fn signed(url: &Url, region: &str, keys: &AwsKeys, time: SystemTime) -> Result<Vec<(String, String)>, FetchError> {
+    let failed = |error: &dyn std::fmt::Display| FetchError::Other(format!("the request cannot be signed: {error}"));
+    let session = keys.session.as_ref().map(|token| token.secret().to_owned());
+    let identity = Credentials::new(&*keys.id, keys.secret.secret(), session, None, "module source").into();
+    let mut settings = SigningSettings::default();
+    settings.percent_encoding_mode = PercentEncodingMode::Single;
+    settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+    settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+    let parameters = v4::SigningParams::builder()
+        .identity(&identity)
+        .region(region)
+        .name("s3")
+        .time(time)
+        .settings(settings)
+        .build()
+        .map_err(|error| failed(&error))?
+        .into();
+    let request = SignableRequest::new("GET", url.as_str(), std::iter::empty(), SignableBody::Bytes(&[]))
+        .map_err(|error| failed(&error))?;
+    let (instructions, _) = sign(request, &parameters).map_err(|error| failed(&error))?.into_parts();
+    Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test]
+    fn hosts_of_s3_name_their_region() {
+        for (host, region) in [
+            ("s3.amazonaws.com", "us-east-1"),
+            ("s3-eu-west-1.amazonaws.com", "eu-west-1"),
+            ("s3.eu-west-1.amazonaws.com", "eu-west-1"),
+            ("bucket.s3-eu-west-1.amazonaws.com", "eu-west-1"),
+            ("bucket.s3.eu-west-1.amazonaws.com", "eu-west-1"),
+            ("bucket.s3.amazonaws.com", "us-east-1"),
+            ("127.0.0.1", "us-east-1"),
+        ] {
+            assert_eq!(region_of(host), region, "{host}");
+        }
+    }
+
+    /// The example for a request without a body in the public description of the signature, with the headers that we send.
+    #[test]
+    fn requests_are_signed_for_their_place_and_time() {
+        let url = Url::parse("https://s3-eu-west-1.amazonaws.com/bucket/a%20b.zip").unwrap();
+        let keys = AwsKeys::new("AKID".to_owned(), "secret".to_owned(), Some("session".to_owned()));
+        let time = UNIX_EPOCH + Duration::from_secs(1_369_353_600);
+        let headers = signed(&url, "eu-west-1", &keys, time).unwrap();
+        let header = |wanted: &str| headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        assert_eq!(header("x-amz-date"), Some("20130524T000000Z"));
+        assert_eq!(header("x-amz-security-token"), Some("session"));
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(header("x-amz-content-sha256"), Some(empty));
+        let authorization = header("authorization").unwrap();
+        let scope = "AWS4-HMAC-SHA256 Credential=AKID/20130524/eu-west-1/s3/aws4_request, SignedHeaders=host;";
+        assert!(authorization.starts_with(scope), "{authorization}");
+        let elsewhere = signed(&url, "eu-west-2", &keys, time).unwrap();
+        assert_ne!(headers, elsewhere);
+    }
+}
