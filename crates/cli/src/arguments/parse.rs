@@ -165,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn of_flags_that_are_given_again_the_last_one_counts() {
+        let plan = plan(&["plan", "-no-color", "-lock=false", "-target=a.b", "-no-color", "-lock=true", "-target=c.d"]);
+        assert_eq!(plan.planning.locking.lock, Some(Flag::On));
+        assert_eq!(plan.planning.target, ["a.b", "c.d"]);
+        let validate = parsed(&["validate", "-json", "-json=false"]);
+        let Ok(Parsed::Run { arguments, .. }) = validate else { panic!("{validate:?}") };
+        assert!(matches!(arguments.task, Task::Validate(validate) if validate.json == Some(Flag::Off)));
+    }
+
+    #[test]
     fn mistakes_say_which_flag() {
         let message = |words: &[&str]| parsed(words).unwrap_err().to_string();
         assert!(message(&["plan", "-nosuch"]).contains("flag provided but not defined: -nosuch"));

@@ -22,6 +22,8 @@ use super::workspace::{ForceUnlock, Workspace};
     name = "groma",
     disable_help_subcommand = true,
     disable_version_flag = true,
+    // Wrappers add flags that the user has given already: the last one counts.
+    args_override_self = true,
     arg_required_else_help = true,
     after_help = "Before the command:\n  -chdir=DIR  Work in another directory\n  -help       Show this, or the help of a command\n  -version    The same as the command version"
 )]
