@@ -53,6 +53,25 @@ fn graph_draws_resources_through_modules() {
 }
 
 #[test]
+fn graph_draws_each_module_once_and_data_first() {
+    let folder = Folder::new();
+    folder
+        .write("main.tf", "module \"m\" {\n  source = \"./m\"\n}\nmodule \"m-x\" {\n  source = \"./m\"\n}\n")
+        .write(
+            "m/main.tf",
+            "module \"m\" {\n  source = \"./n\"\n}\nresource \"terraform_data\" \"b\" {}\n\
+             data \"terraform_remote_state\" \"z\" {\n  backend = \"local\"\n}\n",
+        )
+        .write("m/n/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    let text = folder.ok(&["graph"]);
+    let clusters: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("subgraph \"cluster_")).collect();
+    let modules = ["module.m", "module.m-x", "module.m-x.module.m", "module.m.module.m"];
+    assert_eq!(clusters, modules.map(|module| format!("{module}\" {{")));
+    let [data, managed] = ["[label=\"data.terraform_remote_state.z\"]", "[label=\"terraform_data.b\"]"];
+    assert!(text.find(data) < text.find(managed), "{text}");
+}
+
+#[test]
 fn fmt_writes_lists_checks_and_shows() {
     let folder = Folder::new();
     folder.write("main.tf", "a=1\n").write("sub/y.tf", "bb  = 2\n").write(".hidden/z.tf", "c=1\n");

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use groma_address::ConfigResource;
+use groma_address::{ConfigResource, Mode};
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_state::{Dependencies, text_order};
@@ -62,8 +62,17 @@ fn direct(all: &Dependencies, of: &impl Fn(&ConfigResource) -> Dependencies) -> 
     direct
 }
 
-/// The root module's first.
+/// Module by module in the order of their addresses' text, the root module first; in each, data comes before what is managed.
 fn reading_order(one: &ConfigResource, other: &ConfigResource) -> Ordering {
-    let in_module = |resource: &ConfigResource| !resource.module.is_root();
-    in_module(one).cmp(&in_module(other)).then_with(|| text_order(one, other))
+    fn module(resource: &ConfigResource) -> impl Iterator<Item = u8> + '_ {
+        let steps = resource.module.steps().iter();
+        steps.flat_map(|name| [".module.", &**name]).flat_map(str::bytes)
+    }
+    fn is_managed(resource: &ConfigResource) -> bool {
+        resource.resource.mode == Mode::Managed
+    }
+    module(one)
+        .cmp(module(other))
+        .then_with(|| is_managed(one).cmp(&is_managed(other)))
+        .then_with(|| text_order(one, other))
 }
