@@ -1,6 +1,6 @@
 //! Lists of edges, all in one piece of memory: a walk reads them in order, and a node without edges costs four bytes.
 
-use super::{NodeIndex, narrow};
+use super::index::{NodeIndex, narrow};
 
 /// A list of `T` for each node of a module.
 #[derive(Clone, Debug)]

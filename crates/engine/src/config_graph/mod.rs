@@ -7,6 +7,7 @@ mod ancestors;
 mod build;
 mod cycle;
 mod edges;
+mod index;
 mod operation;
 mod reduction;
 mod summary;
@@ -22,30 +23,10 @@ pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use build::build;
 pub(crate) use build::mentions_others;
 use edges::Edges;
+pub(crate) use index::narrow;
+pub use index::{ModuleIndex, NodeIndex};
 pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
 pub use summary::{ResourceDependencies, resource_dependencies};
-
-/// A module of the configuration, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ModuleIndex(pub u32);
-
-/// A node of a module, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeIndex(pub u32);
-
-impl ModuleIndex {
-    /// For indexing.
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl NodeIndex {
-    /// For indexing.
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a node stands for. The numbers are positions in the maps of [`Module`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -289,9 +270,4 @@ impl ConfigGraph {
         let (address, _) = module.config.resources.get_index(resource as usize)?;
         Some(address.in_module(module.path().clone()))
     }
-}
-
-pub(crate) fn narrow(number: usize) -> u32 {
-    // More than four thousand million blocks do not fit the address space of the source texts either.
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
