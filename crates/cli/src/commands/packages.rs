@@ -23,6 +23,7 @@ use crate::views::wording::Wording;
 pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
     missing: Option<Diagnostic>,
+    needed: BTreeSet<ProviderAddress>,
     available: Option<Available>,
     plugins: Plugins,
 }
@@ -87,7 +88,8 @@ impl Packages {
         };
         let (overrides, wording) = (cli.overrides.clone(), context.wording.clone());
         let available = Some(Available { overrides, locks, store, wording });
-        Ok(Self { selected, missing, available, plugins })
+        let needed = needed.keys().cloned().collect();
+        Ok(Self { selected, missing, needed, available, plugins })
     }
 
     /// What answers for the provider; none where it is not installed.
@@ -118,6 +120,20 @@ impl Packages {
             used.join("\n")
         );
         Diagnostic::warning("Provider development overrides are in effect", detail).into()
+    }
+
+    /// The same for each provider by itself, in the words that wrappers of `validate` look for to run `init` first.
+    pub fn not_available(&self) -> Diagnostics {
+        let lacking = self.needed.iter().filter(|address| !self.selected.contains_key(address));
+        let told = lacking.map(|address| {
+            let detail = format!(
+                "The configuration needs the provider {address}, and there is no package of it here. To install it, run:\n  {} init",
+                self.available.as_ref().map_or("", |available| &available.wording.command)
+            );
+            Diagnostic::error("Missing required provider", detail)
+        });
+        let told: Diagnostics = told.collect();
+        if told.is_empty() { self.missing.clone().map_or_else(Diagnostics::new, Into::into) } else { told }
     }
 
     /// Why providers of the configuration have nobody that answers for them.

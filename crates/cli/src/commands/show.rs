@@ -14,7 +14,7 @@ use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
 use super::lookup::Lookup;
-use super::operation::{open_state, run as new_run};
+use super::operation::{open_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::planfile;

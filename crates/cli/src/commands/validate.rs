@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::configuration::{Empty, load_directory, load_with_queries};
 use super::context::Context;
-use super::operation::untold_run;
+use super::operation::run_with;
 use super::outcome::Outcome;
+use super::packages::Packages;
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
 use crate::views::diagnostic::{diagnostic_json, in_order};
@@ -60,7 +61,12 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         false => load_directory(context, Empty::Fine)?,
     };
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
-    let (mut run, warnings) = untold_run(context, configuration, hooks, 10)?;
+    let packages = Packages::of(context, &configuration)?;
+    if packages.missing().is_some() {
+        return Err(packages.not_available());
+    }
+    let warnings = packages.warning();
+    let mut run = run_with(context, configuration, packages, hooks, 10)?;
     diagnostics.append(run.validate());
     diagnostics.append(warnings);
     Ok(diagnostics)

@@ -15,7 +15,7 @@ use groma_state::Locking;
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
-use super::operation::{open_state, run as new_run};
+use super::operation::{open_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
