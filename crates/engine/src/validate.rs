@@ -63,7 +63,7 @@ impl Validator<'_> {
     async fn visit(&mut self, visit: Visit) -> Outcome {
         let id = visit.module;
         match self.world.static_module(id).kind(visit.node) {
-            NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
+            NodeKind::Variable(at) => self.variable(id, at),
             NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
@@ -77,6 +77,17 @@ impl Validator<'_> {
             NodeKind::Provider(at) => self.provider(id, at).await,
             NodeKind::Resource(at) => self.resource(id, at).await,
         }
+    }
+
+    /// What a call gives is held against the variable. Nothing after that may lean on it: a module is checked for all values that
+    /// its callers could give, as in Terraform.
+    fn variable(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let outcome = self.evaluation.variable(&mut self.world, module, at);
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        let any = Value::unknown(variable.constraint.ty.clone());
+        self.world.module_mut(module).variables[at as usize] = variable.accept(&any).ok();
+        outcome
     }
 
     /// Assertions are only looked at for mistakes: nothing is known that could decide them.
@@ -142,17 +153,6 @@ impl Validator<'_> {
             self.evaluation.diagnostics.push(problem.at(id.span));
             sound = false;
         }
-        if sound { Outcome::Done } else { Outcome::Failed }
-    }
-
-    fn call(&mut self, module: ModuleId, at: u32) -> Outcome {
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let Some((_, call)) = config.calls.get_index(at as usize) else { return Outcome::Failed };
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions);
-        let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
-        let mut sound = true;
-        for expression in repeats {
         if let (Some(value), groma_config::ImportIdentity::Identity(identity)) = (&value, &import.identity)
             && let Some(problem) = self.unsuitable_identity(import, value)
         {
@@ -163,9 +163,9 @@ impl Validator<'_> {
             self.evaluation.diagnostics.push(problem.at(import.to_expression.span));
             sound = false;
         }
-            sound &= self.evaluation.value(expression, &scope).is_some();
-        }
-        sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
+        if sound { Outcome::Done } else { Outcome::Failed }
+    }
+
     /// What is wrong with the identity of an import into a resource that is declared, as far as it is known.
     fn unsuitable_identity(&self, import: &groma_config::Import, value: &Value) -> Option<Diagnostic> {
         let (index, node) = self.world.graph().find_resource(&import.to)?;
@@ -195,6 +195,17 @@ impl Validator<'_> {
         })
     }
 
+    fn call(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, call)) = config.calls.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
+        let mut sound = true;
+        for expression in repeats {
+            sound &= self.evaluation.value(expression, &scope).is_some();
+        }
+        sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
         if !sound {
             return Outcome::Failed;
         }
@@ -245,6 +256,10 @@ impl Validator<'_> {
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         self.evaluation.diagnostics.append(unknown_ignored(&resource.lifecycle.ignore_changes, &template.schema.block));
+        if let groma_config::IgnoreChanges::Expression(expression) = &resource.lifecycle.ignore_changes {
+            let problem = self.evaluation.value(expression, &scope).and_then(|value| unsuitable_ignored(&value));
+            self.evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
+        }
         for rule in &resource.lifecycle.preconditions {
             self.evaluation.value(&rule.condition, &scope);
         }
@@ -255,10 +270,6 @@ impl Validator<'_> {
         };
         if let Some(search) = &resource.search {
             let _ = Extent::evaluate(search, &scope, &mut self.evaluation);
-        }
-        if let groma_config::IgnoreChanges::Expression(expression) = &resource.lifecycle.ignore_changes {
-            let problem = self.evaluation.value(expression, &scope).and_then(|value| unsuitable_ignored(&value));
-            self.evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
         }
         // What is searched by says nothing of what is found.
         let mut unknown = match address.mode {
@@ -322,19 +333,6 @@ fn unsuitable_id(value: &Value) -> Option<Diagnostic> {
     })
 }
 
-/// What `ignore_changes` names though the resource type has no such argument.
-fn unknown_ignored(ignored: &groma_config::IgnoreChanges, schema: &groma_provider::Block) -> Vec<Diagnostic> {
-    let groma_config::IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
-    let unknown = paths.iter().filter(|path| schema.item(&path.root.name).is_none());
-    let problem = |path: &Arc<groma_hcl::Traversal>| {
-        let name = &path.root.name;
-        let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));
-        let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
-        let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
-        Diagnostic::error("Unsupported attribute", detail).at(path.span)
-    };
-    unknown.map(problem).collect()
-}
 /// What is wrong with the identity of an import, as far as it is known. Attributes that it does not have are passed over.
 fn unsuitable_identity(value: &Value, schema: &IdentitySchema) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
@@ -375,6 +373,19 @@ fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
     })
 }
 
+/// What `ignore_changes` names though the resource type has no such argument.
+fn unknown_ignored(ignored: &groma_config::IgnoreChanges, schema: &groma_provider::Block) -> Vec<Diagnostic> {
+    let groma_config::IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
+    let unknown = paths.iter().filter(|path| schema.item(&path.root.name).is_none());
+    let problem = |path: &Arc<groma_hcl::Traversal>| {
+        let name = &path.root.name;
+        let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));
+        let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
+        let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
+        Diagnostic::error("Unsupported attribute", detail).at(path.span)
+    };
+    unknown.map(problem).collect()
+}
 
 /// Whether `count` and `for_each` can ever be right: those that are known are, and others have a type that may be.
 fn suitable(
