@@ -8,7 +8,7 @@ use groma_scripted::Scripted;
 use groma_value::{Type, Value};
 use support::{Project, errors};
 
-const HEAD: &str = "terraform {\n  required_providers {\n    local_name = { source = \"test/test\" }\n  }\n}\n";
+const HEAD: &str = "terraform {\n  required_providers {\n    loud = { source = \"test/test\" }\n  }\n}\n";
 
 fn provider() -> Scripted {
     let parameter = |name: &str| Parameter {
@@ -39,8 +39,8 @@ fn project(main: &str) -> Project {
 #[test]
 fn a_function_of_a_provider_is_called_while_planning_and_applying() {
     let mut project = project(
-        "output \"loud\" { value = provider::local_name::shout(\"hi\") }\nresource \"terraform_data\" \"a\" {\n  input = \
-         provider::local_name::shout(\"yes\")\n}\noutput \"late\" { value = provider::local_name::shout(terraform_data.a.id) }\n",
+        "output \"loud\" { value = provider::loud::shout(\"hi\") }\nresource \"terraform_data\" \"a\" {\n  input = \
+         provider::loud::shout(\"yes\")\n}\noutput \"late\" { value = provider::loud::shout(terraform_data.a.id) }\n",
     );
     let planned = project.plan();
     assert_eq!(planned.errors(), Vec::<String>::new());
@@ -56,10 +56,10 @@ fn a_function_of_a_provider_is_called_while_planning_and_applying() {
 #[test]
 fn what_is_wrong_with_an_argument_is_told_when_the_configuration_is_checked() {
     assert_eq!(
-        errors(&project("output \"x\" { value = provider::local_name::shout() }\n").validate()),
+        errors(&project("output \"x\" { value = provider::loud::shout() }\n").validate()),
         ["Not enough function arguments"]
     );
-    let refused = project("output \"x\" { value = provider::local_name::shout(\"\") }\n").validate();
+    let refused = project("output \"x\" { value = provider::loud::shout(\"\") }\n").validate();
     let problem = refused.iter().next().unwrap();
     assert_eq!(problem.summary, "Invalid function argument");
     assert!(problem.detail.contains("there is nothing to shout"), "{}", problem.detail);
@@ -68,7 +68,7 @@ fn what_is_wrong_with_an_argument_is_told_when_the_configuration_is_checked() {
 #[test]
 fn an_unknown_provider_or_function_is_an_error_that_names_what_there_is() {
     let unknown = project("output \"x\" { value = provider::test::shout(\"a\") }\n").validate();
-    assert!(unknown.iter().next().unwrap().detail.contains("local_name"));
-    let unknown = project("output \"x\" { value = provider::local_name::whisper(\"a\") }\n").validate();
+    assert!(unknown.iter().next().unwrap().detail.contains("loud"));
+    let unknown = project("output \"x\" { value = provider::loud::whisper(\"a\") }\n").validate();
     assert!(unknown.iter().next().unwrap().detail.contains("shout"));
 }

@@ -106,8 +106,12 @@ impl Pair<'_> {
             self.check_type(passed, diagnostics);
         }
         self.check_aliases(diagnostics);
+        // Blocks with aliases are told with the first of their provider.
+        let mut told: HashSet<&Name> = HashSet::new();
         for block in self.child.providers.values().filter(|block| is_empty(block)) {
-            diagnostics.push(redundant(self.child, block));
+            if told.insert(&block.provider.name) {
+                diagnostics.push(redundant(self.child, block));
+            }
         }
     }
 
@@ -262,10 +266,7 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
         let Some(reference) = resource.provider.as_ref().filter(|reference| reference.provider.alias.is_some()) else {
             continue;
         };
-        // What the caller has to give is reported at the call.
-        let expected = module.required_providers.get(&reference.provider.name);
-        let is_expected = expected.is_some_and(|required| required.aliases.contains(&reference.provider));
-        if is_expected || !seen.insert(reference.provider.clone()) {
+        if comes_from_caller(chain, module, &reference.provider) || !seen.insert(reference.provider.clone()) {
             continue;
         }
         if let Err(missing) = resolve(chain, &reference.provider) {
@@ -291,12 +292,17 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Whether the caller has to give it: that it does not is reported at the call. Nobody calls the root module.
+fn comes_from_caller(chain: &[&Module], module: &Module, provider: &LocalProvider) -> bool {
+    let expected = module.required_providers.get(&provider.name);
+    chain.len() > 1 && expected.is_some_and(|required| required.aliases.contains(provider))
+}
+
 /// Reports configurations with alias that are passed on and nowhere.
 fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostics) {
     for passed in module.calls.values().flat_map(|call| &call.providers) {
         let provider = &passed.parent.provider;
-        let expected = module.required_providers.get(&provider.name);
-        if expected.is_some_and(|required| required.aliases.contains(provider)) {
+        if comes_from_caller(chain, module, provider) {
             continue;
         }
         if let Err(missing) = resolve(chain, provider) {

@@ -49,7 +49,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
     // OpenTofu takes null for a version that is not written.
     let version_argument =
         content.get("version").filter(|attribute| !matches!(attribute.expression.kind, ExpressionKind::Null));
-    let source = source_argument.and_then(|attribute| constant_source(attribute, decoding));
+    let source = source_argument.and_then(|attribute| constant_source(attribute, version_argument, decoding));
     let version = match version_argument {
         Some(attribute) if is_constant(&attribute.expression) => version::version_constraints(attribute, decoding),
         _ => None,
@@ -97,7 +97,11 @@ fn is_constant(expression: &Expression) -> bool {
 }
 
 /// The source, unless it has to wait for variables to be known.
-fn constant_source(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<ModuleSource> {
+fn constant_source(
+    attribute: &Attribute,
+    version: Option<&Attribute>,
+    decoding: &mut Decoding<'_>,
+) -> Option<ModuleSource> {
     if !is_constant(&attribute.expression) {
         return None;
     }
@@ -105,7 +109,12 @@ fn constant_source(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option
     match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {
-            decoding.error(attribute.expression.span, "Invalid module source address", detail);
+            // Whoever writes a version means a registry.
+            let summary = match version {
+                Some(_) => "Invalid registry module source address",
+                None => "Invalid module source address",
+            };
+            decoding.error(attribute.expression.span, summary, detail);
             None
         }
     }

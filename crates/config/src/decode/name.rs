@@ -10,6 +10,8 @@ use super::context::Decoding;
 pub(super) const RULE: &str =
     "Names begin with a letter or an underscore; letters, digits, underscores and dashes may follow.";
 
+const PROVIDER_RULE: &str = "Names of providers have letters and digits, and single dashes between them.";
+
 /// Reports a label that is no name; `what` is the middle of the summary: `Invalid resource name`.
 pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
     if !is_identifier(&label.value) {
@@ -17,11 +19,14 @@ pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
     }
 }
 
-/// Reports a local provider name that is no name, or not in lower case.
+/// Reports a local provider name that is none, or not in lower case. Unlike other names it has no underscores: it may become a part of
+/// the provider's address.
 pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
     let normal = local_name.to_lowercase();
-    if !is_identifier(local_name) {
-        decoding.error(span, "Invalid provider local name", format!("{local_name:?} is no provider name. {}", RULE));
+    let is_name = !local_name.is_empty() && local_name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    if !is_name || local_name.starts_with('-') || local_name.ends_with('-') || local_name.contains("--") {
+        let detail = format!("{local_name:?} is no provider name. {PROVIDER_RULE}");
+        decoding.error(span, "Invalid provider local name", detail);
         return false;
     }
     if *normal != **local_name {

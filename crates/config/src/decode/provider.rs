@@ -110,7 +110,7 @@ pub(super) fn reference(
         return None;
     };
     syntax::traversal(named, decoding);
-    let (steps, key) = match (&*traversal.steps, key) {
+    let (steps, key) = match (&traversal.steps, key) {
         ([steps @ .., Step::Index { key, span }], None) => (steps, Some(literal_expression(key, *span))),
         (steps, key) => (steps, key),
     };

@@ -106,7 +106,7 @@ fn local(text: &str) -> String {
     let clean = display(&normalize(std::path::Path::new(&text.replace('\\', "/"))));
     match &*clean {
         "." => "./".to_owned(),
-        ".." => "../".to_owned(),
+        // The folder above becomes `./..`, as in Terraform.
         inside if !inside.starts_with("../") => format!("./{inside}"),
         _ => clean,
     }
@@ -128,7 +128,8 @@ mod tests {
         for (text, expected) in [
             ("./modules/z/", "./modules/z"),
             ("./a/../../b", "../b"),
-            ("../", "../"),
+            ("../", "./.."),
+            ("../..", "../.."),
             ("github.com/a/b", "git::https://github.com/a/b.git"),
             ("github.com/a/b.git//sub?ref=x", "git::https://github.com/a/b.git//sub?ref=x"),
             ("bitbucket.org/a/b//s?ref=1", "git::https://bitbucket.org/a/b.git//s?ref=1"),
