@@ -163,8 +163,8 @@ fn modules_are_planned_for_each_of_their_instances() {
     assert_eq!(
         project.apply(),
         [
-            "module.m[\"x\"].terraform_data.it: delete (delete_because_no_module)",
-            "module.m[\"y\"].terraform_data.it: delete (delete_because_no_module)",
+            "module.m[\"x\"].terraform_data.it: delete (delete_because_no_resource_config)",
+            "module.m[\"y\"].terraform_data.it: delete (delete_because_no_resource_config)",
         ]
     );
 }
