@@ -7,7 +7,9 @@ use groma_hcl::{Block, Body, BodySchema};
 
 use super::content::FileContent;
 use super::context::Decoding;
-use super::{actions, check, list, module_call, output, provider, refactoring, resource, terraform, variable};
+use super::{
+    actions, check, language, list, module_call, output, provider, refactoring, resource, terraform, variable,
+};
 
 static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -62,7 +64,10 @@ fn blocks(body: &Body, schema: &BodySchema, decoding: &mut Decoding<'_>) -> File
 fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>) {
     match &*block.kind.name {
         "terraform" => terraform::terraform(block, file, decoding),
-        "language" => file.settings.push(terraform::settings(block)),
+        "language" => {
+            language::check(block, decoding);
+            file.settings.push(terraform::settings(block));
+        }
         "required_providers" => decoding.error(
             block.header,
             "Invalid required_providers block",

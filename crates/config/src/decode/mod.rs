@@ -10,6 +10,7 @@ mod content;
 mod context;
 mod depends_on;
 mod file;
+mod language;
 mod lifecycle;
 mod list;
 mod literal;
