@@ -43,10 +43,19 @@ fn built() -> Option<PathBuf> {
     Some(program)
 }
 
-fn with_peer(test: impl AsyncFnOnce(&Plugin, &Path)) {
+/// Tests a peer that speaks protocol 5, and one that speaks protocol 6 and nothing else.
+fn with_peer(test: impl AsyncFn(&Plugin, &Path)) {
     let Some(program) = built() else { return };
+    for protocol in ["5", "6"] {
+        with_peer_of(protocol, &program, &test);
+    }
+}
+
+fn with_peer_of(protocol: &str, program: &Path, test: &impl AsyncFn(&Plugin, &Path)) {
     let address = ProviderAddress::parse("example/peer", "registry.terraform.io").unwrap();
-    let plugin = Plugin::start(address, Start::Launch(Launch::new("peer", &program)), Arc::new(NoLog));
+    let mut launch = Launch::new("peer", program);
+    launch.environment.push(("PEER_PROTOCOL".into(), protocol.into()));
+    let plugin = Plugin::start(address, Start::Launch(launch), Arc::new(NoLog));
     on_runtime(async {
         let config = plugin.schema().unwrap().config.block.empty_value().clone();
         let request = ConfigureRequest {
@@ -56,11 +65,11 @@ fn with_peer(test: impl AsyncFnOnce(&Plugin, &Path)) {
         };
         let problems = plugin.configure(request).await;
         assert!(problems.is_empty(), "{problems:?}");
-        test(&plugin, &program).await;
+        test(&plugin, program).await;
     });
     drop(plugin);
     let start = Instant::now();
-    while !plugin_processes(&program).is_empty() {
+    while !plugin_processes(program).is_empty() {
         assert!(start.elapsed() < Duration::from_secs(5), "a process was left behind");
         std::thread::sleep(Duration::from_millis(10));
     }
