@@ -32,6 +32,9 @@ pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome
 
 fn signature(name: &str) -> Value {
     let mut object = Map::new();
+    if let Some(text) = functions::description(name) {
+        object.insert("description".to_owned(), text.into());
+    }
     match functions::signature(name) {
         Some(signature) => {
             object.insert("return_type".to_owned(), declared(name).unwrap_or_else(|| type_json(&signature.result)));

@@ -5,6 +5,7 @@ mod cidr;
 mod conversion;
 mod crypto;
 mod csv;
+mod descriptions;
 mod digits;
 mod encoding;
 mod error;
@@ -33,6 +34,7 @@ use std::sync::LazyLock;
 
 use crate::context::ProviderSignature;
 
+pub use descriptions::description;
 pub use error::FunctionError;
 pub(crate) use signature::Function;
 pub use template_cache::TemplateCache;
