@@ -305,7 +305,7 @@ fn lc_32_p8_a_read_may_only_be_put_off_when_that_is_allowed() {
     let (found, diagnostics) = read(&setup, object.clone());
     assert!(found.is_none());
     assert_blamed(&diagnostics, "Provider deferred changes when Terraform did not allow deferrals");
-    let capabilities = groma_provider::ClientCapabilities { deferral_allowed: true, ..Default::default() };
+    let capabilities = ClientCapabilities { deferral_allowed: true, ..Default::default() };
     let input = ReadInput { current: object, capabilities, ..ReadInput::default() };
     let (found, diagnostics) = wait(setup.checked.read(&setup.subject(), input));
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
