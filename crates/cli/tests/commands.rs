@@ -197,6 +197,15 @@ fn another_backend_is_refused_by_name() {
 }
 
 #[test]
+fn a_local_backend_without_a_path_is_refused() {
+    let folder = Folder::new();
+    folder.write("main.tf", "terraform {\n  backend \"local\" {\n    path = \"\"\n  }\n}\n");
+    let told = folder.fails(&["init", "-no-color"]);
+    assert!(told.contains("The \"path\" attribute value must not be empty."), "{told}");
+    assert!(told.contains("on main.tf line 3"), "{told}");
+}
+
+#[test]
 fn the_local_backend_may_keep_its_state_elsewhere() {
     let folder = counted();
     folder.write("backend.tf", "terraform {\n  backend \"local\" {\n    path = \"kept/state.json\"\n  }\n}\n");

@@ -136,6 +136,12 @@ fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
         };
         match backend.known.get(&attribute.name.name) {
             Some(value) if value.is_null() => {}
+            Some(value) if value.as_str() == Some("") => {
+                let name = &attribute.name.name;
+                let detail =
+                    format!("The \"{name}\" attribute value must not be empty. Give a path, or leave the argument out.");
+                problems.push(Diagnostic::error("Invalid local state file path", detail).at(attribute.expression.span));
+            }
             Some(value) if value.as_str().is_some() => *slot = value.as_str().map(PathBuf::from),
             _ => {
                 let detail = "The argument has to be a string that is known before anything is planned: a constant, a variable with a \

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::blame::summary;
@@ -170,15 +170,16 @@ impl Checked {
         if failed {
             return (None, diagnostics);
         }
-        if response.config.is_null() {
-            let problem: Diagnostic = self.blame(subject, summary::NULL_OBJECT, "wrote no configuration for");
-            diagnostics.push(problem);
-            return (None, diagnostics);
-        }
-        let broken = self.check_found(subject, &response.config, "wrote an invalid configuration for");
+        // A provider that promises the call and does not have it answers with null: a block that says nothing, as in
+        // Terraform, which shows in the plan what the object would lose.
+        let config = match response.config.is_null() {
+            true => subject.schema.block.empty_value().clone(),
+            false => response.config,
+        };
+        let broken = self.check_found(subject, &config, "wrote an invalid configuration for");
         let sound = broken.is_empty();
         diagnostics.append(broken);
-        (sound.then_some(response.config), diagnostics)
+        (sound.then_some(config), diagnostics)
     }
 }
 
