@@ -239,6 +239,20 @@ fn a_provider_writes_the_configuration_itself_where_it_can() {
 }
 
 #[test]
+fn a_provider_that_writes_nothing_leaves_a_block_that_says_nothing() {
+    let provider = searching(plenty).on_generate_config(|_| GenerateConfigResponse {
+        config: Value::NULL,
+        diagnostics: ProviderDiagnostics::new(),
+    });
+    let mut project = project("", WRITTEN, provider);
+    project.options.found = FoundObjects::Written;
+    let (searched, problems) = project.query();
+    assert_eq!(errors(&problems), Vec::<String>::new());
+    let written = searched[0].found[0].written.clone().unwrap();
+    assert!(written.resource.contains("name     = null"), "{}", written.resource);
+}
+
+#[test]
 fn a_provider_that_breaks_its_word_about_found_objects_is_named() {
     type Change = fn(Listed) -> Listed;
     let nameless: Change = |listed| Listed { identity: None, ..listed };
