@@ -6,6 +6,7 @@ use groma_address::{InstanceKey, Mode as ResourceMode};
 use groma_state::State;
 
 use super::planner::Planner;
+use crate::checks::{Checkable, Verdict};
 use crate::config_graph::narrow;
 use crate::plan::Mode;
 use crate::repetition::{Arguments, expand};
@@ -67,7 +68,24 @@ impl Planner<'_> {
         if self.options.mode == Mode::Destroy && self.included.is_some() {
             self.settle_what_stays(visit.module, at);
         }
+        let has_conditions =
+            !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
+        if has_conditions && self.options.mode != Mode::Destroy {
+            self.leave_undecided(visit.module, at, &positions);
+        }
         self.begin_instances(visit.module, at, positions);
+    }
+
+    /// The conditions of instances that nobody aimed at are not decided.
+    fn leave_undecided(&mut self, module: ModuleId, at: u32, planned: &[usize]) {
+        for position in 0..self.world.module(module).resources[at as usize].expansion.len() {
+            // Positions come in order.
+            if planned.binary_search(&position).is_err() {
+                let address = self.world.instance_address(module, at, position);
+                let block = address.config_resource().to_string();
+                self.evaluation.checks.report(Checkable::Resource, block, address.to_string(), &Verdict::Unknown);
+            }
+        }
     }
 
     /// Objects that are not destroyed have the values that the state has: providers may be configured with them.

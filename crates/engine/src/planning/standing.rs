@@ -7,6 +7,7 @@ use groma_state::{Dependencies, ObjectRecord};
 use super::event::{Instance, ManagedSubject};
 use super::planner::Planner;
 use crate::config_graph::Ancestors;
+use crate::options::Refresh;
 use crate::plan::{Action, Mode};
 
 impl Planner<'_> {
@@ -18,8 +19,9 @@ impl Planner<'_> {
         let wanted = self.configured_dependencies(instance);
         let dependencies = match (self.options.mode, action) {
             (Mode::Normal, Some(Action::NoOp)) => wanted,
-            // What is only looked at may be about to let go of something: both count until it has.
+            // What is looked at may be about to let go of something: both count until it has.
             (Mode::RefreshOnly, _) => union(&record.dependencies, wanted),
+            (Mode::Normal, Some(_)) if self.options.refresh == Refresh::Read => union(&record.dependencies, wanted),
             _ => return,
         };
         // A look does not work out whether a replacement creates first.
