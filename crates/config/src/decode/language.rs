@@ -66,7 +66,7 @@ fn edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
 
 fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     let Some(elements) = syntax::list(&attribute.expression, decoding) else { return };
-    for element in elements.to_vec() {
+    for element in elements {
         match element.as_keyword() {
             Some(name) => {
                 let detail = format!("There is no experiment {name:?} now. Remove it from the list.");
