@@ -199,7 +199,7 @@ mod tests {
             (block(&[("host", "a"), ("timeout", "soon")]), "\"5m\""),
             (block(&[("host", "a"), ("proxy_host", "p")]), "bastion_host"),
             (block(&[("host", "a"), ("target_platform", "windows")]), "unix"),
-            (Value::object([("host", Value::string("a")), ("port", Value::int(70_000))]), "65535"),
+            (Value::object([("host", Value::string("a")), ("port", Value::number(70_000_i64))]), "65535"),
         ];
         for (arguments, words) in refused {
             let problem = Connection::new(&[arguments]).unwrap_err();
