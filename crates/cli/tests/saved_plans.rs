@@ -231,3 +231,37 @@ resource "terraform_data" "user" {{
     folder.ok(&["apply", "p"]);
     assert_eq!(folder.ok(&["state", "list"]), "");
 }
+
+/// Large plans are written in groups, and read by two threads, while a third works out what depends on what.
+#[test]
+fn a_large_plan_is_carried_out_as_it_was_saved() {
+    let folder = folder(
+        r#"
+resource "terraform_data" "first" {
+  count = 4500
+  input = "v${count.index}"
+}
+
+resource "terraform_data" "second" {
+  count = 4500
+  input = terraform_data.first[count.index].output
+}
+"#,
+    );
+    folder.ok(&["plan", "-out=plan"]);
+    let told = folder.ok(&["apply", "plan"]);
+    assert!(told.contains("Resources: 9000 added, 0 changed, 0 destroyed"), "{told}");
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let resources = state["resources"].as_array().unwrap();
+    assert_eq!(resources.len(), 2);
+    for (resource, depends_on) in resources.iter().zip([Json::Null, serde_json::json!(["terraform_data.first"])]) {
+        let instances = resource["instances"].as_array().unwrap();
+        assert_eq!(instances.len(), 4500);
+        for (index, instance) in instances.iter().enumerate() {
+            assert_eq!(instance["index_key"], index);
+            assert_eq!(instance["attributes"]["output"]["value"], format!("v{index}"));
+            assert_eq!(instance["dependencies"], depends_on);
+        }
+    }
+    assert!(folder.ok(&["plan"]).contains("No changes."));
+}

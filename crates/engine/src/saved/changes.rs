@@ -83,3 +83,20 @@ fn read(groups: &[Group<'_>], known: &Known, more: usize) -> Option<Vec<Resource
 fn count(groups: &[Group<'_>]) -> usize {
     groups.iter().map(|group| group.count.min(group.bytes.0.len() / LEAST)).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_with_more_or_fewer_changes_than_they_say_are_damaged() {
+        let known = Known::default();
+        let group = |count, bytes: &'static [u8]| Group { count, bytes: Bytes(bytes.into()) };
+        assert_eq!(Changes(Vec::new()).read(&known).map(|changes| changes.len()), Some(0));
+        assert_eq!(Changes(vec![group(0, b""), group(0, b"")]).read(&known).map(|changes| changes.len()), Some(0));
+        for (count, bytes) in [(1, &b""[..]), (0, &b"x"[..]), (usize::MAX, &b"xyz"[..])] {
+            assert!(Changes(vec![group(count, bytes), group(0, b"")]).read(&known).is_none());
+            assert!(Changes(vec![group(0, b""), group(count, bytes)]).read(&known).is_none());
+        }
+    }
+}

@@ -62,6 +62,7 @@ impl<'a> Numbered<'a> {
 }
 
 /// What the numbers of a plan that is read mean. It does not change, so that threads may share it.
+#[derive(Default)]
 pub(super) struct Known {
     resources: Vec<AbsResource>,
     providers: Vec<Arc<ProviderConfig>>,
@@ -129,7 +130,7 @@ mod tests {
         let mut numbered = Numbered::default();
         let numbers: Vec<u32> = addresses.iter().map(|address| numbered.resource(address)).collect();
         assert_eq!(numbers, [0, 1, 1, 2, 3]);
-        let known = Known { resources: numbered.resources, providers: Vec::new(), kinds: Vec::new() };
+        let known = Known { resources: numbered.resources, ..Known::default() };
         for (address, number) in addresses.iter().zip(numbers) {
             assert_eq!(known.instance(number, key_to_form(&address.key)).as_ref(), Some(address));
         }
