@@ -93,6 +93,38 @@ fn targets_leave_outputs_and_conditions_alone() {
 }
 
 #[test]
+fn conditions_of_instances_that_are_not_aimed_at_are_undecided() {
+    let groma = Folder::new();
+    groma.write(
+        "main.tf",
+        r#"
+variable "size" {
+  default = 1
+}
+
+resource "terraform_data" "each" {
+  for_each = { a = 1, b = 2, c = 3 }
+  lifecycle {
+    precondition {
+      condition     = var.size > 0
+      error_message = "Too small."
+    }
+  }
+}
+"#,
+    );
+    groma.ok(&["plan", "-out=p", "-target=terraform_data.each[\"b\"]"]);
+    let document: serde_json::Value = serde_json::from_str(&groma.ok(&["show", "-json", "p"])).unwrap();
+    let check = &document["checks"][0];
+    assert_eq!(check["status"], "unknown");
+    let instances = check["instances"].as_array().unwrap();
+    let keys: Vec<_> = instances.iter().map(|one| &one["address"]["instance_key"]).collect();
+    assert_eq!(keys, ["a", "b", "c"]);
+    let statuses: Vec<_> = instances.iter().map(|one| &one["status"]).collect();
+    assert_eq!(statuses, ["unknown", "pass", "unknown"]);
+}
+
+#[test]
 fn what_has_moved_must_be_aimed_at_too() {
     let mut life = Scenario::new(
         "moved_and_targets",

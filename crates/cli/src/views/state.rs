@@ -250,10 +250,10 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
         let mut json = Map::new();
         json.insert("address".into(), checkable_json(&check.object_kind, &check.config_addr));
         json.insert("status".into(), status(check.status).into());
-        let instances: Vec<Json> = check
-            .objects
-            .iter()
-            .flatten()
+        let mut objects: Vec<_> = check.objects.iter().flatten().collect();
+        objects.sort_by_cached_key(|object| object.object_addr.parse::<ResourceInstance>().ok());
+        let instances: Vec<Json> = objects
+            .into_iter()
             .map(|object| {
                 let mut json = Map::new();
                 json.insert("address".into(), instance_address_json(&check.object_kind, &object.object_addr));
