@@ -112,11 +112,9 @@ impl<W: Write, R: Read> Sender<W, R> {
             return Ok(());
         }
         let mut line = Vec::new();
-        for byte in (&mut self.from).take(1024).bytes() {
-            match byte? {
-                b'\n' => break,
-                byte => line.push(byte),
-            }
+        let mut byte = [0];
+        while line.len() < 1024 && self.from.read(&mut byte)? == 1 && byte != *b"\n" {
+            line.extend(byte);
         }
         Err(io::Error::other(String::from_utf8_lossy(&line).into_owned()))
     }
