@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use common::Folder;
 use groma_provider::{
-    Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, Provider, ReadRequest, ReadResponse, Schema,
+    Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, Provider, ReadRequest,
+    ReadResponse, Schema,
 };
 use groma_scripted::{ResourceScript, Scripted};
 use groma_value::{Type, Value};

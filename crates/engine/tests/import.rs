@@ -165,7 +165,11 @@ fn a_written_block_that_changes_the_object_is_carried_out() {
         Vec::<(&str, groma_provider::NestedBlock)>::new(),
     );
     let world = World::new();
-    world.put("test_object", "x1", block.object(vec![Value::string("x1"), Value::string("web"), Value::string("hush")]));
+    world.put(
+        "test_object",
+        "x1",
+        block.object(vec![Value::string("x1"), Value::string("web"), Value::string("hush")]),
+    );
     let script = ResourceScript::new(Schema::new(block));
     let provider = Scripted::new("test").resource("test_object", script).in_world(world.clone());
     let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";

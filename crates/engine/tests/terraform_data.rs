@@ -454,7 +454,7 @@ fn lc_29_objects_keep_no_ephemeral_values() {
 /// What the records say that `terraform_data.b` depends on, and whether its replacement creates first.
 fn standing(project: &Project) -> (Vec<String>, bool) {
     let mut found = project.state.iter().filter(|view| view.address().to_string() == "terraform_data.b");
-    let record = found.next().and_then(|view| view.record.current.clone()).unwrap();
+    let record = found.next().and_then(|view| view.record.current.clone()).expect("terraform_data.b is in the state");
     (record.dependencies.iter().map(ToString::to_string).collect(), record.create_before_destroy)
 }
 

@@ -138,8 +138,9 @@ fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
             Some(value) if value.is_null() => {}
             Some(value) if value.as_str() == Some("") => {
                 let name = &attribute.name.name;
-                let detail =
-                    format!("The \"{name}\" attribute value must not be empty. Give a path, or leave the argument out.");
+                let detail = format!(
+                    "The \"{name}\" attribute value must not be empty. Give a path, or leave the argument out."
+                );
                 problems.push(Diagnostic::error("Invalid local state file path", detail).at(attribute.expression.span));
             }
             Some(value) if value.as_str().is_some() => *slot = value.as_str().map(PathBuf::from),

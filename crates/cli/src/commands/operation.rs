@@ -1,6 +1,5 @@
 //! What plan and apply have in common: the run of the engine, its progress, its state.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use groma_address::{InstanceKey, ResourceInstance, Target};

@@ -4,9 +4,9 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use groma_config::Module;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::Silent;
-use groma_config::Module;
 use groma_engine::{Hooks, Plan, Providers, Run};
 use groma_state::{Locking, State, file, plan_file};
 

@@ -172,11 +172,7 @@ impl Planner<'_> {
     }
 
     /// The provider of an instance; the instance ends here when there is none.
-    pub(super) fn configured(
-        &mut self,
-        template: &Template,
-        instance: Instance,
-    ) -> Option<Arc<Checked>> {
+    pub(super) fn configured(&mut self, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
         if let Some(provider) = self.providers.configured(&template.provider) {
             return Some(Arc::clone(provider));
         }

@@ -119,7 +119,8 @@ impl<'a> InstanceScope<'a> {
             && let Some(InstanceKey::String(key)) = &found.key
             && Number::parse(key).is_err()
         {
-            let detail = format!("module.{name} has \"count\", so that its instances have numbers, not names such as {key:?}.");
+            let detail =
+                format!("module.{name} has \"count\", so that its instances have numbers, not names such as {key:?}.");
             return Err(Diagnostic::error("Invalid index", detail).at(found.span));
         }
         let (at, keyed) = match &found.key {

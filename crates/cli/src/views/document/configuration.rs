@@ -48,7 +48,10 @@ fn module_json(module: &Module, known: &Known<'_>) -> Json {
     let mut resources: Vec<&Resource> = module.resources.values().collect();
     resources.sort_by_key(|resource| (resource.address.mode != Mode::Managed, resource.address.to_string()));
     if !resources.is_empty() {
-        json.insert("resources".into(), resources.iter().map(|resource| resource_json(resource, module, known)).collect());
+        json.insert(
+            "resources".into(),
+            resources.iter().map(|resource| resource_json(resource, module, known)).collect(),
+        );
     }
     let mut calls: Vec<&ModuleCall> = module.calls.values().collect();
     calls.sort_by(|a, b| a.name.cmp(&b.name));

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use groma_address::{ModulePath, ProviderAddress};
-use groma_config::{LocalProvider, Module, ModuleCall, module_requirements};
 use groma_config::version::Constraints;
+use groma_config::{LocalProvider, Module, ModuleCall, module_requirements};
 use groma_install::providers::constraints_text;
 use serde_json::{Map, Value as Json};
 
@@ -105,7 +105,13 @@ impl ProviderConfigs {
         self.add_implied(raw_key(&module.path, name), provider, source, json);
     }
 
-    fn add_implied(&mut self, key: String, provider: &ProviderAddress, source: Option<String>, json: Map<String, Json>) {
+    fn add_implied(
+        &mut self,
+        key: String,
+        provider: &ProviderAddress,
+        source: Option<String>,
+        json: Map<String, Json>,
+    ) {
         if self.known.contains_key(&key) {
             return;
         }

@@ -15,8 +15,8 @@ use super::counter::Counter;
 use super::ticker::Progress;
 use super::under_way::UnderWay;
 use super::words;
-use crate::views::query;
 use crate::views::json::{Message, Stream, action_json, resource_json};
+use crate::views::query;
 
 /// Sends a message when something begins, goes on for long, or ends.
 pub struct MessageProgress {
