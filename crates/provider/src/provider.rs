@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use crate::protocol::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
-    ConfigureStateStoreRequest, ConfigureStateStoreResponse, EphemeralResponse,
-    FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, ImportRequest, ImportResponse,
-    InvokeActionRequest, ListRequest, LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    ConfigureStateStoreRequest, ConfigureStateStoreResponse, EphemeralResponse, FunctionError, FunctionSignature,
+    GenerateConfigRequest, GenerateConfigResponse, ImportRequest, ImportResponse, InvokeActionRequest, ListRequest,
+    LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
     PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest,
     ReadDataResponse, ReadRequest, ReadResponse, ReadStateResponse, RenewEphemeralRequest, StateRequest,
-    StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest,
-    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
-    WriteStateRequest,
+    StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
+    UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
 };
 use crate::{Answer, Name, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;

@@ -10,11 +10,7 @@ use super::{meta, name, provider};
 use crate::model::ActionBlock;
 
 static ACTION: LazyLock<BodySchema> = LazyLock::new(|| {
-    BodySchema::new()
-        .optional("count")
-        .optional("for_each")
-        .optional("provider")
-        .block("config", &[])
+    BodySchema::new().optional("count").optional("for_each").optional("provider").block("config", &[])
 });
 
 /// Decodes an `action` block.

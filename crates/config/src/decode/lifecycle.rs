@@ -30,9 +30,8 @@ static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("action_trigger", &[])
 });
 
-static TRIGGER: LazyLock<BodySchema> = LazyLock::new(|| {
-    BodySchema::new().required("events").optional("condition").required("actions")
-});
+static TRIGGER: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().required("events").optional("condition").required("actions"));
 
 /// Only managed resources have these.
 const MANAGED_ONLY: [&str; 5] =
@@ -177,12 +176,12 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
     let list = &content.get("actions")?.expression;
     let actions = syntax::list(list, decoding)?.to_vec();
     check_events(&events, decoding);
-    for (missing, things, summary) in [
-        (events.is_empty(), "events", "No events specified"),
-        (actions.is_empty(), "actions", "No actions specified"),
-    ] {
+    for (missing, things, summary) in
+        [(events.is_empty(), "events", "No events specified"), (actions.is_empty(), "actions", "No actions specified")]
+    {
         if missing {
-            let detail = format!("An action_trigger block without {things} never does anything. Name one, or remove the block.");
+            let detail =
+                format!("An action_trigger block without {things} never does anything. Name one, or remove the block.");
             decoding.error(block.header, summary, detail);
         }
     }

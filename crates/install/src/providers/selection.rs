@@ -170,7 +170,8 @@ impl Candidates<'_> {
     }
 }
 
-/// The program in a package's folder: the file whose name begins with `terraform-provider-TYPE`.
+/// The program in a package's folder: the file whose name begins with `terraform-provider-TYPE`. Beside a program, files of such a name
+/// that nobody may execute do not count: compilers leave some (`terraform-provider-TYPE.d`) where they build.
 ///
 /// # Errors
 /// There is none, or there are several; the text says so.
@@ -185,9 +186,47 @@ pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, S
         .map(|entry| entry.path())
         .collect();
     found.sort();
+    if found.len() > 1 {
+        found.retain(|path| may_be_executed(path));
+    }
     match found.len() {
         1 => Ok(found.swap_remove(0)),
         0 => Err(format!("could not find executable file starting with {prefix} in {}", folder.display())),
         _ => Err(format!("found multiple executable files starting with {prefix} in {}", folder.display())),
+    }
+}
+
+#[cfg(unix)]
+fn may_be_executed(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn may_be_executed(path: &Path) -> bool {
+    path.extension().is_none_or(|extension| extension == "exe") && path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn beside_a_program_only_what_may_be_executed_is_a_program() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let address = ProviderAddress::parse("example/files", "registry.terraform.io").expect("an address");
+        let write = |name: &str, mode: u32| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").expect("a file");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("its permissions");
+            path
+        };
+        let program = write("terraform-provider-files", 0o755);
+        write("terraform-provider-files.d", 0o644);
+        assert_eq!(executable(folder.path(), &address), Ok(program));
+        write("terraform-provider-files_v2", 0o755);
+        assert!(executable(folder.path(), &address).unwrap_err().starts_with("found multiple executable files"));
     }
 }

@@ -21,11 +21,7 @@ impl Adapter {
             resources: names.resources.iter().map(|name| ResourceMetadata { type_name: text(name) }).collect(),
             functions: names.functions.iter().map(|name| FunctionMetadata { name: text(name) }).collect(),
             list_resources: names.lists.iter().map(|name| ListResourceMetadata { type_name: text(name) }).collect(),
-            state_stores: names
-                .state_stores
-                .iter()
-                .map(|name| StateStoreMetadata { type_name: text(name) })
-                .collect(),
+            state_stores: names.state_stores.iter().map(|name| StateStoreMetadata { type_name: text(name) }).collect(),
             actions: names.actions.iter().map(|name| ActionMetadata { type_name: text(name) }).collect(),
             ephemeral_resources: names
                 .ephemeral_resources

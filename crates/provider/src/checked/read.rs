@@ -86,7 +86,9 @@ impl Checked {
         let subject = *subject;
         let capabilities = input.capabilities;
         let (request, current) = read_request(&subject, input);
-        self.provider.read_resource(request).map(move |response| self.was_read(&subject, &current, capabilities, response))
+        self.provider
+            .read_resource(request)
+            .map(move |response| self.was_read(&subject, &current, capabilities, response))
     }
 
     /// [`Checked::read`] of several objects of this provider in one call.
@@ -237,7 +239,9 @@ impl Checked {
             client_capabilities: input.capabilities,
         };
         let capabilities = input.capabilities;
-        self.provider.open_ephemeral(request).map(move |response| self.opened(&subject, &config, capabilities, response))
+        self.provider
+            .open_ephemeral(request)
+            .map(move |response| self.opened(&subject, &config, capabilities, response))
     }
 
     fn opened(

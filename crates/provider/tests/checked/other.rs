@@ -14,10 +14,7 @@ use groma_value::{Kind, Type, Value};
 use crate::support::{Setup, assert_blamed, attribute, get, no_blocks, object, s, schema, wait};
 
 fn read(setup: &Setup, current: Value) -> (Option<Read>, Diagnostics) {
-    let input = ReadInput {
-        current,
-        ..ReadInput::default()
-    };
+    let input = ReadInput { current, ..ReadInput::default() };
     wait(setup.checked.read(&setup.subject(), input))
 }
 
@@ -64,10 +61,7 @@ fn many_objects_are_read_in_one_call() {
     let setup = Setup::new(|script| script);
     let object = setup.object([("id", s("1")), ("name", s("a"))]);
     setup.world().put("test_object", "1", object.clone());
-    let input = |current: Value| ReadInput {
-        current,
-        ..ReadInput::default()
-    };
+    let input = |current: Value| ReadInput { current, ..ReadInput::default() };
     let gone = setup.object([("id", s("2"))]);
     let inputs = vec![(setup.subject(), input(object)), (setup.subject(), input(gone))];
     let found = wait(setup.checked.read_many(inputs));
