@@ -53,6 +53,24 @@ fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
 }
 
 #[test]
+fn commands_about_providers_know_the_variables_that_sources_of_modules_depend_on() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"from\" {\n  type = string\n  const = true\n}\nmodule \"m\" {\n  source = var.from\n}\n",
+    );
+    folder.write("m/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    let with = |words: &[&str]| folder.ok(&[words, &["-var", "from=./m"]].concat());
+    with(&["init", "-test-directory=t"]);
+    assert!(with(&["providers", "-test-directory=t"]).contains("module.m\n"));
+    assert!(with(&["providers", "schema", "-json"]).contains("terraform_data"));
+    with(&["providers", "lock", "-test-directory=t"]);
+    folder.write("values.tfvars", "from = \"./m\"\n");
+    folder.ok(&["providers", "mirror", "-var-file=values.tfvars", "copies"]);
+    assert!(folder.fails(&["providers", "schema", "-json"]).contains("from"));
+}
+
+#[test]
 fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
     for more in ["sensitive = true", "ephemeral = true"] {
         let folder = Folder::new();

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Locking, View};
+use super::shared::{Common, Locking, View};
 
 /// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
@@ -41,6 +41,12 @@ pub struct Init {
     /// A folder with provider packages
     #[arg(long, value_name = "DIR")]
     pub plugin_dir: Vec<PathBuf>,
+    /// The folder with test files
+    #[arg(long, value_name = "DIR")]
+    pub test_directory: Option<PathBuf>,
+    /// Accepted for remote backends that compare versions
+    #[arg(long)]
+    pub ignore_remote_version: Option<Flag>,
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
@@ -64,9 +70,24 @@ pub struct Providers {
     /// A further command
     #[command(subcommand)]
     pub task: Option<ProvidersTask>,
-    /// How texts are shown
+    /// The folder with test files
+    #[arg(long, value_name = "DIR")]
+    pub test_directory: Option<PathBuf>,
+    /// Variables and texts
     #[command(flatten)]
-    pub view: View,
+    pub common: Common,
+}
+
+impl Providers {
+    /// The values of variables on the command line.
+    pub fn variables(&self) -> &Variables {
+        match &self.task {
+            None => &self.common.variables,
+            Some(ProvidersTask::Lock(arguments)) => &arguments.common.variables,
+            Some(ProvidersTask::Mirror(arguments)) => &arguments.common.variables,
+            Some(ProvidersTask::Schema(arguments)) => &arguments.common.variables,
+        }
+    }
 }
 
 /// Commands of `providers`.
@@ -95,9 +116,12 @@ pub struct ProvidersLock {
     /// Use the plugin cache; hashes are taken from the sources all the same
     #[arg(long)]
     pub enable_plugin_cache: Option<Flag>,
-    /// How texts are shown
+    /// The folder with test files
+    #[arg(long, value_name = "DIR")]
+    pub test_directory: Option<PathBuf>,
+    /// Variables and texts
     #[command(flatten)]
-    pub view: View,
+    pub common: Common,
     /// Only these providers
     #[arg(value_name = "PROVIDER")]
     pub rest: Vec<String>,
@@ -112,9 +136,9 @@ pub struct ProvidersMirror {
     /// -lock-file=false ignores the versions of the lock file
     #[arg(long)]
     pub lock_file: Option<Flag>,
-    /// How texts are shown
+    /// Variables and texts
     #[command(flatten)]
-    pub view: View,
+    pub common: Common,
     /// Where the copies go
     #[arg(value_name = "DIR")]
     pub rest: Vec<PathBuf>,
@@ -126,7 +150,7 @@ pub struct Schema {
     /// Print JSON; there is no other form
     #[arg(long)]
     pub json: Option<Flag>,
-    /// How texts are shown
+    /// Variables and texts
     #[command(flatten)]
-    pub view: View,
+    pub common: Common,
 }

@@ -123,12 +123,12 @@ impl Task {
             Self::Query(arguments) => Some(&arguments.variables),
             Self::State(command) => command.variables(),
             Self::Console(arguments) => Some(&arguments.variables),
+            Self::Providers(arguments) => Some(arguments.variables()),
             Self::Show(_)
             | Self::Output(_)
             | Self::Workspace(_)
             | Self::Env(_)
             | Self::ForceUnlock(_)
-            | Self::Providers(_)
             | Self::Provider(_)
             | Self::Metadata(_)
             | Self::Fmt(_)

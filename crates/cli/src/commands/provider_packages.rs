@@ -29,7 +29,7 @@ struct Work {
 }
 
 pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     let given = given_source(arguments)?;
     let mut work = work(context, &arguments.platform, given)?;
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
@@ -176,7 +176,7 @@ fn could_not(address: &ProviderAddress, platform: &Platform, problem: &str) -> D
 }
 
 pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     let [folder] = &arguments.rest[..] else {
         return Err(misuse(
             &context.wording.command,

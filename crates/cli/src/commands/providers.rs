@@ -15,7 +15,7 @@ use super::{provider_packages, schema};
 use crate::arguments::{Providers, ProvidersTask};
 
 pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     match &arguments.task {
         Some(ProvidersTask::Schema(arguments)) => return schema::run(context, arguments),
         Some(ProvidersTask::Lock(arguments)) => return provider_packages::lock(context, arguments),

@@ -11,7 +11,7 @@ use crate::views::document::provider_json;
 use crate::views::json::write_compact;
 
 pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
-    context.view(&arguments.view);
+    context.view(&arguments.common.view);
     if !arguments.json.is_some_and(Flag::is_on) {
         return Err(fail(
             "The `providers schema` command requires the `-json` flag",
