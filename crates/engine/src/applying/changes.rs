@@ -257,35 +257,36 @@ impl Applier<'_> {
         let ChangeEvent { change, deposed, operation, before, started, done } = event;
         let address = self.change(change).address.clone();
         let elapsed = started.elapsed();
-        let failed = done.diagnostics.has_errors();
         let is_made = done.applied.as_ref().is_some_and(|applied| !applied.state.is_null());
-        if operation == Operation::Create && !failed && is_made && self.is_provisioned(change) {
+        if operation == Operation::Create && is_made && !done.diagnostics.has_errors() && self.is_provisioned(change) {
             return self.provision(step, change, deposed.as_ref(), done, started);
         }
         let hooks = Arc::clone(&self.session.hooks);
-        let mut recorded = true;
-        let value = done.applied.as_ref().map(|applied| applied.state.clone());
-        match done.applied {
+        let ApplyDone { applied, beginning, diagnostics: mut problems } = done;
+        let value = applied.as_ref().map(|applied| applied.state.clone());
+        match applied {
             Some(applied) => {
-                let status = status(operation, before.as_deref(), &done.diagnostics);
-                recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, status);
+                let status = status(operation, before.as_deref(), &problems);
+                let recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, status);
+                problems.extend(recorded.err());
             }
             // The provider was never asked: what was deposed for it is current again.
             None => self.restore(change),
         }
-        if done.beginning == Beginning::Untold {
+        let failed = problems.has_errors();
+        if beginning == Beginning::Untold {
             // Nothing was left to change, or the provider refused before it was asked to.
         } else if failed {
             let known = self.change(change).before.clone();
-            hooks.apply_errored(&Subject::of(&address, deposed, &known), operation, &done.diagnostics, elapsed);
+            hooks.apply_errored(&Subject::of(&address, deposed, &known), operation, &problems, elapsed);
         } else if let Some(value) = &value {
             // What people know the object by is in the value.
             let subject = Subject { address, deposed, identifier: None };
             hooks.apply_complete(&subject, operation, value, elapsed);
             self.count(operation);
         }
-        self.evaluation.diagnostics.append(done.diagnostics);
-        if failed || !recorded {
+        self.evaluation.diagnostics.append(problems);
+        if failed {
             return Some(Outcome::Failed);
         }
         Some(match (operation, value) {
@@ -306,7 +307,12 @@ impl Applier<'_> {
         }
     }
 
-    /// Writes the result to the journal and the state (LC-16, LC-18). Returns whether that worked.
+    /// Writes the result to the journal and the state (LC-16, LC-18).
+    ///
+    /// # Errors
+    ///
+    /// It could not be written down: the operation has not come to a good end, whatever the provider said.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn record(
         &mut self,
         change: u32,
@@ -315,7 +321,7 @@ impl Applier<'_> {
         before: Option<&ObjectRecord>,
         applied: Applied,
         status: ObjectStatus,
-    ) -> bool {
+    ) -> Result<(), Diagnostic> {
         let planned = self.change(change);
         let (address, provider, schema) =
             (planned.address.clone(), planned.provider.clone(), Arc::clone(&planned.schema));
@@ -325,7 +331,7 @@ impl Applier<'_> {
             if operation == Operation::Create {
                 self.restore(change);
             }
-            return self.noted(noted);
+            return noted;
         }
         let circumstances = match operation {
             Operation::Delete => Circumstances {
@@ -340,19 +346,13 @@ impl Applier<'_> {
             },
         };
         let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
-        match record::encode(&schema, &object, circumstances) {
-            Ok(record) => {
-                let record = Arc::new(record);
-                let outcome = RecordedOutcome::Present(Arc::clone(&record));
-                let noted = self.recorder.finished(&address, deposed, &provider, before, outcome);
-                self.state.insert(&address, deposed, &provider, record);
-                self.noted(noted)
-            }
-            Err(problem) => {
-                self.evaluation.diagnostics.push(record::unrecordable(&address, &problem));
-                false
-            }
-        }
+        let record = record::encode(&schema, &object, circumstances)
+            .map_err(|problem| record::unrecordable(&address, &problem))
+            .map(Arc::new)?;
+        let outcome = RecordedOutcome::Present(Arc::clone(&record));
+        let noted = self.recorder.finished(&address, deposed, &provider, before, outcome);
+        self.state.insert(&address, deposed, &provider, record);
+        noted
     }
 
     fn dependencies(&self, change: u32) -> Dependencies {
@@ -360,17 +360,6 @@ impl Applier<'_> {
         let index = self.world.module(module).of;
         let node = self.world.static_module(module).resource(resource as usize);
         self.ancestors.of(index, node)
-    }
-
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
-    pub(super) fn noted(&mut self, noted: Result<(), Diagnostic>) -> bool {
-        match noted {
-            Ok(()) => true,
-            Err(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                false
-            }
-        }
     }
 
     /// A replacement that could not be created leaves the old object current (PL-10).
@@ -387,7 +376,7 @@ impl Applier<'_> {
                 .and_then(|()| {
                     self.recorder.finished(&address, Some(&key), &provider, Some(&record), RecordedOutcome::Gone)
                 });
-            self.noted(noted);
+            self.evaluation.diagnostics.extend(noted.err());
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::{Connection, Provisioner, ProvisionerWhen, RemovedFrom};
+use groma_diagnostics::Diagnostic;
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
 use groma_value::Value;
 
@@ -13,6 +14,7 @@ use super::event::{Event, Provisioned};
 use super::talk::ApplyDone;
 use crate::evaluation::repetition_of;
 use crate::hooks::{Operation, Subject};
+use crate::plan::ResourceChange;
 use crate::provisioning::{self, Provision, Provisioners};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
@@ -38,15 +40,15 @@ impl Applier<'_> {
         let ApplyDone { applied, mut diagnostics, .. } = done;
         let applied = applied?;
         let value = applied.state.clone();
-        if !self.record(change, deposed, Operation::Create, None, applied, ObjectStatus::Tainted) {
-            self.evaluation.diagnostics.append(diagnostics);
-            return Some(Outcome::Failed);
+        let recorded = self.record(change, deposed, Operation::Create, None, applied, ObjectStatus::Tainted);
+        if let Err(problem) = recorded {
+            diagnostics.push(problem);
+            return Some(self.unprovisioned(Provisioned { change, started, value, diagnostics }));
         }
         self.settle(change, value.clone());
         let address = self.changes[change as usize].address.clone();
         let Some(provisions) = self.creation_provisions(change, &value) else {
-            self.evaluation.diagnostics.append(diagnostics);
-            return Some(Outcome::Failed);
+            return Some(self.unprovisioned(Provisioned { change, started, value, diagnostics }));
         };
         let (hooks, cancellation) = (Arc::clone(&self.session.hooks), self.session.cancellation.clone());
         self.go_on(step, async move {
@@ -70,33 +72,41 @@ impl Applier<'_> {
     }
 
     /// Takes in how the provisioners of a new object ended.
-    pub(super) fn provisioned(&mut self, event: Provisioned) -> Outcome {
+    pub(super) fn provisioned(&mut self, mut event: Provisioned) -> Outcome {
+        let recorded = match event.diagnostics.has_errors() {
+            false => self.make_ready(event.change),
+            true => Ok(()),
+        };
+        event.diagnostics.extend(recorded.err());
+        if event.diagnostics.has_errors() {
+            return self.unprovisioned(event);
+        }
         let Provisioned { change, started, value, diagnostics } = event;
-        let address = self.changes[change as usize].address.clone();
-        let hooks = Arc::clone(&self.session.hooks);
-        let elapsed = started.elapsed();
-        let failed = diagnostics.has_errors();
-        if failed {
-            let subject = Subject::of(&address, None, &value);
-            hooks.apply_errored(&subject, Operation::Create, &diagnostics, elapsed);
-        }
         self.evaluation.diagnostics.append(diagnostics);
-        if failed || !self.make_ready(change, &address) {
-            return Outcome::Failed;
-        }
-        hooks.apply_complete(&Subject::of(&address, None, &value), Operation::Create, &value, elapsed);
+        let subject = Subject::of(&self.changes[change as usize].address, None, &value);
+        self.session.hooks.apply_complete(&subject, Operation::Create, &value, started.elapsed());
         self.count(Operation::Create);
         self.postconditions(change, &value)
     }
 
-    fn make_ready(&mut self, change: u32, address: &ResourceInstance) -> bool {
-        let Some(tainted) = self.state.object(address, None).cloned() else { return true };
+    /// Tells that a creation failed although the object is there.
+    fn unprovisioned(&mut self, event: Provisioned) -> Outcome {
+        let Provisioned { change, started, value, diagnostics } = event;
+        let subject = Subject::of(&self.changes[change as usize].address, None, &value);
+        self.session.hooks.apply_errored(&subject, Operation::Create, &diagnostics, started.elapsed());
+        self.evaluation.diagnostics.append(diagnostics);
+        Outcome::Failed
+    }
+
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn make_ready(&mut self, change: u32) -> Result<(), Diagnostic> {
+        let ResourceChange { address, provider, .. } = &self.changes[change as usize];
+        let Some(tainted) = self.state.object(address, None).cloned() else { return Ok(()) };
         let ready = Arc::new(ObjectRecord { status: ObjectStatus::Ready, ..(*tainted).clone() });
-        let provider = self.changes[change as usize].provider.clone();
         let outcome = RecordedOutcome::Present(Arc::clone(&ready));
-        let noted = self.recorder.finished(address, None, &provider, Some(&tainted), outcome);
-        self.state.insert(address, None, &provider, ready);
-        self.noted(noted)
+        let noted = self.recorder.finished(address, None, provider, Some(&tainted), outcome);
+        self.state.insert(address, None, provider, ready);
+        noted
     }
 
     /// What runs before an object goes; nothing for a tainted one, which may never have been complete. None after an

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, Name};
+use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
+use groma_diagnostics::Diagnostic;
 use groma_provider::Checked;
 use groma_state::Outcome as Recorded;
 
@@ -182,36 +183,39 @@ impl Applier<'_> {
             self.evaluation.diagnostics.append(read.diagnostics);
             return Outcome::Failed;
         };
-        self.evaluation.diagnostics.append(read.diagnostics);
-        let schema = Arc::clone(&self.changes[change as usize].schema);
-        let object = Object { value: value.clone(), private: Arc::default(), identity: None };
-        let subject = crate::hooks::Subject::of(&read.address, None, &value);
-        hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
-        self.settle(change, value.clone());
-        match record::encode(&schema, &object, Circumstances::default()) {
-            Ok(record) => {
-                let provider = self.changes[change as usize].provider.clone();
-                let record = Arc::new(record);
-                let before = self.state.object(&read.address, None).cloned();
-                let noted = self.recorder.finished(
-                    &read.address,
-                    None,
-                    &provider,
-                    before.as_deref(),
-                    Recorded::Present(Arc::clone(&record)),
-                );
-                self.state.insert(&read.address, None, &provider, record);
-                if let Err(problem) = noted {
-                    self.evaluation.diagnostics.push(problem);
-                    return Outcome::Failed;
-                }
-            }
-            Err(problem) => {
-                self.evaluation.diagnostics.push(record::unrecordable(&read.address, &problem));
-                return Outcome::Failed;
-            }
+        let mut problems = read.diagnostics;
+        problems.extend(self.record_data(change, &read.address, value.clone()).err());
+        if problems.has_errors() {
+            hooks.apply_errored(&subject, crate::hooks::Operation::Read, &problems, elapsed);
+        } else {
+            let subject = crate::hooks::Subject::of(&read.address, None, &value);
+            hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
         }
-        self.postconditions(change, &value)
+        self.settle(change, value.clone());
+        match self.report(problems) {
+            Outcome::Done => self.postconditions(change, &value),
+            outcome => outcome,
+        }
+    }
+
+    /// Writes what was read to the journal and the state.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn record_data(
+        &mut self,
+        change: u32,
+        address: &ResourceInstance,
+        value: groma_value::Value,
+    ) -> Result<(), Diagnostic> {
+        let ResourceChange { schema, provider, .. } = &self.changes[change as usize];
+        let object = Object { value, private: Arc::default(), identity: None };
+        let record = record::encode(schema, &object, Circumstances::default())
+            .map_err(|problem| record::unrecordable(address, &problem))
+            .map(Arc::new)?;
+        let before = self.state.object(address, None).cloned();
+        let outcome = Recorded::Present(Arc::clone(&record));
+        let noted = self.recorder.finished(address, None, provider, before.as_deref(), outcome);
+        self.state.insert(address, None, provider, record);
+        noted
     }
 
     /// Postconditions of an instance with its new object.

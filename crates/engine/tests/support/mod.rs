@@ -9,7 +9,7 @@ use groma_address::ProviderAddress;
 use groma_builtin::Terraform;
 use groma_config::{Configuration, LoadOptions, MemoryFiles, Queries};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
-use groma_engine::hooks::Silent;
+use groma_engine::hooks::{Hooks, Silent};
 use groma_engine::{
     AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, Searched, Session, Unrecorded,
 };
@@ -89,6 +89,7 @@ pub struct Project {
     pub state: State,
     pub options: PlanOptions,
     pub cancellation: Cancellation,
+    pub hooks: Arc<dyn Hooks>,
 }
 
 /// A plan with what was said about it.
@@ -108,6 +109,7 @@ impl Project {
             state: State::new("1.15.5"),
             options: PlanOptions::default(),
             cancellation: Cancellation::new(),
+            hooks: Arc::new(Silent),
         }
     }
 
@@ -151,7 +153,7 @@ impl Project {
             configuration: Arc::new(configuration),
             sources,
             providers: Arc::clone(&self.providers) as Arc<dyn ProviderSource>,
-            hooks: Arc::new(Silent),
+            hooks: Arc::clone(&self.hooks),
             cancellation: self.cancellation.clone(),
             parallelism: 10,
             workspace: "default".to_owned(),
