@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
 
 use super::error::FetchError;
+use super::shown::shown;
 
 /// What the query of an address asks of git.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
 /// The address for git, and what was meant for us.
 fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
     let mut url = Url::parse(address)
-        .map_err(|error| FetchError::Other(format!("{address:?} is no address of a repository: {error}")))?;
+        .map_err(|error| FetchError::Other(format!("{:?} is no address of a repository: {error}", shown(address))))?;
     let mut wishes = Wishes::default();
     let mut rest = Vec::new();
     for (name, value) in url.query_pairs() {

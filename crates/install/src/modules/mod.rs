@@ -13,6 +13,7 @@ mod installer;
 mod objects;
 mod oci;
 mod pattern;
+mod query;
 mod registry;
 mod shown;
 mod web;

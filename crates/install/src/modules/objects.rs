@@ -11,7 +11,8 @@ use aws_sigv4::sign::v4;
 use reqwest::Url;
 
 use super::error::FetchError;
-use super::web::take;
+use super::query::take;
+use super::shown::shown;
 use crate::credentials::{AwsKeys, Stores};
 
 /// An object, and what its store is told about who asks.
@@ -36,7 +37,7 @@ const FIRST_REGION: &str = "us-east-1";
 
 impl Object {
     /// The object at `address`, as S3 has addresses: `https://s3-REGION.amazonaws.com/BUCKET/KEY`, or one of another service with
-    /// `?region=`. The query may hold keys (`aws_access_key_id`, `aws_access_key_secret`, `aws_access_token`) or name a profile
+    /// `?region=`. Of a store that keeps versions, `?version=` names one. The query may hold keys (`aws_access_key_id`, `aws_access_key_secret`, `aws_access_token`) or name a profile
     /// (`aws_profile`).
     pub(super) fn s3(address: &str, stores: &Stores) -> Result<Self, FetchError> {
         let mut url = parsed(address)?;
@@ -44,7 +45,10 @@ impl Object {
         let (id, secret) = (argument("aws_access_key_id"), argument("aws_access_key_secret"));
         let (session, profile) = (argument("aws_access_token"), argument("aws_profile"));
         let region = argument("region");
-        argument("version");
+        let version = argument("version");
+        if let Some(version) = version {
+            url.query_pairs_mut().append_pair("versionId", &version);
+        }
         let keys = match (id, secret) {
             (Some(id), Some(secret)) => Some(AwsKeys::new(id, secret, session)),
             _ => stores.aws(profile.as_deref()),
@@ -61,8 +65,9 @@ impl Object {
     pub(super) fn google(address: &str, stores: &Stores) -> Result<Self, FetchError> {
         let object =
             address.split_once("/storage/").and_then(|(_, rest)| rest.split_once('/')).map(|(_, object)| object);
-        let object =
-            object.ok_or_else(|| FetchError::Other(format!("{address:?} is no address of a Cloud Storage object")))?;
+        let object = object.ok_or_else(|| {
+            FetchError::Other(format!("{:?} is no address of a Cloud Storage object", shown(address)))
+        })?;
         let place = stores.google_address();
         let url = parsed(&format!("{}/{object}", place.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
         let who = stores.google().map_or(Who::Anybody, |token| Who::Google(format!("Bearer {}", token.secret())));
@@ -135,6 +140,19 @@ mod tests {
         ] {
             assert_eq!(region_of(host), region, "{host}");
         }
+    }
+
+    #[test]
+    fn the_version_that_an_address_names_is_asked_for() {
+        let object = |query: &str| {
+            let address = format!("https://s3-eu-west-1.amazonaws.com/bucket/m.zip?{query}");
+            Object::s3(&address, &Stores::default())
+                .map(|object| object.url.to_string())
+                .map_err(|error| error.to_string())
+        };
+        let place = "https://s3-eu-west-1.amazonaws.com/bucket/m.zip";
+        assert_eq!(object("version=a%2Bb&region=eu-west-1"), Ok(format!("{place}?versionId=a%2Bb")));
+        assert_eq!(object("region=eu-west-1"), Ok(place.to_owned()));
     }
 
     /// The example for a request without a body in the public description of the signature, with the headers that we send.

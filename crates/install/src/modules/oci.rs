@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::error::FetchError;
+use super::shown::shown;
 use crate::archive::{Archive, Links};
 use crate::discovery::Discovery;
 use crate::http::Url;
@@ -13,7 +14,7 @@ const MODULE: &str = "application/vnd.opentofu.modulepkg";
 
 /// Fetches the module at `oci://HOST/NAME?tag=TAG` (or `?digest=`; the tag is `latest` unless given) into `target`.
 pub(super) async fn fetch(discovery: &Discovery, address: &str, target: &Path) -> Result<(), FetchError> {
-    let wrong = |what: &str| FetchError::Other(format!("{address:?} {what}"));
+    let wrong = |what: &str| FetchError::Other(format!("{:?} {what}", shown(address)));
     let url = Url::parse(address).map_err(|error| wrong(&format!("is no address: {error}")))?;
     let argument = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     let reference = match (argument("tag"), argument("digest")) {

@@ -10,6 +10,8 @@ use reqwest::Url;
 use super::checksum;
 use super::error::FetchError;
 use super::objects::Object;
+use super::query::take;
+use super::shown::shown;
 use crate::archive::{Archive, Links};
 use crate::http::Http;
 
@@ -29,8 +31,8 @@ pub(super) enum Found {
 
 /// Fetches what `address` leads to, and unpacks it into `target` if it is an archive.
 pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<Found, FetchError> {
-    let mut url =
-        Url::parse(address).map_err(|error| FetchError::Other(format!("{address:?} is no address: {error}")))?;
+    let mut url = Url::parse(address)
+        .map_err(|error| FetchError::Other(format!("{:?} is no address: {error}", shown(address))))?;
     let archive = take(&mut url, "archive");
     let sum = take(&mut url, "checksum");
     take(&mut url, "filename");
@@ -143,22 +145,6 @@ fn attribute(element: &str, name: &str) -> Option<String> {
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let value = rest.get(1..)?.split(quote).next()?;
     Some(value.replace("&amp;", "&"))
-}
-
-/// Takes an argument out of the query.
-pub(super) fn take(url: &mut Url, name: &str) -> Option<String> {
-    let mut found = None;
-    let mut rest = Vec::new();
-    for (key, value) in url.query_pairs() {
-        if key == name { found = Some(value.into_owned()) } else { rest.push((key.into_owned(), value.into_owned())) }
-    }
-    if found.is_some() {
-        url.set_query(None);
-        if !rest.is_empty() {
-            url.query_pairs_mut().extend_pairs(rest);
-        }
-    }
-    found
 }
 
 #[cfg(test)]
