@@ -154,7 +154,7 @@ impl<'a> Registry<'a> {
     async fn authorization(&self, repository: &Repository, refusal: &Response) -> Result<Option<String>, OciError> {
         let login = self.stores.container(&repository.registry, &repository.name).map(|login| login.basic());
         let challenge = refusal.header("www-authenticate").unwrap_or_default();
-        if challenge.starts_with("Basic") && refusal.url.scheme() == "https" {
+        if parameters_of(challenge, "Basic").is_some() && refusal.url.scheme() == "https" {
             return Ok(login);
         }
         let Some(url) = token_url(challenge) else { return Ok(None) };
@@ -166,9 +166,15 @@ impl<'a> Registry<'a> {
     }
 }
 
+/// What follows the name of a scheme in a challenge, if it is one of that scheme. Whether names are written large is no matter.
+fn parameters_of<'a>(challenge: &'a str, scheme: &str) -> Option<&'a str> {
+    let (named, parameters) = challenge.split_once(' ').unwrap_or((challenge, ""));
+    named.eq_ignore_ascii_case(scheme).then_some(parameters)
+}
+
 /// Where `Bearer realm="…",service="…",scope="…"` sends for a token. Only over https.
 fn token_url(challenge: &str) -> Option<Url> {
-    let parameters = challenge.strip_prefix("Bearer ")?;
+    let parameters = parameters_of(challenge, "Bearer")?;
     let value = |name: &str| {
         let (_, rest) = parameters.split_once(&format!("{name}=\""))?;
         rest.split_once('"').map(|(value, _)| value)
@@ -213,5 +219,8 @@ mod tests {
         assert_eq!(url.unwrap().as_str(), "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull");
         assert_eq!(token_url(r#"Bearer realm="http://auth.example.com/token""#), None);
         assert_eq!(token_url("Basic realm=\"x\""), None);
+        assert!(token_url(r#"bearer realm="https://auth.example.com/token""#).is_some());
+        assert_eq!(parameters_of("BASIC realm=\"x\"", "Basic"), Some("realm=\"x\""));
+        assert_eq!(parameters_of("Basically", "Basic"), None);
     }
 }
