@@ -25,7 +25,7 @@ pub struct Bundle {
     resources: BTreeMap<Name, Arc<dyn Resource>>,
     data_sources: BTreeMap<Name, Arc<dyn DataSource>>,
     ephemeral: BTreeMap<Name, Arc<dyn EphemeralResource>>,
-    functions: BTreeMap<Name, (Arc<FunctionSignature>, Function)>,
+    functions: BTreeMap<Name, Function>,
     problems: Vec<SchemaProblem>,
 }
 
@@ -92,8 +92,7 @@ impl Bundle {
     /// The same, with the function `name`.
     pub fn function(mut self, name: impl Into<Name>, function: Function) -> Self {
         let name = name.into();
-        let signature = Arc::new(function.signature.clone());
-        if self.functions.insert(name.clone(), (signature, function)).is_some() {
+        if self.functions.insert(name.clone(), function).is_some() {
             self.problems
                 .push(SchemaProblem { path: name.to_string(), message: "the function is declared twice".into() });
         }
@@ -184,14 +183,14 @@ impl Definition for Bundled {
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
-        self.bundle.functions.get(name).map(|(signature, _)| Arc::clone(signature))
+        self.bundle.functions.get(name).map(|function| Arc::clone(&function.signature))
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = || format!("there is no function named {:?}", request.name);
         let found = self.bundle.functions.get(&request.name);
         let found = found.ok_or_else(|| FunctionError { text: text(), argument: None });
-        Answer::ready(found.and_then(|(_, function)| function.call(&request.arguments)))
+        Answer::ready(found.and_then(|function| function.call(&request.arguments)))
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {

@@ -1,5 +1,7 @@
 //! Functions of providers in terms of Rust functions.
 
+use std::sync::Arc;
+
 use groma_provider::{Description, FunctionError, FunctionSignature, Parameter};
 use groma_value::{Path, Type, Value};
 
@@ -26,7 +28,7 @@ use crate::model::Field;
 /// # assert!(provider.is_ok());
 /// ```
 pub struct Function {
-    pub(super) signature: FunctionSignature,
+    pub(super) signature: Arc<FunctionSignature>,
     call: Box<Call>,
 }
 
@@ -50,27 +52,27 @@ impl Function {
             description: Description::default(),
             deprecation: String::new(),
         };
-        Self { signature, call: Box::new(move |arguments| call.call(arguments)) }
+        Self { signature: Arc::new(signature), call: Box::new(move |arguments| call.call(arguments)) }
     }
 
     /// The same, with a line about it.
     #[must_use]
     pub fn summary(mut self, text: impl Into<String>) -> Self {
-        self.signature.summary = text.into();
+        Arc::make_mut(&mut self.signature).summary = text.into();
         self
     }
 
     /// The same, with more about it, in Markdown.
     #[must_use]
     pub fn described(mut self, text: impl Into<String>) -> Self {
-        self.signature.description = Description::markdown(text);
+        Arc::make_mut(&mut self.signature).description = Description::markdown(text);
         self
     }
 
     /// The same, with a text on what to use in its place.
     #[must_use]
     pub fn deprecated(mut self, text: impl Into<String>) -> Self {
-        self.signature.deprecation = text.into();
+        Arc::make_mut(&mut self.signature).deprecation = text.into();
         self
     }
 
