@@ -3,7 +3,7 @@
 use groma_provider::contract::{
     Secrets, check_compatible, check_shape, check_unknowns, check_write_only, normalize_legacy,
 };
-use groma_provider::{Item, PlanResponse};
+use groma_provider::{Block, Item, PlanResponse, Slot};
 use groma_value::{Kind, Value};
 
 use super::{End, Life, Object, Stepped};
@@ -12,6 +12,17 @@ use crate::rule::{Rule, Step, Weight};
 
 /// So many arguments are tried with a value that is not known yet.
 const UNKNOWN_ARGUMENTS: usize = 4;
+
+/// `config` while one of its arguments is not known yet: for some of them, where the argument is and the configuration.
+pub(super) fn with_unknowns(block: &Block, config: &Value) -> Vec<(String, Value)> {
+    let Kind::Object(object) = config.kind() else { return Vec::new() };
+    let slots = block.slots().iter().zip(object.values());
+    let set = slots.filter(|(slot, value)| matches!(slot.item, Item::Attribute(_)) && !value.is_null());
+    let open = |(slot, _): (&Slot, &Value)| {
+        (format!(".{}", slot.name), with_slot(block, config, &slot.name, Value::unknown(slot.item.ty())))
+    };
+    set.take(UNKNOWN_ARGUMENTS).map(open).collect()
+}
 
 impl Life<'_> {
     /// LC-03, LC-10, LC-11: the same configuration while one of its values is not known yet.
@@ -22,16 +33,7 @@ impl Life<'_> {
         last: &PlanResponse,
     ) -> Stepped<()> {
         let schema = self.schema.clone();
-        let block = &schema.block;
-        let Kind::Object(object) = config.kind() else { return Ok(()) };
-        let set = block
-            .slots()
-            .iter()
-            .zip(object.values())
-            .filter(|(slot, value)| matches!(slot.item, Item::Attribute(_)) && !value.is_null());
-        for (slot, _) in set.take(UNKNOWN_ARGUMENTS) {
-            let place = format!(".{}", slot.name);
-            let open = with_slot(block, config, &slot.name, Value::unknown(slot.item.ty()));
+        for (place, open) in with_unknowns(&schema.block, config) {
             let refusal = self.validated(&open)?;
             if let Some(problem) = refusal.iter().find(|problem| problem.is_error()) {
                 let message = format!("it is refused while it is not known yet: {}", problem.summary);
@@ -47,8 +49,8 @@ impl Life<'_> {
             if first.deferred.is_some() || self.check_plan(Step::Plan, nothing, &open, &first).is_err() {
                 continue;
             }
-            for changed in check_compatible(block, &first.planned_state, &last.planned_state) {
-                let what = changed.message(Secrets::new(block, &[]));
+            for changed in check_compatible(&schema.block, &first.planned_state, &last.planned_state) {
+                let what = changed.message(Secrets::new(&schema.block, &[]));
                 let message = format!("{what} (planned first while {place} was not known yet)");
                 self.observe(Rule::FinalPlan, Weight::Error, Step::Plan, changed.place(), message);
             }

@@ -4,17 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_provider::contract::{check_compatible, check_planned, check_shape, check_unknowns, check_write_only};
 use groma_provider::{
-    CloseEphemeralRequest, InvokeActionRequest, Item, ListDetail, ListRequest, ListWanted, Listed,
-    OpenEphemeralRequest, PlanActionRequest, Private, ReadDataRequest, ReadDataResponse, RenewEphemeralRequest,
+    CloseEphemeralRequest, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, OpenEphemeralRequest,
+    PlanActionRequest, Private, ReadDataRequest, ReadDataResponse, RenewEphemeralRequest,
 };
-use groma_value::{Kind as Shape, Value};
+use groma_value::Value;
 
+use super::later::with_unknowns;
 use super::{End, Extent, Life, Stepped, capabilities};
-use crate::generate::with_slot;
+use crate::kind::Kind;
 use crate::rule::{Rule, Step, Weight};
 
-/// So many arguments are tried with a value that is not known yet.
-const UNKNOWN_ARGUMENTS: usize = 4;
 /// So many objects are asked for in a search.
 const WANTED: u64 = 5;
 
@@ -232,19 +231,10 @@ impl Life<'_> {
     /// LC-03: what is accepted when it is known is accepted while it is not.
     fn check_unknown_arguments(&mut self, config: &Value) -> Stepped<()> {
         let schema = self.schema.clone();
-        let block = &schema.block;
-        let Shape::Object(object) = config.kind() else { return Ok(()) };
-        let set = block
-            .slots()
-            .iter()
-            .zip(object.values())
-            .filter(|(slot, value)| matches!(slot.item, Item::Attribute(_)) && !value.is_null());
-        for (slot, _) in set.take(UNKNOWN_ARGUMENTS) {
-            let place = format!(".{}", slot.name);
-            let open = with_slot(block, config, &slot.name, Value::unknown(slot.item.ty()));
+        for (place, open) in with_unknowns(&schema.block, config) {
             let mut step = Step::Validate;
             let mut problems = self.validated(&open)?;
-            if !problems.has_errors() && self.kind == crate::kind::Kind::Action {
+            if !problems.has_errors() && self.kind == Kind::Action {
                 step = Step::PlanAction;
                 problems = self.plan_action(&open)?;
             }
