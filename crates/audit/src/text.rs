@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use groma_hcl::write_quoted;
+use groma_hcl::write_literal;
 use groma_provider::{Block, Item, Nesting};
 use groma_value::{Kind as Shape, Value};
 
@@ -117,7 +117,7 @@ fn quoted(string: &str) -> String {
         None => (string, ""),
     };
     let mut text = String::with_capacity(shown.len() + 2);
-    write_quoted(shown, &mut text);
+    write_literal(shown, &mut text);
     // What was cut is told between the quotes, so that the text stays one literal.
     text.insert_str(text.len() - 1, cut);
     text

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use groma_diagnostics::Diagnostics;
-use groma_hcl::{is_identifier, write_quoted};
+use groma_hcl::{is_identifier, write_literal};
 use groma_provider::{
     Attribute, AttributeType, Block, Checked, Item, Name, Nesting, ObjectNesting, ObjectSchema, Subject, Use,
 };
@@ -147,7 +147,7 @@ fn inner(name: &str, label: Option<&Name>, block: &Block, object: &Value, out: &
     out.push_str(name);
     if let Some(label) = label {
         out.push(' ');
-        write_quoted(label, out);
+        write_literal(label, out);
     }
     out.push_str(" {\n");
     body(block, object, Level::Inner, out);
@@ -216,7 +216,7 @@ fn keyed<'v>(
         if is_identifier(key) {
             out.push_str(key);
         } else {
-            write_quoted(key, out);
+            write_literal(key, out);
         }
         out.push_str(" = ");
         write(one, out);
@@ -240,7 +240,7 @@ pub(crate) fn value(found: &Value, out: &mut String) {
                 plain(&decoded, out);
                 out.push(')');
             }
-            None => write_quoted(string, out),
+            None => write_literal(string, out),
         },
         _ => plain(&found, out),
     }
@@ -250,7 +250,7 @@ pub(crate) fn value(found: &Value, out: &mut String) {
 fn plain(found: &Value, out: &mut String) {
     let (found, _) = found.unmark();
     match found.kind() {
-        Kind::String(string) => write_quoted(string, out),
+        Kind::String(string) => write_literal(string, out),
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {
             out.push('[');
             for (at, one) in values.iter().enumerate() {

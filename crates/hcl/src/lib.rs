@@ -32,7 +32,7 @@ pub use ast::{
 pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
 pub use format::{format, try_format};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
-pub use quote::write_quoted;
+pub use quote::write_literal;
 pub use scanner::{is_identifier, tokenize};
 pub use token::{TokenKind, Tokens};
 pub use traversal::MOST_STEPS;

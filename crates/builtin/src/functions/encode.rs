@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use groma_hcl::{is_identifier, write_quoted};
+use groma_hcl::{is_identifier, write_literal};
 use groma_provider::Name;
 use groma_value::{Kind, Value};
 
@@ -57,7 +57,7 @@ fn write_value(value: &Value, text: &mut String, depth: usize) {
         Kind::Number(number) => {
             let _ = write!(text, "{number}");
         }
-        Kind::String(string) => write_quoted(string, text),
+        Kind::String(string) => write_literal(string, text),
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {
             text.push('[');
             for (position, value) in values.iter().enumerate() {
@@ -80,7 +80,7 @@ fn write_pairs<'a>(pairs: impl ExactSizeIterator<Item = (&'a Name, &'a Value)>, 
         if is_identifier(key) {
             text.push_str(key);
         } else {
-            write_quoted(key, text);
+            write_literal(key, text);
         }
         text.push_str(" = ");
         write_value(value, text, depth + 1);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::ast::ExpressionKind;
 use crate::body::{Attribute, Block, Source};
 use crate::native::NativeBody;
-use crate::quote::write_escaped;
+use crate::quote::write_literal_content;
 use crate::token::{TokenKind, Tokens};
 
 use super::Piece;
@@ -204,7 +204,7 @@ impl Finder<'_> {
             replacement.push(made(TokenKind::OpenQuote, "\""));
             if !label.value.is_empty() {
                 let mut text = String::with_capacity(label.value.len());
-                write_escaped(&label.value, &mut text);
+                write_literal_content(&label.value, &mut text);
                 replacement.push(made(TokenKind::QuotedText, &text));
             }
             replacement.push(made(TokenKind::CloseQuote, "\""));
