@@ -115,6 +115,7 @@ impl LocalStore {
             let seen = Disk::of(&there, file::read(&there).is_ok(), reconciled.state.as_ref());
             Disk { is_elsewhere: true, ..seen }
         };
+        let was_blank = file::is_blank(&bytes);
         drop(bytes);
         let has_own_layout =
             reconciled.state.as_ref().is_some_and(|state| state.terraform_version == terraform_version);
@@ -130,6 +131,10 @@ impl LocalStore {
             paths,
         };
         let mut state = reconciled.state;
+        if let Some(state) = state.as_mut().filter(|_| was_blank) {
+            // What only the journal knows was made by this program.
+            state.terraform_version.clone_from(&store.terraform_version);
+        }
         store.repair(reconciled.repair, state.as_mut())?;
         Ok((store, Opened { state, in_flight: reconciled.in_flight, warnings: reconciled.warnings }))
     }

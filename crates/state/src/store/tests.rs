@@ -540,6 +540,18 @@ fn a_replacement_killed_half_way_has_both_objects() {
 }
 
 #[test]
+fn a_state_that_only_the_journal_has_names_its_writer_to_those_who_only_look() {
+    let directory = tempfile::tempdir().unwrap();
+    let killed = killed_after(directory.path(), |store, state| {
+        let journal = store.begin_run(state).unwrap();
+        journal.finished(&address("x.y"), None, &provider(), None, Outcome::Present(object("a"))).unwrap();
+    });
+    let (_store, opened) = LocalStore::open(paths(killed.path()), VERSION, &Locking::Off, &|| true).unwrap();
+    let state = opened.state.unwrap();
+    assert_eq!((state.terraform_version.as_str(), objects(&state)), (VERSION, vec!["x.y a".to_owned()]));
+}
+
+#[test]
 fn moves_and_a_refresh_before_the_run_are_part_of_the_recovery() {
     let directory = folder_with(&[("x.y", "a"), ("x.drifted", "d"), ("x.vanished", "v"), ("x.same", "s")]);
     let killed = killed_after(directory.path(), |store, state| {
