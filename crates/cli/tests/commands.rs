@@ -178,6 +178,14 @@ fn json_is_one_message_a_line() {
 }
 
 #[test]
+fn an_empty_state_file_is_no_state() {
+    let folder = counted();
+    folder.write("terraform.tfstate", "");
+    assert_eq!(folder.ok(&["show"]), "No state.\n");
+    assert!(!folder.ok(&["init"]).contains("found in the state"));
+}
+
+#[test]
 fn an_empty_directory_has_nothing_to_plan() {
     let folder = Folder::new();
     assert!(folder.fails(&["plan"]).contains("No configuration files"));

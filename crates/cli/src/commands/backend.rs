@@ -41,6 +41,11 @@ pub(super) fn state_paths(
     paths_of_workspace(module, &context.settings.workspace, elsewhere)
 }
 
+/// Whether there is a state: an empty file is none, and the journal of a killed run is one.
+pub(super) fn has_state(paths: &StatePaths) -> bool {
+    std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists()
+}
+
 /// The folder with a folder for each workspace but the default one.
 pub(super) fn workspace_directory(module: &Module) -> Result<PathBuf, Diagnostics> {
     let directory = local_backend(module)?.workspace_directory;

@@ -4,7 +4,7 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, copy_module, shown};
 
-use super::backend::{Elsewhere, state_paths};
+use super::backend::{Elsewhere, has_state, state_paths};
 use super::configuration::{Empty, has_files, load_directory, load_options};
 use super::context::Context;
 use super::init_providers::ProviderSteps;
@@ -52,7 +52,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         teller.heading(context, "Initializing the backend...", "initializing_backend_message");
     }
     let paths = state_paths(context, root, Elsewhere::default())?;
-    if paths.read.exists() {
+    if has_state(&paths) {
         teller.gap(context);
         teller.heading(
             context,

@@ -10,7 +10,7 @@ use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run};
 use groma_state::{Locking, State, file, plan_file};
 
-use super::backend::{Elsewhere, state_paths};
+use super::backend::{Elsewhere, has_state, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
 use super::lookup::Lookup;
@@ -30,7 +30,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
         [] => {
             let (configuration, _) = load_directory(context, Empty::Fine)?;
             let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-            let exists = paths.read.exists();
+            let exists = has_state(&paths);
             let (_, state) = open_state(context, paths, &Locking::Off)?;
             show_state(context, exists.then_some(&state), is_json)
         }

@@ -2,12 +2,11 @@
 
 use groma_state::{Locking, file};
 
-use super::super::backend::{Elsewhere, state_paths};
+use super::super::backend::{Elsewhere, has_state, state_paths};
 use super::super::configuration::{Empty, load_directory};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::Outcome;
-use super::reading::has_state;
 use crate::arguments::StatePull;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {

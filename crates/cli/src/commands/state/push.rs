@@ -6,13 +6,12 @@ use std::path::Path;
 use groma_diagnostics::Diagnostics;
 use groma_state::{Saved, State, file};
 
-use super::super::backend::{Elsewhere, locking, state_paths};
+use super::super::backend::{Elsewhere, has_state, locking, state_paths};
 use super::super::configuration::{Empty, load_directory};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
 use super::changing::backup_beside;
-use super::reading::has_state;
 use crate::arguments::{Flag, StatePush};
 
 pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
@@ -38,14 +37,15 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     }
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     if saved != Saved::Unchanged && backup.exists() {
+        let command = &context.wording.command;
+        context.streams.print(&format!("To undo this: {command} state push -force {}\n", backup.display()));
         if let Some(file) = named_as_ever {
             // Where Terraform keeps it.
             std::fs::copy(&backup, &file).map_err(|problem| {
-                fail(&format!("Failed to write {}", file.display()), format!("The operating system says: {problem}."))
+                let summary = format!("Failed to write {}", file.display());
+                fail(&summary, format!("The state was pushed. The operating system says: {problem}."))
             })?;
         }
-        let command = &context.wording.command;
-        context.streams.print(&format!("To undo this: {command} state push -force {}\n", backup.display()));
     }
     Ok(0)
 }

@@ -6,7 +6,7 @@ use groma_address::Target;
 use groma_diagnostics::Diagnostics;
 use groma_state::{InstanceView, Locking, State, StatePaths};
 
-use super::super::backend::{Elsewhere, state_paths};
+use super::super::backend::{Elsewhere, has_state, state_paths};
 use super::super::configuration::{Empty, load_directory};
 use super::super::context::Context;
 use super::super::operation::open_state;
@@ -33,11 +33,6 @@ pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
             paths.read.display()
         ),
     ))
-}
-
-/// Whether there is a state: an empty file is none.
-pub(super) fn has_state(paths: &StatePaths) -> bool {
-    std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists()
 }
 
 /// What an argument names.
