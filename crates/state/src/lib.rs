@@ -3,6 +3,7 @@
 //! [`State`] is what is known of the infrastructure: a record for each instance, attributes kept as JSON text, because
 //! only whoever has a schema can decode them. [`file`] reads and writes Terraform's format version 4.
 
+mod content;
 mod dependencies;
 mod early_sync;
 mod error;

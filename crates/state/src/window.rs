@@ -75,13 +75,14 @@ fn keeps_reserved_blocks(file: &File) -> bool {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
-    use crate::storage::Storage;
 
     #[test]
     fn what_is_put_into_a_window_is_in_the_file() {
         let file = tempfile::tempfile().unwrap();
-        file.write_at(b"begin", 0).unwrap();
+        file.write_all_at(b"begin", 0).unwrap();
         let Some(mut window) = Window::of(&file, 5) else { return println!("skipped: no such file system") };
         assert!(window.put(b" and end", 5));
         assert!(window.put(b"B", 0));
@@ -93,6 +94,6 @@ mod tests {
         let far = 5 * PAGE + 7;
         let mut window = Window::of(&file, far).unwrap();
         assert!(!window.put(b"before", 5 * PAGE - 1) && window.put(b"far", far));
-        assert_eq!(file.length().unwrap(), 5 * PAGE + WINDOW as u64);
+        assert_eq!(file.metadata().unwrap().len(), 5 * PAGE + WINDOW as u64);
     }
 }

@@ -12,12 +12,13 @@ use super::lock::{HeldLock, Locking};
 use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, try_lock};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
+use crate::content::{fill_content, replace_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, Written, write_parts, write_pieces};
 use crate::journal::{Begin, Journal, Place, Recovered, RunHeader, recover};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
-use crate::storage::{Storage, fill_content, replace_content};
+use crate::storage::Storage;
 
 /// The local state file with its lock, journal and backup.
 ///

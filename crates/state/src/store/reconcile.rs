@@ -5,11 +5,11 @@ use std::path::Path;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::fold::{Base, fold};
+use crate::content::is_unfinished;
 use crate::error::StateError;
 use crate::file;
 use crate::journal::{Begin, Recovered, Snapshot};
 use crate::model::State;
-use crate::storage::is_unfinished;
 
 /// What is known after looking at both.
 #[derive(Debug, Default)]

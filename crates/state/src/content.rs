@@ -1,0 +1,151 @@
+//! The content of a file as a whole, of which a reader never takes a part for all of it.
+
+use std::io;
+use std::thread;
+
+use crate::early_sync::EarlySync;
+use crate::storage::Storage;
+
+/// Replaces the content of a file in place, so that whoever has it open sees the new content.
+///
+/// While that lasts the file does not begin with its first byte: a reader, or the next run after a crash, never takes
+/// a mixture of old and new for valid. The new content has to be safe elsewhere before.
+///
+/// # Errors
+/// When the disk is full or fails. If there was no room from the beginning on, the old content is still there.
+pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
+    let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    if length > storage.length()? {
+        storage.reserve(length)?;
+    }
+    let Some(first) = parts.iter().find_map(|part| part.first()) else {
+        storage.set_length(0)?;
+        return storage.sync();
+    };
+    storage.write_at(&[UNFINISHED], 0)?;
+    // Where there was nothing, nothing old can be mixed with the new.
+    if storage.length()? > 1 {
+        storage.sync()?;
+    }
+    let mut offset = 0;
+    for part in parts {
+        let skipped = usize::from(offset == 0 && !part.is_empty());
+        storage.write_at(&part[skipped..], offset + skipped as u64)?;
+        offset += part.len() as u64;
+    }
+    storage.set_length(length)?;
+    storage.sync()?;
+    storage.write_at(&[*first], 0)?;
+    storage.sync()
+}
+
+/// Fills an empty file with the pieces that `write` passes on, in the way of [`replace_content`]; gives their length and
+/// checksum. A long content is on its way to the disk while the rest is still made.
+///
+/// # Errors
+/// When the disk is full or fails; then the file is empty again, if that is possible.
+pub(crate) fn fill_content(
+    storage: &dyn Storage,
+    write: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+) -> io::Result<(u64, u32)> {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut length = 0;
+    let mut first = None;
+    let ended = thread::scope(|scope| {
+        let mut sender = EarlySync::of(storage, scope);
+        write(&mut |piece| {
+            hasher.update(piece);
+            let rest = match first {
+                None => {
+                    let Some((begin, rest)) = piece.split_first() else { return Ok(()) };
+                    first = Some(*begin);
+                    storage.write_at(&[UNFINISHED], 0)?;
+                    length = 1;
+                    rest
+                }
+                Some(_) => piece,
+            };
+            storage.write_at(rest, length)?;
+            length += rest.len() as u64;
+            sender.written(length);
+            Ok(())
+        })?;
+        storage.sync()?;
+        first.map_or(Ok(()), |first| storage.write_at(&[first], 0))?;
+        storage.sync()
+    });
+    if let Err(error) = ended {
+        // Best effort: what was written is known to be unfinished.
+        let _ = storage.set_length(0);
+        return Err(error);
+    }
+    Ok((length, hasher.finalize()))
+}
+
+/// What a file begins with while its content is replaced: no JSON begins so.
+const UNFINISHED: u8 = b'#';
+
+/// Whether a content was being replaced when the process or the machine stopped. A machine may stop before the first part
+/// of a new file has reached the disk, and leave zeros there.
+pub(crate) fn is_unfinished(content: &[u8]) -> bool {
+    matches!(content.first(), Some(&(UNFINISHED | 0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::faulty::Faulty;
+
+    #[test]
+    fn a_stopped_replacement_leaves_the_old_the_new_or_something_no_reader_takes_for_valid() {
+        for (old, new) in
+            [("{old content}", "{new}"), ("{old}", "{new content}"), ("", "{new}"), ("{same1}", "{same2}")]
+        {
+            for room in 0..=new.len() + 2 {
+                let file = Faulty::with(old.as_bytes(), Some(room));
+                let result = replace_content(&file, &[b"", &new.as_bytes()[..2], &new.as_bytes()[2..]]);
+                let found = file.bytes();
+                match result {
+                    Ok(()) => assert_eq!(found, new.as_bytes()),
+                    Err(_) if room == 0 => assert_eq!(found, old.as_bytes()),
+                    Err(_) => assert_eq!(found[0], UNFINISHED, "{room}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_room_for_a_longer_content_nothing_is_touched() {
+        let file = Faulty::with(b"{old}", Some(3));
+        file.0.lock().unwrap().reserves = true;
+        let error = replace_content(&file, &[b"{a longer content}"]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(file.bytes(), b"{old}");
+    }
+
+    #[test]
+    fn a_file_is_filled_piece_by_piece_or_stays_empty() {
+        let pieces: [&[u8]; 4] = [b"", b"{\"a\"", b":1", b"}"];
+        for room in 0..=10 {
+            let file = Faulty::with(b"", Some(room));
+            let filled = fill_content(&file, |take| pieces.iter().try_for_each(|piece| take(piece)));
+            // The first byte is written twice.
+            if room < 8 {
+                assert!(filled.is_err(), "{room}");
+                assert!(file.bytes().is_empty() || file.bytes()[0] == UNFINISHED, "{room}");
+            } else {
+                assert_eq!(filled.unwrap(), (7, crc32fast::hash(b"{\"a\":1}")));
+                assert_eq!(file.bytes(), b"{\"a\":1}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_real_file_is_replaced_in_place() {
+        let file = tempfile::tempfile().unwrap();
+        for content in ["{\"long\":1}", "{}", "", "{\"longer\":12}"] {
+            replace_content(&file, &[content.as_bytes()]).unwrap();
+            assert_eq!(file.read_all().unwrap(), content.as_bytes());
+        }
+    }
+}
