@@ -135,9 +135,7 @@ impl Applier<'_> {
         if provider.is_none() && !self.evaluation.diagnostics.has_errors() {
             let detail =
                 format!("{config} is needed for {}, but it was not configured.", self.changes[change as usize].address);
-            self.evaluation
-                .diagnostics
-                .push(groma_diagnostics::Diagnostic::error("Provider configuration not present", detail));
+            self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail));
         }
         provider
     }

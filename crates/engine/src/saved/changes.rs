@@ -5,10 +5,10 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-use super::form::Change;
+use super::change::Change;
+use super::problem::Unwritable;
 use super::tables::{Known, Numbered};
 use super::value::Bytes;
-use super::{Unwritable, change_from_form, change_to_form};
 use crate::plan::ResourceChange;
 
 /// Changes in groups.
@@ -35,7 +35,7 @@ impl Changes<'_> {
         for group in changes.chunks(GROUP) {
             let mut bytes = Vec::with_capacity(group.len() * 64);
             for change in group {
-                bytes = postcard::to_extend(&change_to_form(change, numbered)?, bytes)?;
+                bytes = postcard::to_extend(&Change::of(change, numbered)?, bytes)?;
             }
             groups.push(Group { count: group.len(), bytes: Bytes(bytes.into()) });
         }
@@ -69,7 +69,7 @@ fn read(groups: &[Group<'_>], known: &Known, more: usize) -> Option<Vec<Resource
         let mut bytes = &*group.bytes.0;
         for _ in 0..group.count {
             let (change, rest) = postcard::take_from_bytes::<Change<'_>>(bytes).ok()?;
-            changes.push(change_from_form(change, known)?);
+            changes.push(change.read(known)?);
             bytes = rest;
         }
         if !bytes.is_empty() {

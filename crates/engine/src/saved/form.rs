@@ -1,13 +1,12 @@
 //! What is written of a plan.
 
-use std::borrow::Cow;
-
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use serde::{Deserialize, Serialize};
 
 use super::changes::Changes;
+use super::key::Key;
 use super::tables::Kind;
-use super::value::{Bytes, StoredPath, StoredValue};
+use super::value::{StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
 use crate::world::Expansions;
 
@@ -38,25 +37,6 @@ pub(super) struct Form<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Change<'a> {
-    pub(super) resource: u32,
-    #[serde(borrow)]
-    pub(super) key: Key<'a>,
-    pub(super) previous: Option<String>,
-    pub(super) deposed: Option<String>,
-    pub(super) kind: u32,
-    pub(super) action: Cow<'a, str>,
-    pub(super) reason: Option<Cow<'a, str>>,
-    pub(super) before: StoredValue<'a>,
-    /// The same as before where nothing changes.
-    pub(super) after: Option<StoredValue<'a>>,
-    pub(super) replace: Vec<StoredPath<'a>>,
-    pub(super) private: Bytes<'a>,
-    pub(super) create_before_destroy: bool,
-    pub(super) importing: Option<Import<'a>>,
-}
-
-#[derive(Serialize, Deserialize)]
 pub(super) struct Invoked<'a> {
     pub(super) module: String,
     pub(super) type_name: String,
@@ -67,22 +47,6 @@ pub(super) struct Invoked<'a> {
     pub(super) config: StoredValue<'a>,
     /// The instance that changes, the event, and the places of the block and of the element.
     pub(super) trigger: Option<(String, String, u32, u32)>,
-}
-
-/// The key of an instance.
-#[derive(Serialize, Deserialize)]
-pub(super) enum Key<'a> {
-    None,
-    Int(u64),
-    String(Cow<'a, str>),
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct Import<'a> {
-    pub(super) id: Option<String>,
-    #[serde(borrow)]
-    pub(super) identity: Option<StoredValue<'a>>,
-    pub(super) generated: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -180,6 +144,39 @@ impl Check {
             config_addr: self.config,
             status: self.status.into(),
             objects: self.objects.map(|objects| objects.into_iter().map(object).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_that_is_cut_off_is_no_form() {
+        let form = Form {
+            mode: "normal".to_owned(),
+            timestamp: String::new(),
+            errored: false,
+            resources: vec!["a.b".to_owned()],
+            providers: Vec::new(),
+            kinds: Vec::new(),
+            changes: Changes::default(),
+            drift: Changes::default(),
+            outputs: Vec::new(),
+            variables: Vec::new(),
+            relevant: Vec::new(),
+            targets: vec!["a.b".to_owned()],
+            replace: Vec::new(),
+            checks: Vec::new(),
+            invocations: Vec::new(),
+            expansions: Expansions::default(),
+            execution: ExecutionGraph::default(),
+        };
+        let bytes = postcard::to_allocvec(&form).unwrap();
+        assert!(postcard::from_bytes::<Form<'_>>(&bytes).is_ok_and(|form| form.resources == ["a.b"]));
+        for end in 0..bytes.len() {
+            assert!(postcard::from_bytes::<Form<'_>>(&bytes[..end]).is_err(), "cut at {end}");
         }
     }
 }

@@ -3,31 +3,32 @@
 //! The format is our own: only the version that wrote it may apply it. The state, the configuration and the lock file
 //! that belong to it lie beside it in the plan file, each in its usual form.
 
+mod change;
 mod changes;
 mod form;
+mod key;
+mod names;
+mod problem;
 mod tables;
 mod value;
 
 use groma_address::ModuleInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_provider::ImportTarget;
-use groma_state::{DeposedKey, State};
+use groma_state::State;
 
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::{
-    Action, ActionReason, Importing, Mode, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange,
-};
+use crate::plan::{OutputChange, Plan, PlannedVariable, RelevantAttribute};
 use crate::providers::Providers;
 use changes::Changes;
-use form::{Change, Form, Import, Invoked, Output, Relevant, Variable};
-use tables::{Known, Numbered};
-use value::{Bytes, StoredPath, StoredValue};
+use form::{Form, Invoked, Output, Relevant, Variable};
+use key::Key;
+use names::{action_name, action_of, mode_name, mode_of};
+use problem::{Unwritable, damaged, not_a_plan};
+use tables::{Known, Numbered, Tables};
+use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
 const VERSION: u32 = 4;
-
-/// A bug of ours: a value that does not fit its type.
-type Unwritable = Box<dyn std::error::Error>;
 
 /// The bytes of a plan, without its state.
 ///
@@ -59,13 +60,8 @@ pub fn decode(bytes: &[u8], prior_state: State, providers: &mut Providers) -> Re
         );
         return Err(Diagnostic::error("Failed to read plan file", detail).into());
     }
-    let form: Form<'_> = postcard::from_bytes(bytes).map_err(|_| not_a_plan("it is damaged"))?;
+    let form: Form<'_> = postcard::from_bytes(bytes).map_err(|_| damaged())?;
     from_form(form, prior_state, providers)
-}
-
-fn not_a_plan(why: &str) -> Diagnostics {
-    let detail = format!("The plan in the file cannot be used: {why}. Make a new plan.");
-    Diagnostic::error("Failed to read plan file", detail).into()
 }
 
 fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
@@ -119,32 +115,6 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
     })
 }
 
-fn change_to_form<'a>(
-    change: &'a ResourceChange,
-    numbered: &mut Numbered<'a>,
-) -> Result<Change<'a>, groma_value::CodecError> {
-    let ty = change.schema.block.implied_type();
-    let before = StoredValue::of(&change.before, ty)?;
-    // Most changes of a big plan are none: their value is written once.
-    let after = if change.action == Action::NoOp { None } else { Some(StoredValue::of(&change.after, ty)?) };
-    let resource = numbered.resource(&change.address);
-    Ok(Change {
-        resource,
-        key: tables::key_to_form(&change.address.key),
-        previous: change.previous_address.as_ref().map(ToString::to_string),
-        deposed: change.deposed.as_ref().map(ToString::to_string),
-        kind: numbered.kind(&change.address, resource, &change.provider),
-        action: action_name(change.action).into(),
-        reason: change.reason.map(|reason| reason.name().into()),
-        before,
-        after,
-        replace: change.replace_paths.iter().map(StoredPath::of).collect::<Result<_, groma_value::CodecError>>()?,
-        private: Bytes(change.planned_private.as_ref().into()),
-        create_before_destroy: change.create_before_destroy,
-        importing: change.importing.as_deref().map(import_to_form).transpose()?,
-    })
-}
-
 fn invocation_to_form<'a>(
     invocation: &'a Invocation,
     numbered: &mut Numbered<'a>,
@@ -159,7 +129,7 @@ fn invocation_to_form<'a>(
         module: invocation.action.module.to_string(),
         type_name: invocation.action.type_name.to_string(),
         name: invocation.action.name.to_string(),
-        key: tables::key_to_form(&invocation.action.key),
+        key: Key::of(&invocation.action.key),
         provider: numbered.provider(&invocation.provider),
         config: StoredValue::of(&invocation.config, invocation.schema.block.implied_type())?,
         trigger,
@@ -171,7 +141,6 @@ fn invocation_from_form(
     known: &Known,
     providers: &mut Providers,
 ) -> Result<Invocation, Diagnostics> {
-    let damaged = || not_a_plan("it is damaged");
     let provider = (**known.provider(invoked.provider).ok_or_else(damaged)?).clone();
     let schema = providers.action_schema(&provider.provider, &invoked.type_name, groma_diagnostics::Span::NONE)?;
     let cause = match invoked.trigger {
@@ -191,32 +160,15 @@ fn invocation_from_form(
         module,
         type_name: invoked.type_name.into(),
         name: invoked.name.into(),
-        key: tables::key_from_form(invoked.key),
+        key: invoked.key.key(),
     };
     let config = invoked.config.value(schema.block.implied_type()).ok_or_else(damaged)?;
     Ok(Invocation { action, cause, provider, schema, config })
 }
 
-fn import_to_form(importing: &Importing) -> Result<Import<'_>, groma_value::CodecError> {
-    let (id, identity) = match &importing.target {
-        ImportTarget::Id(id) => (Some(id.clone()), None),
-        ImportTarget::Identity(identity) => (None, Some(StoredValue::dynamic(identity)?)),
-    };
-    Ok(Import { id, identity, generated: importing.generated.clone() })
-}
-
-fn import_from_form(import: Import<'_>) -> Option<Importing> {
-    let target = match (import.id, import.identity) {
-        (Some(id), None) => ImportTarget::Id(id),
-        (None, Some(identity)) => ImportTarget::Identity(identity.dynamic_value()?),
-        _ => return None,
-    };
-    Some(Importing { target, generated: import.generated })
-}
-
 fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-    let damaged = || not_a_plan("it is damaged");
-    let known = Known::read(&form, providers)?;
+    let Form { resources, providers: configs, kinds, .. } = &form;
+    let known = Known::read(Tables { resources, providers: configs, kinds }, providers)?;
     let changes = form.changes.read(&known).ok_or_else(damaged)?;
     let drift = form.drift.read(&known).ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
@@ -257,66 +209,4 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         execution: form.execution,
         expansions: form.expansions,
     })
-}
-
-/// None where the form is damaged.
-fn change_from_form(change: Change<'_>, known: &Known) -> Option<ResourceChange> {
-    let address = known.instance(change.resource, change.key)?;
-    let (provider, schema) = known.kind(change.kind)?.clone();
-    let ty = schema.block.implied_type();
-    let before = change.before.value(ty)?;
-    let after = match change.after {
-        Some(after) => after.value(ty)?,
-        None => before.clone(),
-    };
-    Some(ResourceChange {
-        previous_address: sound(change.previous.map(|text| text.parse().ok().map(Box::new)))?,
-        deposed: sound(change.deposed.as_deref().map(DeposedKey::new))?,
-        reason: change.reason.as_deref().and_then(ActionReason::from_name),
-        replace_paths: change.replace.into_iter().map(StoredPath::path).collect::<Option<_>>()?,
-        planned_private: change.private.0.as_ref().into(),
-        create_before_destroy: change.create_before_destroy,
-        importing: sound(change.importing.map(|import| import_from_form(import).map(Box::new)))?,
-        action: action_of(&change.action)?,
-        address,
-        provider,
-        schema,
-        before,
-        after,
-    })
-}
-
-/// What may be missing, but not damaged.
-fn sound<T>(found: Option<Option<T>>) -> Option<Option<T>> {
-    found.map_or(Some(None), |found| found.map(Some))
-}
-
-const ACTIONS: [(Action, &str); 8] = [
-    (Action::NoOp, "no-op"),
-    (Action::Create, "create"),
-    (Action::Read, "read"),
-    (Action::Update, "update"),
-    (Action::Delete, "delete"),
-    (Action::DeleteThenCreate, "delete-then-create"),
-    (Action::CreateThenDelete, "create-then-delete"),
-    (Action::Forget, "forget"),
-];
-
-fn action_name(action: Action) -> &'static str {
-    ACTIONS.iter().find(|(known, _)| *known == action).map_or("no-op", |(_, name)| name)
-}
-
-fn action_of(name: &str) -> Option<Action> {
-    ACTIONS.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
-}
-
-const MODES: [(Mode, &str); 3] =
-    [(Mode::Normal, "normal"), (Mode::Destroy, "destroy"), (Mode::RefreshOnly, "refresh-only")];
-
-fn mode_name(mode: Mode) -> &'static str {
-    MODES.iter().find(|(known, _)| *known == mode).map_or("normal", |(_, name)| name)
-}
-
-fn mode_of(name: &str) -> Option<Mode> {
-    MODES.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
 }

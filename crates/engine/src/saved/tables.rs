@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{AbsResource, InstanceKey, Mode, Name, ProviderConfig, ResourceInstance};
+use groma_address::{AbsResource, Mode, Name, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::Schema;
 use serde::{Deserialize, Serialize};
 
-use super::form::{Form, Key};
-use super::not_a_plan;
+use super::key::Key;
+use super::problem::damaged;
 use crate::config_graph::narrow;
 use crate::providers::Providers;
 
@@ -61,6 +61,13 @@ impl<'a> Numbered<'a> {
     }
 }
 
+/// What a plan has written once.
+pub(super) struct Tables<'a> {
+    pub(super) resources: &'a [String],
+    pub(super) providers: &'a [String],
+    pub(super) kinds: &'a [Kind],
+}
+
 /// What the numbers of a plan that is read mean. It does not change, so that threads may share it.
 #[derive(Default)]
 pub(super) struct Known {
@@ -71,16 +78,15 @@ pub(super) struct Known {
 
 impl Known {
     /// Reads the tables of a plan; schemas come from the providers.
-    pub(super) fn read(form: &Form<'_>, providers: &mut Providers) -> Result<Self, Diagnostics> {
-        let damaged = || not_a_plan("it is damaged");
-        let addresses = form.resources.iter().map(|text| text.parse().ok());
-        let configs = form.providers.iter().map(|text| text.parse().ok().map(Arc::new));
+    pub(super) fn read(tables: Tables<'_>, providers: &mut Providers) -> Result<Self, Diagnostics> {
+        let addresses = tables.resources.iter().map(|text| text.parse().ok());
+        let configs = tables.providers.iter().map(|text| text.parse().ok().map(Arc::new));
         let mut known = Self {
             resources: addresses.collect::<Option<_>>().ok_or_else(damaged)?,
             providers: configs.collect::<Option<_>>().ok_or_else(damaged)?,
-            kinds: Vec::with_capacity(form.kinds.len()),
+            kinds: Vec::with_capacity(tables.kinds.len()),
         };
-        for kind in &form.kinds {
+        for kind in tables.kinds {
             let provider = known.provider(kind.provider).ok_or_else(damaged)?.clone();
             let first = known.resources.get(kind.resource as usize).ok_or_else(damaged)?;
             let schema = providers.schema(&provider.provider, &first.resource, Span::NONE)?;
@@ -90,7 +96,7 @@ impl Known {
     }
 
     pub(super) fn instance(&self, resource: u32, key: Key<'_>) -> Option<ResourceInstance> {
-        Some(self.resources.get(resource as usize)?.instance(key_from_form(key)))
+        Some(self.resources.get(resource as usize)?.instance(key.key()))
     }
 
     pub(super) fn provider(&self, number: u32) -> Option<&Arc<ProviderConfig>> {
@@ -102,25 +108,8 @@ impl Known {
     }
 }
 
-pub(super) fn key_from_form(key: Key<'_>) -> InstanceKey {
-    match key {
-        Key::None => InstanceKey::None,
-        Key::Int(index) => InstanceKey::Int(index),
-        Key::String(key) => InstanceKey::String((&*key).into()),
-    }
-}
-
-pub(super) fn key_to_form(key: &InstanceKey) -> Key<'_> {
-    match key {
-        InstanceKey::None => Key::None,
-        InstanceKey::Int(index) => Key::Int(*index),
-        InstanceKey::String(key) => Key::String((&**key).into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::changes::Changes;
     use super::*;
 
     #[test]
@@ -132,37 +121,9 @@ mod tests {
         assert_eq!(numbers, [0, 1, 1, 2, 3]);
         let known = Known { resources: numbered.resources, ..Known::default() };
         for (address, number) in addresses.iter().zip(numbers) {
-            assert_eq!(known.instance(number, key_to_form(&address.key)).as_ref(), Some(address));
+            assert_eq!(known.instance(number, Key::of(&address.key)).as_ref(), Some(address));
         }
         assert_eq!(known.instance(4, Key::None), None);
         assert!(known.provider(0).is_none());
-    }
-
-    #[test]
-    fn a_form_that_is_cut_off_is_no_form() {
-        let form = Form {
-            mode: "normal".to_owned(),
-            timestamp: String::new(),
-            errored: false,
-            resources: vec!["a.b".to_owned()],
-            providers: Vec::new(),
-            kinds: Vec::new(),
-            changes: Changes::default(),
-            drift: Changes::default(),
-            outputs: Vec::new(),
-            variables: Vec::new(),
-            relevant: Vec::new(),
-            targets: vec!["a.b".to_owned()],
-            replace: Vec::new(),
-            checks: Vec::new(),
-            invocations: Vec::new(),
-            expansions: crate::world::Expansions::default(),
-            execution: crate::execution::ExecutionGraph::default(),
-        };
-        let bytes = postcard::to_allocvec(&form).unwrap();
-        assert!(postcard::from_bytes::<Form<'_>>(&bytes).is_ok_and(|form| form.resources == ["a.b"]));
-        for end in 0..bytes.len() {
-            assert!(postcard::from_bytes::<Form<'_>>(&bytes[..end]).is_err(), "cut at {end}");
-        }
     }
 }

@@ -1,0 +1,18 @@
+//! Why a plan cannot be written or read.
+
+use std::error::Error;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+/// A bug of ours: a value that does not fit its type.
+pub(super) type Unwritable = Box<dyn Error>;
+
+/// What a person is told of bytes that cannot be used.
+pub(super) fn not_a_plan(why: &str) -> Diagnostics {
+    let detail = format!("The plan in the file cannot be used: {why}. Make a new plan.");
+    Diagnostic::error("Failed to read plan file", detail).into()
+}
+
+pub(super) fn damaged() -> Diagnostics {
+    not_a_plan("it is damaged")
+}
