@@ -194,7 +194,7 @@ impl Drawing<'_> {
                 return self.add(config.to_string(), Some(DrawnObject::Provider(config.to_string())), depends_on);
             }
             NodeKind::Check(_) if matches!(operation, Operation::Plan) => {
-                let [name, ..] = &*self.names(module, node, kind) else { return };
+                let [name, ..] = &*self.names(module, kind) else { return };
                 let report = name.replace(" (expand)", " (report)");
                 self.add(report.clone(), None, []);
                 depends_on.push(report);
@@ -206,7 +206,7 @@ impl Drawing<'_> {
             }
             _ => None,
         };
-        for name in self.names(module, node, kind) {
+        for name in self.names(module, kind) {
             self.add(name, object.clone(), depends_on.iter().cloned());
         }
     }
@@ -224,7 +224,7 @@ impl Drawing<'_> {
     fn inside(&self, module: &StaticModule, call: u32) -> Vec<String> {
         let Some(child) = module.children.get(call as usize).copied().flatten() else { return Vec::new() };
         let child = self.graph.module(child);
-        child.nodes().flat_map(|(node, kind)| self.names(child, node, kind)).collect()
+        child.nodes().flat_map(|(_, kind)| self.names(child, kind)).collect()
     }
 
     fn resource(
@@ -271,7 +271,7 @@ impl Drawing<'_> {
     }
 
     /// The names of what stands for a node.
-    fn names(&self, module: &StaticModule, _: NodeIndex, kind: NodeKind) -> Vec<String> {
+    fn names(&self, module: &StaticModule, kind: NodeKind) -> Vec<String> {
         let (config, own) = (&module.config, prefix(module));
         let name = match kind {
             NodeKind::Variable(position) if own.is_empty() => format!("var.{}", at(&config.variables, position)),
@@ -313,7 +313,7 @@ impl Drawing<'_> {
             Place::Above(index, node) => (self.graph.module(index), node),
         };
         let kind = module.kind(node);
-        let mut names = self.names(module, node, kind);
+        let mut names = self.names(module, kind);
         if let (NodeKind::Resource(_), Some(key)) = (kind, &requirement.key) {
             let one: Vec<String> = names.iter().filter(|name| name.ends_with(&key.to_string())).cloned().collect();
             names = if one.is_empty() { names } else { one };
@@ -330,27 +330,34 @@ impl Drawing<'_> {
     /// Objects that go: after those that depend on them.
     fn deletions(&mut self, plan: &Plan) {
         let goes = |change: &&ResourceChange| change.action == Action::Delete || change.action.is_replace();
-        let gone: Vec<&ResourceChange> = plan.changes.iter().filter(goes).collect();
-        for change in &gone {
-            let resource = config_resource(change).to_string();
-            let provider = self.provider(&change.provider);
-            let name = format!("{} (destroy)", change.address);
-            let mut depends_on = vec![provider.clone()];
-            if change.action == Action::CreateThenDelete {
-                depends_on.push(change.address.to_string());
-            }
-            self.add(name.clone(), Some(DrawnObject::Resource(resource)), depends_on);
-            self.add(format!("{provider} (close)"), None, [name.clone()]);
-            let stored = plan.prior_state.get(&change.address).and_then(|record| record.current.as_ref());
-            let needed = stored.map(|object| object.dependencies.clone()).unwrap_or_default();
-            let is_needed = |other: &ResourceChange| {
-                let resource = config_resource(other);
-                beside(&change.address.module, &other.address.module) && needed.iter().any(|needed| *needed == resource)
-            };
-            for other in gone.iter().filter(|other| is_needed(other)) {
-                self.add(format!("{} (destroy)", other.address), None, [name.clone()]);
+        let mut gone: BTreeMap<ConfigResource, Vec<&ResourceChange>> = BTreeMap::new();
+        for change in plan.changes.iter().filter(goes) {
+            gone.entry(config_resource(change)).or_default().push(change);
+        }
+        for (resource, changes) in &gone {
+            for change in changes {
+                let name = self.deletion(resource, change);
+                let stored = plan.prior_state.get(&change.address).and_then(|record| record.current.as_ref());
+                let needed = stored.into_iter().flat_map(|object| object.dependencies.iter());
+                let others = needed.filter_map(|needed| gone.get(needed)).flatten();
+                for other in others.filter(|other| beside(&change.address.module, &other.address.module)) {
+                    self.add(format!("{} (destroy)", other.address), None, [name.clone()]);
+                }
             }
         }
+    }
+
+    /// An object that goes; gives the name of its node.
+    fn deletion(&mut self, resource: &ConfigResource, change: &ResourceChange) -> String {
+        let provider = self.provider(&change.provider);
+        let name = format!("{} (destroy)", change.address);
+        let mut depends_on = vec![provider.clone()];
+        if change.action == Action::CreateThenDelete {
+            depends_on.push(change.address.to_string());
+        }
+        self.add(name.clone(), Some(DrawnObject::Resource(resource.to_string())), depends_on);
+        self.add(format!("{provider} (close)"), None, [name.clone()]);
+        name
     }
 
     /// All objects of a state: each goes after those that depend on it.

@@ -52,7 +52,7 @@ impl Remains {
         let highest =
             keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).max();
         match highest {
-            Some(highest) => Expansion::Count(highest + 1),
+            Some(highest) => Expansion::Count(highest.saturating_add(1)),
             None if counts => Expansion::Count(0),
             None => {
                 let names =
