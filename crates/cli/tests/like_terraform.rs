@@ -9,19 +9,6 @@ mod common;
 
 use common::scenario::Scenario;
 
-/// The end of a life.
-trait End {
-    /// Holds what was told against the record.
-    fn end(self);
-}
-
-impl End for Scenario {
-    fn end(self) {
-        let (name, transcript) = self.finish();
-        insta::assert_snapshot!(name, transcript);
-    }
-}
-
 const PLAN: &[&str] = &["plan", "-out=p"];
 const APPLY: &[&str] = &["apply", "-auto-approve"];
 const NOTHING: &[&str] = &["plan", "-detailed-exitcode"];

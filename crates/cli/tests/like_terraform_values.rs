@@ -13,19 +13,6 @@ const PLAN: &[&str] = &["plan", "-out=p"];
 const APPLY: &[&str] = &["apply", "p"];
 const DESTROY: &[&str] = &["destroy", "-auto-approve"];
 
-/// The end of a life.
-trait End {
-    /// Holds what was told against the record.
-    fn end(self);
-}
-
-impl End for Scenario {
-    fn end(self) {
-        let (name, transcript) = self.finish();
-        insta::assert_snapshot!(name, transcript);
-    }
-}
-
 /// Applies each configuration after the other, with a saved plan.
 fn life(name: &'static str, configurations: &[&str]) {
     let (first, rest) = configurations.split_first().unwrap();

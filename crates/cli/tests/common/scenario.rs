@@ -101,10 +101,20 @@ impl Scenario {
         }
     }
 
+    /// The end: what was told is held against the record.
+    pub fn end(self) {
+        let (name, transcript) = self.finish();
+        let test = module_path!().split("::").next().unwrap_or_default();
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../snapshots");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.bind(|| insta::assert_snapshot!(format!("{test}__{name}"), transcript));
+    }
+
     /// The end: each goes on with the state of the other.
     ///
     /// What is to be recorded of it, with its name.
-    pub fn finish(mut self) -> (&'static str, String) {
+    fn finish(mut self) -> (&'static str, String) {
         if let Some(terraform) = &self.terraform {
             let arguments = ["plan", "-detailed-exitcode"];
             let (ours, theirs) = (self.groma.read("terraform.tfstate"), terraform.read("terraform.tfstate"));
