@@ -1,7 +1,7 @@
 //! Addresses of packages in texts: without what only their user must know.
 
 /// What in a query says which version or which part of something is wanted, and nothing else.
-const HARMLESS: [&str; 6] = ["ref", "depth", "archive", "checksum", "filename", "tag"];
+const HARMLESS: [&str; 9] = ["ref", "depth", "archive", "checksum", "filename", "tag", "digest", "region", "version"];
 
 /// The address without passwords, tokens and keys, and otherwise as it was written.
 pub fn shown(address: &str) -> String {
@@ -57,8 +57,8 @@ mod tests {
                 "https://example.com/m.zip?X-Signature=...&archive=zip",
             ),
             (
-                "s3::https://bucket/m.zip?aws_access_key_secret=s3cret",
-                "s3::https://bucket/m.zip?aws_access_key_secret=...",
+                "s3::https://bucket/m.zip?region=eu-west-1&aws_access_key_secret=s3cret",
+                "s3::https://bucket/m.zip?region=eu-west-1&aws_access_key_secret=...",
             ),
             ("https://example.com/a@b/m.zip", "https://example.com/a@b/m.zip"),
             ("./local", "./local"),
