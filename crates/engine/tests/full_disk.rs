@@ -1,4 +1,5 @@
 //! What is told of operations whose results cannot be written down.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod support;
 
