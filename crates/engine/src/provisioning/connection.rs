@@ -102,7 +102,7 @@ impl Connection {
             },
         };
         let target = Endpoint {
-            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+            host: bare(&host),
             port: port("port")?.unwrap_or(22),
             user: text("user").unwrap_or_else(|| "root".to_owned()),
             password: text("password"),
@@ -112,7 +112,7 @@ impl Connection {
         };
         let bastion_port = port("bastion_port")?;
         let bastion = text("bastion_host").map(|host| Endpoint {
-            host,
+            host: bare(&host),
             port: bastion_port.unwrap_or(target.port),
             user: text("bastion_user").unwrap_or_else(|| target.user.clone()),
             password: text("bastion_password").or_else(|| target.password.clone()),
@@ -133,6 +133,11 @@ impl Connection {
             script_path: text("script_path").unwrap_or_else(|| "/tmp/terraform_%RAND%.sh".to_owned()),
         })
     }
+}
+
+/// An address of version 6 without the brackets that it may stand in.
+fn bare(host: &str) -> String {
+    host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
 /// What a connection may ask for that there is not.
@@ -188,6 +193,13 @@ mod tests {
             Connection::new(&[block(&[("host", "a"), ("user", "anna"), ("password", "p"), ("bastion_host", "b")])]);
         let bastion = connection.unwrap().bastion.unwrap();
         assert_eq!((&*bastion.host, &*bastion.user, bastion.password.as_deref()), ("b", "anna", Some("p")));
+    }
+
+    #[test]
+    fn addresses_may_stand_in_brackets() {
+        let connection = Connection::new(&[block(&[("host", "[::1]"), ("bastion_host", "[fe80::2]")])]).unwrap();
+        let bastion = connection.bastion.unwrap();
+        assert_eq!((&*connection.target.host, &*bastion.host), ("::1", "fe80::2"));
     }
 
     #[test]
