@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use groma_diagnostics::Sources;
 use groma_value::{Type, Value};
 
-use crate::functions::{FunctionError, TemplateCache};
+use crate::function_error::FunctionError;
+use crate::template_cache::TemplateCache;
 
 /// Whether functions with a result that differs from call to call give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

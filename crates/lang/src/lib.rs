@@ -16,11 +16,13 @@ pub mod console;
 mod context;
 mod defaults;
 mod evaluate;
+mod function_error;
 pub mod functions;
 mod ranges;
 pub mod reference;
 mod references;
 mod scope;
+mod template_cache;
 mod type_constraint;
 
 pub use answer::answer;
@@ -30,8 +32,10 @@ pub use context::{
 };
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, observing, statement, traversal_text};
-pub use functions::{FunctionError, TemplateCache, parse_duration};
+pub use function_error::FunctionError;
+pub use functions::parse_duration;
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
 pub use references::{for_each_traversal, references};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
+pub use template_cache::TemplateCache;
 pub use type_constraint::{TypeConstraint, type_constraint};

@@ -7,7 +7,8 @@ use groma_value::{Marks, Type, Value, convert};
 use super::observe::failed_since;
 use super::{Evaluator, Reporting};
 use crate::context::{Availability, ProviderFunctions, ProviderParameter, ProviderSignature};
-use crate::functions::{self, Function, FunctionError};
+use crate::function_error::FunctionError;
+use crate::functions::{self, CallSite, Function};
 use crate::type_constraint::type_constraint;
 
 /// An argument after evaluation, with the text it came from.
@@ -68,7 +69,8 @@ impl Evaluator<'_> {
         if failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
-        match function.call(values, self.scope, self.depth) {
+        let site = CallSite { scope: self.scope, depth: self.depth, evaluate: super::evaluate };
+        match function.call(values, site) {
             Ok(value) => value,
             Err(problem) => {
                 let parameter =

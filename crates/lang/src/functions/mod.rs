@@ -8,7 +8,6 @@ mod csv;
 mod descriptions;
 mod digits;
 mod encoding;
-mod error;
 mod filesystem;
 mod format;
 mod glob;
@@ -23,7 +22,6 @@ mod set;
 mod signature;
 mod string;
 mod template;
-mod template_cache;
 mod time;
 mod timestamp;
 mod yaml;
@@ -35,9 +33,7 @@ use std::sync::LazyLock;
 use crate::context::ProviderSignature;
 
 pub use descriptions::description;
-pub use error::FunctionError;
-pub(crate) use signature::Function;
-pub use template_cache::TemplateCache;
+pub(crate) use signature::{CallSite, Function};
 pub use timestamp::parse_duration;
 
 struct Table {

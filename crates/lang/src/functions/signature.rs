@@ -2,10 +2,12 @@
 
 use std::ops::BitOr;
 
+use groma_diagnostics::Diagnostics;
+use groma_hcl::Expression;
 use groma_value::{Marks, Number, Type, Value};
 
-pub(crate) use super::error::FunctionError;
 use crate::context::{FunctionContext, ProviderParameter, ProviderSignature};
+pub(crate) use crate::function_error::FunctionError;
 use crate::scope::Scope;
 
 /// What a function gives.
@@ -103,9 +105,19 @@ pub(crate) struct Arguments<'a> {
     /// The type that the result must have.
     pub(crate) result: &'a Type,
     /// Where the call stands.
+    pub(crate) site: CallSite<'a>,
+}
+
+/// Where a function is called, and by what: functions that render templates evaluate expressions themselves, and
+/// functions know nothing of evaluation.
+#[derive(Clone, Copy)]
+pub(crate) struct CallSite<'a> {
+    /// What the names around the call mean.
     pub(crate) scope: &'a dyn Scope,
     /// How deep in expressions that is.
     pub(crate) depth: u32,
+    /// The value of an expression in a scope.
+    pub(crate) evaluate: fn(&Expression, &dyn Scope, &mut Diagnostics) -> Value,
 }
 
 impl Arguments<'_> {
@@ -131,7 +143,7 @@ impl Arguments<'_> {
 
     /// What functions need besides their arguments.
     pub(crate) fn context(&self) -> &FunctionContext {
-        self.scope.functions()
+        self.site.scope.functions()
     }
 }
 
@@ -219,7 +231,7 @@ impl Function {
 
     /// Calls it with converted arguments of the right number, by the rules that all functions share: a null argument
     /// is an error, an unknown one makes the result unknown, marks pass to the result.
-    pub(crate) fn call(&self, mut arguments: Vec<Value>, scope: &dyn Scope, depth: u32) -> Outcome {
+    pub(crate) fn call(&self, mut arguments: Vec<Value>, site: CallSite<'_>) -> Outcome {
         let mut taken: Vec<(usize, Marks)> = Vec::new();
         for (index, argument) in arguments.iter_mut().enumerate() {
             let accepted = self.parameter(index).is_none_or(|parameter| parameter.accepts.has(Accepts::MARKED));
@@ -228,11 +240,11 @@ impl Function {
                 *argument = std::mem::replace(argument, Value::DYNAMIC).unmark_deep().0;
             }
         }
-        let value = self.call_unmarked(&arguments, scope, depth).map_err(|problem| problem.concealing(&taken))?;
+        let value = self.call_unmarked(&arguments, site).map_err(|problem| problem.concealing(&taken))?;
         Ok(taken.iter().fold(value, |value, (_, marks)| value.with_marks(marks)))
     }
 
-    fn call_unmarked(&self, arguments: &[Value], scope: &dyn Scope, depth: u32) -> Outcome {
+    fn call_unmarked(&self, arguments: &[Value], site: CallSite<'_>) -> Outcome {
         let mut unknown = false;
         for (index, argument) in arguments.iter().enumerate() {
             let Some(parameter) = self.parameter(index) else { break };
@@ -255,7 +267,7 @@ impl Function {
         let value = if unknown {
             Value::unknown(result.clone())
         } else {
-            (self.body)(&Arguments { values: arguments, result, scope, depth })?
+            (self.body)(&Arguments { values: arguments, result, site })?
         };
         Ok(self.narrowed(value))
     }

@@ -10,7 +10,6 @@ use super::filesystem::read_text;
 use super::mapping::{entries, shown};
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 use crate::context::FunctionContext;
-use crate::evaluate::evaluate;
 use crate::references::for_each_traversal;
 use crate::scope::{Resolved, Scope};
 
@@ -96,7 +95,7 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
     let scope = TemplateScope {
         variables: variables.iter().map(|(name, value)| (&**name, value)).collect(),
         functions: context,
-        depth: arguments.depth + LEVELS_A_TEMPLATE,
+        depth: arguments.site.depth + LEVELS_A_TEMPLATE,
     };
     let mut missing = None;
     for_each_traversal(expression, &mut |traversal| {
@@ -112,7 +111,7 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
         ));
     }
     let mut problems = Diagnostics::new();
-    let value = evaluate(expression, &scope, &mut problems);
+    let value = (arguments.site.evaluate)(expression, &scope, &mut problems);
     failed(&problems, context)?;
     // Whether a variable is used or not is part of the template, and so its marks are always on the result.
     Ok(value.with_marks(&marks))
