@@ -15,6 +15,7 @@ pub const OPENTOFU_PROVIDER_HOST: &str = "registry.opentofu.org";
 const BUILT_IN_HOST: &str = "terraform.io";
 const BUILT_IN_NAMESPACE: &str = "builtin";
 const DEFAULT_NAMESPACE: &str = "hashicorp";
+const UNTOLD_NAMESPACE: &str = "-";
 
 /// The full source address of a provider: `registry.terraform.io/hashicorp/aws`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +67,11 @@ impl ProviderAddress {
         &*self.hostname == BUILT_IN_HOST && &*self.namespace == BUILT_IN_NAMESPACE
     }
 
+    /// Whether a dash stands in place of the namespace: states from before Terraform 0.13 do not tell it.
+    pub fn is_half_named(&self) -> bool {
+        &*self.namespace == UNTOLD_NAMESPACE
+    }
+
     /// Reads `aws`, `namespace/aws` or `host/namespace/aws`; `default_host` completes the first two.
     ///
     /// # Errors
@@ -89,7 +95,11 @@ impl ProviderAddress {
         Ok(Self {
             hostname: normal_host(host, source)?,
             // Terraform 0.13 wrote a single dash for providers whose namespace it did not know yet.
-            namespace: if namespace == "-" { "-".into() } else { normal_part(namespace, "namespace", source)? },
+            namespace: if namespace == UNTOLD_NAMESPACE {
+                namespace.into()
+            } else {
+                normal_part(namespace, "namespace", source)?
+            },
             type_name: normal_part(type_name, "name", source)?,
         })
     }

@@ -152,11 +152,9 @@ fn identity_of(id: &Value) -> Value {
 }
 
 pub(crate) fn upgrade(request: &UpgradeRequest) -> UpgradeResponse {
-    match json::from_json(request.raw_state.as_bytes(), schema().block.implied_type()) {
+    match request.raw_state.decode(schema().block.implied_type()) {
         Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
-        Err(problem) => {
-            UpgradeResponse { upgraded_state: Value::NULL, diagnostics: unreadable(&problem.to_string()).into() }
-        }
+        Err(problem) => UpgradeResponse { upgraded_state: Value::NULL, diagnostics: unreadable(&problem).into() },
     }
 }
 
@@ -195,9 +193,9 @@ pub(crate) fn take_over(request: MoveRequest) -> MoveResponse {
         return failed(ProviderDiagnostic::error("Unsupported move", detail), request.source_private);
     }
     let source = Type::object([("id", Type::String), ("triggers", Type::map(Type::String))]);
-    let old = match json::from_json(request.source_state.as_bytes(), &source) {
+    let old = match request.source_state.decode(&source) {
         Ok(old) => old,
-        Err(problem) => return failed(unreadable(&problem.to_string()), request.source_private),
+        Err(problem) => return failed(unreadable(&problem), request.source_private),
     };
     let triggers = match old.attribute("triggers") {
         Some(triggers) => match triggers.kind() {

@@ -165,7 +165,7 @@ fn computed_attributes_cannot_be_set() {
 fn stored_objects_are_read_back() {
     let setup = Setup::new();
     let upgrade =
-        |json: &str| now(setup.checked.upgrade(&setup.subject(), StoredState { version: 0, json: json.into() }));
+        |json: &str| now(setup.checked.upgrade(&setup.subject(), StoredState { version: 0, object: json.into() }));
     let (state, problems) = upgrade(
         r#"{"id":"1","input":{"value":[1],"type":["tuple",["number"]]},"output":null,"triggers_replace":null}"#,
     );

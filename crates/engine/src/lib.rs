@@ -54,6 +54,7 @@ pub use inspect::Inspection;
 pub use options::{FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
 pub use plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
 pub use providers::{ProviderSource, Providers};
+pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;

@@ -68,7 +68,7 @@ async fn convert_one(
         source_provider_address: owner.provider.to_string(),
         source_type_name: from.resource.type_name.clone(),
         source_schema_version: stored.schema_version,
-        source_state: stored.attributes.as_str().into(),
+        source_state: record::raw_state(&stored),
         source_private: Arc::clone(&stored.private),
         source_identity: identity.map(|json| json.as_str().into()),
         target_type_name: to.resource.type_name.clone(),

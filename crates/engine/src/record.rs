@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_provider::{Checked, Private, Schema, StoredState, Subject};
+use groma_provider::{Checked, Private, RawState, Schema, StoredIdentity, StoredState, Subject};
 use groma_state::{AttributesJson, Dependencies, Identity, ObjectRecord, ObjectStatus};
 use groma_value::{CodecError, Marks, Path, PathMarks, Value, json};
 
@@ -84,8 +84,16 @@ fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
 
 /// The object of a record as it was written, without asking its provider; none where it does not fit the schema.
 pub fn decode(schema: &Schema, record: &ObjectRecord) -> Option<Value> {
-    let value = json::from_json(record.attributes.as_bytes(), schema.block.implied_type()).ok()?;
+    let value = record.decode(schema.block.implied_type()).ok()?;
     Some(remember_marks(value, record))
+}
+
+/// The object of a record as providers are told about it.
+pub fn raw_state(record: &ObjectRecord) -> RawState {
+    match record.flat_attributes() {
+        Some(flat) => RawState::Flat(Arc::new(flat)),
+        None => record.attributes.as_str().into(),
+    }
 }
 
 /// `value` with the marks that a record remembers.
@@ -104,7 +112,7 @@ pub async fn recall(
     record: &ObjectRecord,
     diagnostics: &mut Diagnostics,
 ) -> Option<Object> {
-    let stored = StoredState { version: record.schema_version, json: record.attributes.as_str().into() };
+    let stored = StoredState { version: record.schema_version, object: raw_state(record) };
     let (value, problems) = provider.upgrade(subject, stored).await;
     diagnostics.append(problems);
     let value = remember_marks(value?, record);
@@ -112,7 +120,7 @@ pub async fn recall(
     if let Some(stored) = &record.identity
         && let Some(text) = &stored.json
     {
-        let stored = StoredState { version: stored.schema_version, json: text.as_str().into() };
+        let stored = StoredIdentity { version: stored.schema_version, json: text.as_str().into() };
         let (upgraded, problems) = provider.upgrade_identity(subject, stored).await;
         diagnostics.append(problems);
         identity = upgraded;

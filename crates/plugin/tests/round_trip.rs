@@ -16,7 +16,7 @@ use groma_provider::{
     GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest, ImportResponse,
     ImportTarget, ImportedResource, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, MoveRequest,
     MoveResponse, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanActionRequest, PlanActionResponse,
-    PlanRequest, PlanResponse, Private, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema,
+    PlanRequest, PlanResponse, Private, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, RawState,
     ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames,
     UpgradeRequest, UpgradeResponse, Use, ValidateRequest,
 };
@@ -388,9 +388,12 @@ fn law(protocol: Protocol) {
         )?;
         // Of an upgrade that failed only the errors count.
         sides.echo.problems.lock().unwrap().clone_from(&ProviderDiagnostics::new());
-        sides.same(UpgradeRequest { type_name, version: 4, raw_state: r#"{"y":1}"#.into() }, |provider, request| {
-            provider.upgrade_resource(request)
-        })
+        let flat = RawState::Flat(Arc::new([("y.#".to_owned(), "0".to_owned())].into()));
+        for raw_state in [flat, r#"{"y":1}"#.into()] {
+            let request = UpgradeRequest { type_name: type_name.clone(), version: 4, raw_state };
+            sides.same(request, |provider, request| provider.upgrade_resource(request))?;
+        }
+        Ok(())
     };
     runner.run(&inputs, law).unwrap();
 }

@@ -7,7 +7,7 @@ use groma_provider::{
     PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
     ReadResponse, UpgradeRequest, UpgradeResponse, Use,
 };
-use groma_value::{Path, Type, Value, json};
+use groma_value::{Path, Type, Value};
 
 use crate::script::ResourceScript;
 use crate::world::World;
@@ -27,11 +27,11 @@ pub(crate) fn validate(block: &Block, config: &Value) -> ProviderDiagnostics {
 
 /// The same shape as ever.
 pub(crate) fn upgrade(script: &ResourceScript, request: &UpgradeRequest) -> UpgradeResponse {
-    match json::from_json(request.raw_state.as_bytes(), script.schema.block.implied_type()) {
+    match request.raw_state.decode(script.schema.block.implied_type()) {
         Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
         Err(problem) => UpgradeResponse {
             upgraded_state: Value::NULL,
-            diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem.to_string()).into(),
+            diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem).into(),
         },
     }
 }

@@ -1,10 +1,11 @@
 //! The record of one object that a provider manages.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use groma_address::Name;
-use groma_value::Path;
+use groma_value::{Path, Type, Value};
 use sha2::{Digest, Sha256};
 
 use crate::dependencies::Dependencies;
@@ -152,6 +153,26 @@ impl ObjectRecord {
         }
     }
 
+    /// The attributes as text by the path of each part, where Terraform 0.11 or older wrote them; they stand in place of
+    /// [`ObjectRecord::attributes`].
+    pub fn flat_attributes(&self) -> Option<BTreeMap<String, String>> {
+        // What was read as such a map is one.
+        let flat = self.foreign.as_ref()?.attributes_flat.as_ref()?;
+        Some(serde_json::from_str(flat).unwrap_or_default())
+    }
+
+    /// The attributes as a value of `ty`, which the schema of their version gives.
+    ///
+    /// # Errors
+    ///
+    /// They are not of that type: says how.
+    pub fn decode(&self, ty: &Type) -> Result<Value, String> {
+        match self.flat_attributes() {
+            Some(flat) => groma_value::flat::decode(&flat, ty),
+            None => groma_value::json::from_json(self.attributes.as_bytes(), ty).map_err(|error| error.to_string()),
+        }
+    }
+
     /// A number that stays the same while the object does: from its status, schema version, attributes and identity.
     pub fn fingerprint(&self) -> Fingerprint {
         let identity = self.identity.as_ref().and_then(|identity| identity.json.as_ref());
@@ -160,7 +181,7 @@ impl ObjectRecord {
         hasher.update(self.schema_version.to_le_bytes());
         hasher.update(identity.map_or(&b""[..], AttributesJson::as_bytes));
         hasher.update([0]);
-        hasher.update(self.attributes.as_bytes());
+        hasher.update(self.text().as_bytes());
         let digest = hasher.finalize();
         let mut half = [0; 16];
         half.copy_from_slice(&digest[..16]);
@@ -174,7 +195,7 @@ impl ObjectRecord {
         match (identity(self), identity(other), self.id_json(), other.id_json()) {
             (Some(one), Some(other), ..) => one == other,
             (_, _, Some(one), Some(other)) => one == other,
-            _ => self.attributes == other.attributes,
+            _ => self.text() == other.text(),
         }
     }
 
@@ -185,8 +206,14 @@ impl ObjectRecord {
             #[serde(borrow)]
             id: Option<&'a serde_json::value::RawValue>,
         }
-        let parsed: OnlyId<'_> = serde_json::from_str(self.attributes.as_str()).ok()?;
+        let parsed: OnlyId<'_> = serde_json::from_str(self.text()).ok()?;
         parsed.id.map(|id| id.get().to_owned())
+    }
+
+    /// The attributes as they are stored, whatever their form.
+    fn text(&self) -> &str {
+        let flat = self.foreign.as_ref().and_then(|keys| keys.attributes_flat.as_deref());
+        flat.unwrap_or_else(|| self.attributes.as_str())
     }
 }
 

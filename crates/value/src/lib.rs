@@ -6,6 +6,7 @@
 
 mod codec;
 pub mod convert;
+pub mod flat;
 pub mod json;
 mod marks;
 pub mod msgpack;

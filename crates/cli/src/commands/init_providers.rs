@@ -80,6 +80,7 @@ impl<'a> ProviderSteps<'a> {
     /// What cannot be installed, and why.
     pub fn state(&mut self, state: &State) -> Result<(), Diagnostics> {
         let in_state: BTreeSet<_> = state.resources().map(|(_, entry)| entry.provider.provider.clone()).collect();
+        nameable(&in_state, self.context)?;
         let mut missing = BTreeMap::new();
         let (context, teller) = (self.context, self.teller);
         let reusing = |address: &ProviderAddress| {
@@ -133,6 +134,22 @@ impl<'a> ProviderSteps<'a> {
     pub fn finish(self) -> Result<Notices, Diagnostics> {
         finish(self.context, self.notices, self.mode, &self.before, self.done, &self.needed)
     }
+}
+
+/// States from before Terraform 0.13 have the last names of their providers only, which no registry knows.
+fn nameable(in_state: &BTreeSet<ProviderAddress>, context: &Context) -> Result<(), Diagnostics> {
+    let half_named = in_state.iter().filter(|address| address.is_half_named());
+    let problem = |address: &ProviderAddress| {
+        let (command, name) = (&context.wording.command, &address.type_name);
+        let detail = format!(
+            "The state has objects of the unqualified provider \"{name}\": an old version of Terraform wrote it, before \
+             providers had namespaces. Say which provider that is, such as hashicorp/{name}, then run init again:\n  \
+             {command} state replace-provider {address} hashicorp/{name}"
+        );
+        Diagnostic::error("Invalid legacy provider address", detail)
+    };
+    let problems: Diagnostics = half_named.map(problem).collect();
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
 fn lock_file_mode(arguments: &Init) -> Result<LockFileMode, Diagnostics> {

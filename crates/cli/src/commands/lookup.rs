@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use groma_address::{Mode, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_engine::ProviderSource;
+use groma_engine::{ProviderSource, raw_state};
 use groma_provider::{Provider, Schema, UpgradeRequest};
 use groma_state::{DeposedKey, InstanceView, ObjectRecord, ObjectStatus, State};
-use groma_value::{Marks, PathMarks, Value, json};
+use groma_value::{Marks, PathMarks, Value};
 
 use super::context::Context;
 use super::outcome::fail;
@@ -109,7 +109,7 @@ fn decode(
         let request = UpgradeRequest {
             type_name: type_name.clone(),
             version: record.schema_version,
-            raw_state: Arc::from(record.attributes.as_str()),
+            raw_state: raw_state(record),
         };
         let response = provider.upgrade_resource(request).wait();
         if response.diagnostics.has_errors() {
@@ -119,7 +119,8 @@ fn decode(
         }
         response.upgraded_state
     } else {
-        json::from_json(record.attributes.as_bytes(), schema.block.implied_type())
+        record
+            .decode(schema.block.implied_type())
             .map_err(|problem| unreadable(format!("Its attributes do not fit the schema of its type: {problem}.")))?
     };
     let paths = record.sensitive_attributes.iter().cloned().chain(schema.block.sensitive_paths(&value));

@@ -358,6 +358,7 @@ impl Planner<'_> {
         };
         let same = *previous == prior.value
             && record.schema_version == subject.schema.version
+            && record.flat_attributes().is_none()
             && record.private == prior.private
             && record::keeps_identity(&subject.schema, &record, prior.identity.as_ref());
         if same {

@@ -1,5 +1,7 @@
 //! Reading, upgrading, importing and taking over objects; reading data sources.
 
+use std::sync::Arc;
+
 use groma_provider::contract::without_write_only;
 use groma_provider::{
     Answer, ImportRequest, ImportResponse, ImportedResource, MoveRequest, MoveResponse, Private, ProviderDiagnostic,
@@ -64,7 +66,11 @@ impl Server {
             Ok(resource) => resource,
             Err(problems) => return failed(problems),
         };
-        let own = resource::UpgradeRequest { version: request.version, raw_state: request.raw_state.clone() };
+        let raw_state = match request.raw_state.json() {
+            Ok(json) => Arc::clone(json),
+            Err(problem) => return failed(problem.into()),
+        };
+        let own = resource::UpgradeRequest { version: request.version, raw_state };
         match panic::catch("upgrade", || resource.upgrade(own)) {
             Ok(Ok(upgraded_state)) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
             Ok(Err(problem)) => failed(problem.into()),

@@ -41,7 +41,7 @@ pub(super) async fn upgrade(session: Arc<Session>, request: UpgradeRequest) -> O
     let message = v6::upgrade_resource_state::Request {
         type_name: request.type_name.to_string(),
         version: version(request.version),
-        raw_state: Some(wire::raw_json(&request.raw_state)),
+        raw_state: Some(wire::raw_state(&request.raw_state)),
     };
     let response = session.call(methods::UPGRADE, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
@@ -210,7 +210,7 @@ pub(super) async fn move_state(session: Arc<Session>, request: MoveRequest) -> O
         source_provider_address: request.source_provider_address,
         source_type_name: request.source_type_name.to_string(),
         source_schema_version: version(request.source_schema_version),
-        source_state: Some(wire::raw_json(&request.source_state)),
+        source_state: Some(wire::raw_state(&request.source_state)),
         target_type_name: request.target_type_name.to_string(),
         source_private: wire::private_bytes(&request.source_private),
         source_identity: request.source_identity.as_ref().map(wire::raw_json),

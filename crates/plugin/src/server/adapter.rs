@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use groma_provider::{
-    ClientCapabilities, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, Schema, SchemaLookup,
-    ValidateRequest,
+    ClientCapabilities, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, RawState, Schema,
+    SchemaLookup, ValidateRequest,
 };
 use groma_value::{Type, Value};
 
@@ -134,17 +134,23 @@ fn noted<T>(result: Result<T, WireError>, problems: &mut ProviderDiagnostics) ->
     None
 }
 
-/// A stored object of a request: JSON.
-pub(super) fn stored(message: Option<&v6::RawState>, what: &str) -> Step<Arc<str>> {
+/// A stored object of a request.
+pub(super) fn stored(message: Option<&v6::RawState>) -> Step<RawState> {
+    match message {
+        Some(message) if message.json.is_empty() && !message.flatmap.is_empty() => {
+            let parts = message.flatmap.iter().map(|(path, text)| (path.clone(), text.clone()));
+            Ok(RawState::Flat(Arc::new(parts.collect())))
+        }
+        _ => stored_json(message, "The object").map(RawState::Json),
+    }
+}
+
+/// What is stored as JSON of a request.
+pub(super) fn stored_json(message: Option<&v6::RawState>, what: &str) -> Step<Arc<str>> {
     let problem = |detail: String| -> ProviderDiagnostics {
         ProviderDiagnostic::error("Unreadable stored object", detail).into()
     };
     let Some(message) = message else { return Ok("null".into()) };
-    if message.json.is_empty() && !message.flatmap.is_empty() {
-        return Err(problem(format!(
-            "{what} was stored by Terraform 0.11 or older. Apply once with Terraform 0.12 to bring it to today's form."
-        )));
-    }
     let text = std::str::from_utf8(&message.json).map_err(|_| problem(format!("{what} is no text.")))?;
     Ok(if text.is_empty() { "null".into() } else { text.into() })
 }

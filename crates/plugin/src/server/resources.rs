@@ -7,7 +7,7 @@ use groma_provider::{
     ReadRequest, UpgradeIdentityRequest, UpgradeRequest,
 };
 
-use super::adapter::{Adapter, Step, given, given_identity, stored, taken, taken_identity};
+use super::adapter::{Adapter, Step, given, given_identity, stored, stored_json, taken, taken_identity};
 use crate::proto::v6;
 use crate::wire;
 
@@ -20,7 +20,7 @@ impl Adapter {
         let request = UpgradeRequest {
             type_name: message.type_name.into(),
             version: message.version.unsigned_abs(),
-            raw_state: stored(message.raw_state.as_ref(), "The object")?,
+            raw_state: stored(message.raw_state.as_ref())?,
         };
         let mut response = self.provider().upgrade_resource(request).await;
         let upgraded_state = taken(&response.upgraded_state, schema.block.implied_type(), &mut response.diagnostics);
@@ -36,7 +36,7 @@ impl Adapter {
         let request = UpgradeIdentityRequest {
             type_name: message.type_name.into(),
             version: message.version.unsigned_abs(),
-            raw_identity: stored(message.raw_identity.as_ref(), "The identity")?,
+            raw_identity: stored_json(message.raw_identity.as_ref(), "The identity")?,
         };
         let mut response = self.provider().upgrade_identity(request).await;
         let upgraded_identity = taken_identity(Some(&response.upgraded_identity), &schema, &mut response.diagnostics);
@@ -163,12 +163,13 @@ impl Adapter {
         message: v6::move_resource_state::Request,
     ) -> Step<v6::move_resource_state::Response> {
         let schema = self.resource(&message.target_type_name)?;
-        let identity = message.source_identity.as_ref().map(|raw| stored(Some(raw), "The identity")).transpose()?;
+        let identity =
+            message.source_identity.as_ref().map(|raw| stored_json(Some(raw), "The identity")).transpose()?;
         let request = MoveRequest {
             source_provider_address: message.source_provider_address,
             source_type_name: message.source_type_name.into(),
             source_schema_version: message.source_schema_version.unsigned_abs(),
-            source_state: stored(message.source_state.as_ref(), "The object")?,
+            source_state: stored(message.source_state.as_ref())?,
             source_private: wire::private(&message.source_private),
             source_identity: identity.filter(|json: &Arc<str>| &**json != "null"),
             target_type_name: message.target_type_name.into(),

@@ -18,7 +18,7 @@ pub use misc::{
 };
 pub use schema::{identity_schema, schema_of};
 pub use schema_message::{identity_schema_message, schema_message, schema_message_v5};
-pub use value::{decode, decode_identity, encode, encode_identity, raw_json};
+pub use value::{decode, decode_identity, encode, encode_identity, raw_json, raw_state};
 
 /// Why a message cannot be understood: a clause for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

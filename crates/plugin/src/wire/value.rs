@@ -60,3 +60,14 @@ pub fn decode_identity(message: Option<&ResourceIdentityData>, ty: Option<&Type>
 pub fn raw_json(json: &Arc<str>) -> RawState {
     RawState { json: json.as_bytes().to_vec().into(), flatmap: Default::default() }
 }
+
+/// A stored object as a message, in the form that it has.
+pub fn raw_state(object: &groma_provider::RawState) -> RawState {
+    match object {
+        groma_provider::RawState::Json(json) => raw_json(json),
+        groma_provider::RawState::Flat(flat) => {
+            let flatmap = flat.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
+            RawState { json: Default::default(), flatmap }
+        }
+    }
+}

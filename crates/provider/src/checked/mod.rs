@@ -22,7 +22,7 @@ pub use change::{Applied, ApplyInput, PlanInput, PlanPurpose, Planned};
 pub use import::{ImportInput, Imported, MoveInput, Moved};
 pub use list::{Found, ListInput};
 pub use read::{DataInput, Opened, Read, ReadData, ReadInput};
-pub use stored::StoredState;
+pub use stored::{StoredIdentity, StoredState};
 
 use crate::protocol::{
     ClientCapabilities, CloseEphemeralRequest, ConfigureRequest, ProviderSchema, TypeNames, ValidateProviderRequest,

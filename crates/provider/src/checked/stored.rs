@@ -10,12 +10,21 @@ use super::marks::restore;
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};
-use crate::protocol::{UpgradeIdentityRequest, UpgradeRequest};
+use crate::protocol::{RawState, UpgradeIdentityRequest, UpgradeRequest};
 
-/// An object or an identity as it is stored.
+/// An object as it is stored.
 #[derive(Clone, Debug)]
 pub struct StoredState {
     /// The schema version it was stored with.
+    pub version: u64,
+    /// The object.
+    pub object: RawState,
+}
+
+/// An identity as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredIdentity {
+    /// The version of the identity schema it was stored with.
     pub version: u64,
     /// The JSON text.
     pub json: Arc<str>,
@@ -31,10 +40,10 @@ impl Checked {
     ) -> Answer<'a, (Option<Value>, Diagnostics)> {
         let subject = *subject;
         if stored.version > subject.schema.version {
-            return Answer::ready((None, self.newer(&subject, &stored).into()));
+            return Answer::ready((None, self.newer(&subject, stored.version).into()));
         }
         let request =
-            UpgradeRequest { type_name: subject.type_name(), version: stored.version, raw_state: stored.json };
+            UpgradeRequest { type_name: subject.type_name(), version: stored.version, raw_state: stored.object };
         self.provider.upgrade_resource(request).map(move |response| {
             let failed = response.diagnostics.has_errors();
             let mut diagnostics = subject.place(response.diagnostics);
@@ -64,14 +73,14 @@ impl Checked {
     pub fn upgrade_identity<'a>(
         &'a self,
         subject: &Subject<'a>,
-        stored: StoredState,
+        stored: StoredIdentity,
     ) -> Answer<'a, (Option<Value>, Diagnostics)> {
         let subject = *subject;
         let Some(schema) = &subject.schema.identity else {
             return Answer::ready((None, Diagnostics::new()));
         };
         if stored.version > schema.version {
-            return Answer::ready((None, self.newer(&subject, &stored).into()));
+            return Answer::ready((None, self.newer(&subject, stored.version).into()));
         }
         let ty = schema.implied_type();
         // Providers take it for a mistake to be asked about an identity that has the current shape.
@@ -106,11 +115,11 @@ impl Checked {
         })
     }
 
-    fn newer(&self, subject: &Subject<'_>, stored: &StoredState) -> Diagnostic {
+    fn newer(&self, subject: &Subject<'_>, version: u64) -> Diagnostic {
         let detail = format!(
             "The state of {} was written by a newer version of provider {} (schema version {}; the version in use knows up \
              to {}). Use that version of the provider, or a newer one. The state is left as it is.",
-            subject.address, self.address, stored.version, subject.schema.version
+            subject.address, self.address, version, subject.schema.version
         );
         Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address.to_string())
     }

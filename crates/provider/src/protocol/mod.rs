@@ -7,6 +7,7 @@ mod action;
 mod ephemeral;
 mod function;
 mod list;
+mod raw;
 mod resource;
 mod state_store;
 
@@ -18,6 +19,7 @@ pub use ephemeral::{
 };
 pub use function::{CallFunctionRequest, FunctionError, FunctionSignature, Parameter};
 pub use list::{GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListSink, ListWanted, Listed};
+pub use raw::RawState;
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
     MoveResponse, PlanRequest, PlanResponse, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,

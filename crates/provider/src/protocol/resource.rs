@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_value::{Path, Value};
 
-use super::{ClientCapabilities, Deferred, Private};
+use super::{ClientCapabilities, Deferred, Private, RawState};
 use crate::{Name, ProviderDiagnostics};
 
 /// A configuration, for checking (LC-03): of a managed resource, a data source or an ephemeral resource.
@@ -25,8 +25,8 @@ pub struct UpgradeRequest {
     pub type_name: Name,
     /// The schema version it was stored with.
     pub version: u64,
-    /// The object as stored: JSON.
-    pub raw_state: Arc<str>,
+    /// The object as stored.
+    pub raw_state: RawState,
 }
 
 /// The object in the shape of the current schema.
@@ -246,8 +246,8 @@ pub struct MoveRequest {
     pub source_type_name: Name,
     /// The schema version it was stored with.
     pub source_schema_version: u64,
-    /// The object as stored: JSON.
-    pub source_state: Arc<str>,
+    /// The object as stored.
+    pub source_state: RawState,
     /// What its provider keeps with it.
     pub source_private: Private,
     /// Its identity as stored: JSON.

@@ -71,7 +71,7 @@ fn many_objects_are_read_in_one_call() {
 }
 
 fn upgrade(setup: &Setup, version: u64, json: &str) -> (Option<Value>, Diagnostics) {
-    wait(setup.checked.upgrade(&setup.subject(), StoredState { version, json: json.into() }))
+    wait(setup.checked.upgrade(&setup.subject(), StoredState { version, object: json.into() }))
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The state file, format version 4: the layout that Terraform 1.15 writes, byte for byte.
+//! The state file, format version 4: the layout that Terraform 1.15 writes, byte for byte. Older formats are read, too.
 
 mod layout;
+mod legacy;
 mod paths;
 mod read;
 mod write;
@@ -10,7 +11,7 @@ pub use read::{is_blank, read};
 pub use write::write;
 pub(crate) use write::{Written, write_check_results, write_outputs, write_parts, write_paths_json, write_pieces};
 
-/// The format version that is read and written.
+/// The format version that is written.
 pub const FORMAT_VERSION: u64 = 4;
 
 #[cfg(test)]

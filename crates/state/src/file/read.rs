@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use super::layout::{
     CheckLayout, FileParts, InstanceLayout, OutputLayout, OutputsLayout, Refused, ResourceLayout, read_file,
 };
+use super::legacy::{self, LEGACY_VERSIONS, parse_legacy_provider};
 use super::{FORMAT_VERSION, paths};
 use crate::dependencies::{AddressTable, Dependencies};
 use crate::error::{StateError, StateErrorKind};
@@ -37,7 +38,7 @@ pub fn is_blank(bytes: &[u8]) -> bool {
 /// Reads a state file's content.
 ///
 /// # Errors
-/// When it is blank (see [`is_blank`]), no JSON, no state, of another format version, or contradicts itself.
+/// When it is blank (see [`is_blank`]), no JSON, no state, of a format version that is not known, or contradicts itself.
 pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -47,12 +48,16 @@ pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     let mut reader = Reader::default();
     match read_file(text, &mut reader) {
         Ok(()) if reader.version == Some(FORMAT_VERSION) => Ok(reader.state),
-        other => Err(explain(text, other.err(), reader.refusal)),
+        other => read_otherwise(text, other.err(), reader.refusal),
     }
 }
 
-/// Why `text` is not a state of the format that is read here.
-fn explain(text: &str, error: Option<serde_json::Error>, refusal: Option<StateError>) -> StateError {
+/// What `text` is where it is no state of the format of today: one of an older format, or why it is none.
+fn read_otherwise(
+    text: &str,
+    error: Option<serde_json::Error>,
+    refusal: Option<StateError>,
+) -> Result<State, StateError> {
     #[derive(serde::Deserialize)]
     struct Sniff<'a> {
         #[serde(borrow)]
@@ -63,11 +68,11 @@ fn explain(text: &str, error: Option<serde_json::Error>, refusal: Option<StateEr
         encrypted_data: Option<&'a RawValue>,
     }
     if is_blank(text.as_bytes()) {
-        return StateError::malformed(UNSUPPORTED, format!("The state file is empty. {RESTORE}"));
+        return Err(StateError::malformed(UNSUPPORTED, format!("The state file is empty. {RESTORE}")));
     }
     let sniff = match serde_json::from_str::<Sniff<'_>>(text) {
         Ok(sniff) => sniff,
-        Err(error) => return not_json(text, &error),
+        Err(error) => return Err(not_json(text, &error)),
     };
     let Some(version) = sniff.version.map(RawValue::get) else {
         let detail = if sniff.encrypted_data.is_some() {
@@ -77,16 +82,17 @@ fn explain(text: &str, error: Option<serde_json::Error>, refusal: Option<StateEr
         } else {
             format!("The file has no \"version\" at its top level, so it is not a state file. {RESTORE}")
         };
-        return StateError::malformed(UNSUPPORTED, detail);
+        return Err(StateError::malformed(UNSUPPORTED, detail));
     };
     let Ok(number) = version.parse::<u64>() else {
         let detail = format!("The version in the state file is not a whole number. {RESTORE}");
-        return StateError::malformed(UNSUPPORTED, detail);
+        return Err(StateError::malformed(UNSUPPORTED, detail));
     };
     match (number, error) {
-        (FORMAT_VERSION, Some(error)) => refusal.unwrap_or_else(|| wrong_types(&error)),
-        (FORMAT_VERSION, None) => StateError::malformed(INVALID, RESTORE),
-        _ => other_version(number, sniff.terraform_version),
+        (FORMAT_VERSION, Some(error)) => Err(refusal.unwrap_or_else(|| wrong_types(&error))),
+        (FORMAT_VERSION, None) => Err(StateError::malformed(INVALID, RESTORE)),
+        _ if LEGACY_VERSIONS.contains(&number) => legacy::read(text, number),
+        _ => Err(other_version(number, sniff.terraform_version)),
     }
 }
 
@@ -104,7 +110,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> StateError {
     StateError::malformed(UNSUPPORTED, detail)
 }
 
-fn wrong_types(error: &serde_json::Error) -> StateError {
+pub(super) fn wrong_types(error: &serde_json::Error) -> StateError {
     let what = without_values(&error.to_string());
     StateError::malformed(INVALID, format!("The state file is JSON of the right version, but {what}. {RESTORE}"))
 }
@@ -130,10 +136,7 @@ fn other_version(number: u64, writer: Option<&RawValue>) -> StateError {
              is known here.{by} Use a newer release, or the tool that wrote the file; nothing was changed."
         )
     } else {
-        format!(
-            "The state file uses format version {number}, which is older than version {FORMAT_VERSION}, the only one read \
-             here.{by} Terraform 0.12 to 1.15 upgrade such a file: run \"terraform refresh\" with one of them first."
-        )
+        format!("The state file uses format version {number}, which there never was.{by} {RESTORE}")
     };
     StateError::new(StateErrorKind::Unsupported, UNSUPPORTED, detail)
 }
@@ -335,12 +338,13 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.providers.get(&text) {
             return Ok(known.clone());
         }
-        let provider = parse_provider_of_instance(&text).map_err(|message| {
-            let detail = format!(
-                "The resource {resource} in the state file has the provider {text:?}. {message} A state written by \
-                 Terraform 0.12 has to be upgraded with Terraform 0.13 first."
-            );
-            StateError::malformed("Invalid provider configuration address", detail)
+        // Terraform 0.12 wrote this format, but knew providers by their last name only.
+        let provider = parse_provider_of_instance(&text).or_else(|message| {
+            parse_legacy_provider(&text).ok_or_else(|| {
+                let detail =
+                    format!("The resource {resource} in the state file has the provider {text:?}. {message} {RESTORE}");
+                StateError::malformed("Invalid provider configuration address", detail)
+            })
         })?;
         self.providers.insert(text, provider.clone());
         Ok(provider)

@@ -8,6 +8,7 @@ use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::Outcome;
 use crate::arguments::StatePull;
+use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.view(&arguments.common.view);
@@ -16,7 +17,9 @@ pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     if !has_state(&paths) {
         return Ok(0);
     }
-    let (_, state) = open_state(context, paths, &Locking::Off)?;
+    let (_, mut state) = open_state(context, paths, &Locking::Off)?;
+    // What is printed is written here, and now.
+    state.terraform_version = TERRAFORM_VERSION.to_owned();
     context.streams.print(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));
     Ok(0)
 }

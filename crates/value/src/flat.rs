@@ -1,0 +1,160 @@
+//! Attributes as Terraform 0.11 and older kept them: one text for each part, by the part's path.
+//!
+//! `a.#` counts the elements of a list or set `a`, which are `a.0` or `a.HASH`; `a.%` counts the entries of a map.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Name, Number, Type, Value};
+
+/// Reads `flat` as an object of type `ty`; what is not there is null.
+///
+/// # Errors
+///
+/// A part is not what its type wants: says which. The text of the part is left out, since it may be secret.
+pub fn decode(flat: &BTreeMap<String, String>, ty: &Type) -> Result<Value, String> {
+    Flat(flat).object("", ty)
+}
+
+struct Flat<'a>(&'a BTreeMap<String, String>);
+
+impl Flat<'_> {
+    /// The part at `path`.
+    fn part(&self, path: &str, ty: &Type) -> Result<Value, String> {
+        match ty {
+            Type::Bool | Type::Number | Type::String => self.simple(path, ty),
+            Type::Object(_) => self.object(&format!("{path}."), ty),
+            Type::Tuple(types) => {
+                let parts = types.iter().enumerate().map(|(index, ty)| self.part(&format!("{path}.{index}"), ty));
+                self.counted(path, ty, '#', |_| parts.collect::<Result<_, _>>().map(Value::tuple))
+            }
+            Type::List(element) => self.counted(path, ty, '#', |count| {
+                let parts = (0..count).map(|index| self.part(&format!("{path}.{index}"), element));
+                parts.collect::<Result<_, _>>().map(|values| Value::list_of(element.clone(), values))
+            }),
+            Type::Set(element) => self.counted(path, ty, '#', |_| {
+                let parts = self.names(path).into_iter().map(|name| self.part(&format!("{path}.{name}"), element));
+                parts.collect::<Result<_, _>>().map(|values| Value::set_of(element.clone(), values))
+            }),
+            Type::Map(element) => self.counted(path, ty, '%', |_| {
+                // The name of an entry may hold dots; what these formats had as entries has no parts of its own.
+                let entries = self.below(path).filter(|name| *name != "%");
+                let entries = entries.map(|name| Ok((name, self.part(&format!("{path}.{name}"), element)?)));
+                entries.collect::<Result<Vec<_>, String>>().map(|entries| Value::map_of(element.clone(), entries))
+            }),
+            Type::Dynamic => Err(format!("{path} can have any type, which this form of attributes cannot tell")),
+        }
+    }
+
+    fn object(&self, prefix: &str, ty: &Type) -> Result<Value, String> {
+        let Type::Object(object) = ty else { return Err("the attributes are no object".to_owned()) };
+        let attribute = |(name, ty): (&_, &Type)| Ok((Name::clone(name), self.part(&format!("{prefix}{name}"), ty)?));
+        object.iter().map(attribute).collect::<Result<Vec<_>, String>>().map(Value::object)
+    }
+
+    fn simple(&self, path: &str, ty: &Type) -> Result<Value, String> {
+        let Some(text) = self.0.get(path) else { return Ok(Value::null(ty.clone())) };
+        match (ty, &**text) {
+            (Type::Bool, "true" | "1") => Ok(Value::bool(true)),
+            (Type::Bool, "false" | "0") => Ok(Value::bool(false)),
+            (Type::Bool, _) => Err(format!("{path} is neither true nor false")),
+            (Type::Number, text) => Number::parse(text).map(Value::number).map_err(|_| format!("{path} is no number")),
+            (_, text) => Ok(Value::string(text)),
+        }
+    }
+
+    /// A collection, made from how many elements there are; null without a count.
+    fn counted(
+        &self,
+        path: &str,
+        ty: &Type,
+        sign: char,
+        make: impl FnOnce(usize) -> Result<Value, String>,
+    ) -> Result<Value, String> {
+        let Some(count) = self.0.get(&format!("{path}.{sign}")) else { return Ok(Value::null(ty.clone())) };
+        let count = count.parse().map_err(|_| format!("the count of {path} is no number"))?;
+        // An element is at least one text; a count that says otherwise is no reason to make millions of nulls.
+        if count > self.0.len() {
+            return Err(format!("{path} counts more elements than there are"));
+        }
+        make(count)
+    }
+
+    /// The first steps of all paths below `path`, without that of the count.
+    fn names(&self, path: &str) -> BTreeSet<&str> {
+        let first = |rest: &'_ str| rest.find('.').unwrap_or(rest.len());
+        self.below(path).map(|rest| &rest[..first(rest)]).filter(|name| *name != "#").collect()
+    }
+
+    fn below(&self, path: &str) -> impl Iterator<Item = &str> {
+        let prefix = format!("{path}.");
+        let range = self.0.range(prefix.clone()..);
+        range.map_while(move |(key, _)| key.strip_prefix(&*prefix))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(parts: &[(&str, &str)]) -> BTreeMap<String, String> {
+        parts.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    fn of(ty: Type) -> Type {
+        Type::object([("it", ty)])
+    }
+
+    fn read(parts: &[(&str, &str)], ty: Type) -> Result<Value, String> {
+        decode(&flat(parts), &of(ty)).map(|value| value.element(&Value::string("it")).unwrap())
+    }
+
+    #[test]
+    fn texts_become_what_their_type_wants() {
+        assert_eq!(read(&[("it", "a b")], Type::String).unwrap(), Value::string("a b"));
+        assert_eq!(read(&[("it", "1.5")], Type::Number).unwrap(), Value::number(Number::parse("1.5").unwrap()));
+        assert_eq!(read(&[("it", "true")], Type::Bool).unwrap(), Value::bool(true));
+        assert_eq!(read(&[("it", "0")], Type::Bool).unwrap(), Value::bool(false));
+        assert_eq!(read(&[("other", "x")], Type::String).unwrap(), Value::null(Type::String));
+    }
+
+    #[test]
+    fn collections_are_counted_and_null_without_a_count() {
+        let strings = || Type::list(Type::String);
+        assert_eq!(
+            read(&[("it.#", "2"), ("it.0", "a"), ("it.1", "b")], strings()).unwrap(),
+            Value::list(Type::String, vec![Value::string("a"), Value::string("b")])
+        );
+        assert_eq!(read(&[("it.0", "a")], strings()).unwrap(), Value::null(strings()));
+        assert_eq!(
+            read(&[("it.%", "2"), ("it.a", "1"), ("it.b.c", "2")], Type::map(Type::String)).unwrap(),
+            Value::map(Type::String, [("a", Value::string("1")), ("b.c", Value::string("2"))])
+        );
+        assert_eq!(
+            read(&[("it.#", "2"), ("it.99", "a"), ("it.100", "b")], Type::set(Type::String)).unwrap(),
+            Value::set(Type::String, vec![Value::string("a"), Value::string("b")])
+        );
+    }
+
+    #[test]
+    fn blocks_are_elements_with_parts() {
+        let block = Type::object([("name", Type::String), ("ports", Type::list(Type::Number))]);
+        let parts = [("it.#", "1"), ("it.7.name", "x"), ("it.7.ports.#", "1"), ("it.7.ports.0", "80")];
+        let ports = Value::list(Type::Number, vec![Value::number(80)]);
+        let expected = Value::object([("name", Value::string("x")), ("ports", ports)]);
+        assert_eq!(read(&parts, Type::set(block.clone())).unwrap(), Value::set(block, vec![expected]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_without_its_text() {
+        for (parts, ty) in [
+            (&[("it", "s3cret")], Type::Number),
+            (&[("it", "s3cret")], Type::Bool),
+            (&[("it.#", "s3cret")], Type::list(Type::String)),
+            (&[("it.#", "4000000000")], Type::list(Type::String)),
+            (&[("it", "s3cret")], Type::Dynamic),
+        ] {
+            let problem = read(parts, ty).unwrap_err();
+            assert!(problem.contains("it") && !problem.contains("s3cret"), "{problem}");
+        }
+    }
+}
