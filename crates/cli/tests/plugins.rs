@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use common::Folder;
 use groma_provider::{
-    Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, Provider, ReadRequest,
-    ReadResponse, Schema,
+    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
+    Provider, ReadRequest, ReadResponse, Schema,
 };
 use groma_scripted::{ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -135,15 +135,17 @@ fn person() -> ResourceScript {
     let name = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
     let identity = IdentitySchema { version: 3, attributes: [("name".into(), name)].into_iter().collect() };
     let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0])).identified_by(identity);
-    ResourceScript::new(schema).on_read(|request, _| still_there(request)).on_apply(|_, good| {
-        let mut response = good();
-        response.new_identity = response
-            .new_state
-            .as_ref()
-            .and_then(|state| state.attribute("name"))
-            .map(|name| Value::object([("name", name)]));
-        response
-    })
+    let identified = |object: &Value| Some(Value::object([("name", object.attribute("name")?)]));
+    ResourceScript::new(schema)
+        .on_read(|request, _| still_there(request))
+        .on_plan(move |request, good| {
+            let is_there = !request.prior_state.is_null() && !request.config.is_null();
+            PlanResponse { planned_identity: identified(&request.config).filter(|_| is_there), ..good() }
+        })
+        .on_apply(move |_, good| {
+            let response = good();
+            ApplyResponse { new_identity: response.new_state.as_ref().and_then(identified), ..response }
+        })
 }
 
 fn named(config: &Value, name: &str) -> bool {
@@ -358,4 +360,11 @@ fn identities() {
     assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anna), "{moved}");
     assert_eq!(moved["planned_values"]["root_module"]["resources"][0]["identity"], anna, "{moved}");
     assert_eq!(moved["prior_state"]["values"]["root_module"]["resources"][0]["identity"], anna, "{moved}");
+
+    folder.write("main.tf", &person("Ghent").replace("\"Anna\"", "\"Anne\""));
+    folder.ok(&["plan", "-out=renamed"]);
+    let renamed = document(&["show", "-json", "renamed"]);
+    let (change, anne) = (&renamed["resource_changes"][0]["change"], serde_json::json!({ "name": "Anne" }));
+    assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anne), "{renamed}");
+    assert_eq!(renamed["planned_values"]["root_module"]["resources"][0]["identity"], anne, "{renamed}");
 }

@@ -170,6 +170,8 @@ pub struct ResourceChange {
     pub replace_paths: Vec<Path>,
     /// The provider's bytes for apply (PL-44).
     pub planned_private: Arc<[u8]>,
+    /// What will name the object in its service, as the provider plans it; it may be unknown before there is an object (LC-31).
+    pub planned_identity: Option<Value>,
     /// Whether a replacement creates first; goes into the state for the destroy to come (PL-11).
     pub create_before_destroy: bool,
     /// Set when the object is taken over from outside (PL-26).

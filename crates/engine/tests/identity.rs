@@ -3,13 +3,15 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
+
 use groma_provider::{
-    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock,
+    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
     ProviderDiagnostics, ReadResponse, Schema, UpgradeIdentityResponse,
 };
 use groma_scripted::{ResourceScript, Scripted};
 use groma_value::{Type, Value};
-use support::Project;
+use support::{Planned, Project};
 
 const MAIN: &str = "terraform {\n  required_providers {\n    test = { source = \"test/test\" }\n  }\n}\nresource \"test_object\" \
                     \"a\" {\n  name = \"a\"\n}\n";
@@ -76,4 +78,31 @@ fn lc_31_an_identity_of_an_older_shape_is_upgraded_and_recorded() {
     let world = project.provider().world().clone();
     project = project.scripted(Scripted::new("test").resource("test_object", unhappy).in_world(world));
     assert_eq!(project.plan().errors(), ["Not scripted"], "an identity that nobody upgrades is an error");
+}
+
+#[test]
+fn lc_31_a_plan_has_the_identity_that_the_provider_plans_and_a_replacement_is_planned_with_it() {
+    let asked: Arc<Mutex<Vec<(bool, Option<Value>)>>> = Arc::default();
+    let seen = Arc::clone(&asked);
+    let script = made(object(1, "name")).replace_on("name").on_plan(move |request, good| {
+        seen.lock().unwrap().push((request.prior_state.is_null(), request.prior_identity.clone()));
+        let unknown = Some(Value::object([("name", Value::unknown(Type::String))]));
+        let creates = request.prior_state.is_null();
+        PlanResponse { planned_identity: if creates { unknown } else { identity("name", "next") }, ..good() }
+    });
+    let mut project = Project::new(MAIN).scripted(Scripted::new("test").resource("test_object", script));
+    let planned = |step: &Planned| step.plan.as_ref().unwrap().changes[0].planned_identity.clone().unwrap();
+    let first = project.plan();
+    assert!(!planned(&first).is_wholly_known(), "nobody knows it before the object is there");
+    assert!(!project.apply_plan(first).has_errors());
+    assert_eq!(recorded(&project), Some((1, "{\"name\":\"a\"}".to_owned())));
+    assert_eq!(planned(&project.plan()), identity("name", "next").unwrap(), "also where nothing changes");
+    project.rewrite(&MAIN.replace("name = \"a\"", "name = \"b\""));
+    asked.lock().unwrap().clear();
+    let replaced = project.plan();
+    assert!(!planned(&replaced).is_wholly_known(), "that of the object to come");
+    let expected = [(false, identity("name", "a")), (true, identity("name", "next"))];
+    assert_eq!(*asked.lock().unwrap(), expected, "the second plan begins where the first ended");
+    let before = planned(&replaced);
+    assert_eq!(planned(&replaced.saved()), before, "it is saved with the plan");
 }

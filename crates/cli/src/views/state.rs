@@ -140,7 +140,7 @@ fn object_json(object: &StoredObject) -> Json {
 }
 
 /// Adds the identity of `object`, if it has one, to what tells about it or about its successor.
-pub(crate) fn add_identity(object: &StoredObject, json: &mut Map<String, Json>) {
+fn add_identity(object: &StoredObject, json: &mut Map<String, Json>) {
     if let (Some(identity), Some(value)) = (&object.identity, object.identity_json()) {
         json.insert("identity_schema_version".into(), identity.schema_version.into());
         json.insert("identity".into(), value);

@@ -102,6 +102,22 @@ pub struct Draft {
     pub replace_paths: Vec<Path>,
     /// The provider's bytes for apply.
     pub private: Private,
+    /// What will name the object in its service.
+    pub identity: Option<Value>,
+}
+
+/// What the plan of a change hands on to the plan of the replacement that takes its place.
+struct Again {
+    private: Private,
+    identity: Option<Value>,
+    /// What forced the replacement.
+    paths: Vec<Path>,
+}
+
+impl Again {
+    fn of(planned: Planned) -> Self {
+        Self { private: planned.private, identity: planned.identity, paths: planned.requires_replace }
+    }
 }
 
 impl Conversation {
@@ -224,6 +240,7 @@ impl Conversation {
             after: self.null(),
             replace_paths: Vec::new(),
             private: planned.private,
+            identity: None,
         })
     }
 
@@ -238,7 +255,8 @@ impl Conversation {
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let triggered = self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers);
             let reason = triggered.unwrap_or(ActionReason::ReplaceBecauseTainted);
-            return self.replacement(prior, prior.private.clone(), reason, Vec::new(), diagnostics).await;
+            let again = Again { private: prior.private.clone(), identity: prior.identity.clone(), paths: Vec::new() };
+            return self.replacement(prior, again, reason, diagnostics).await;
         }
         let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
         let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, diagnostics).await?;
@@ -247,10 +265,10 @@ impl Conversation {
         }
         if !planned.requires_replace.is_empty() {
             let reason = self.forced.unwrap_or(ActionReason::ReplaceBecauseCannotUpdate);
-            return self.replacement(prior, planned.private, reason, planned.requires_replace, diagnostics).await;
+            return self.replacement(prior, Again::of(planned), reason, diagnostics).await;
         }
         if let Some(reason) = self.forced {
-            return self.replacement(prior, planned.private, reason, Vec::new(), diagnostics).await;
+            return self.replacement(prior, Again::of(planned), reason, diagnostics).await;
         }
         // The marks are compared too: that something became sensitive must be recorded.
         let action = if planned.state == prior.value { Action::NoOp } else { Action::Update };
@@ -262,6 +280,7 @@ impl Conversation {
             after,
             replace_paths: Vec::new(),
             private: planned.private,
+            identity: planned.identity,
         })
     }
 
@@ -275,6 +294,7 @@ impl Conversation {
             after: planned.state,
             replace_paths: Vec::new(),
             private: planned.private,
+            identity: planned.identity,
         })
     }
 
@@ -282,16 +302,16 @@ impl Conversation {
     async fn replacement(
         &self,
         prior: &Object,
-        private: Private,
+        again: Again,
         reason: ActionReason,
-        replace_paths: Vec<Path>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Draft> {
         if let Some(span) = self.prevent_destroy {
             // The change is planned all the same, so that people see what was going to happen.
             diagnostics.push(self.forbidden(span));
         }
-        let nothing = Object { value: self.null(), private, identity: None };
+        let Again { private, identity, paths: replace_paths } = again;
+        let nothing = Object { value: self.null(), private, identity };
         let planned =
             self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, diagnostics).await?;
         let action = if self.create_before_destroy { Action::CreateThenDelete } else { Action::DeleteThenCreate };
@@ -302,6 +322,7 @@ impl Conversation {
             after: planned.state,
             replace_paths,
             private: planned.private,
+            identity: planned.identity,
         })
     }
 

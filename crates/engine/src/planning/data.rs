@@ -184,6 +184,7 @@ impl Planner<'_> {
             after,
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
+            planned_identity: None,
             create_before_destroy: false,
             importing: None,
         });

@@ -309,6 +309,7 @@ impl Planner<'_> {
             after: draft.after,
             replace_paths: draft.replace_paths,
             planned_private: draft.private,
+            planned_identity: draft.identity,
             create_before_destroy: subject.create_before_destroy,
             importing: subject.importing.clone().map(Box::new),
         });
@@ -339,6 +340,7 @@ impl Planner<'_> {
             after: now.clone(),
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
+            planned_identity: None,
             create_before_destroy: false,
             importing: None,
         });

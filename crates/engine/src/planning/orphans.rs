@@ -186,6 +186,7 @@ impl Planner<'_> {
             after: null,
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
+            planned_identity: None,
             create_before_destroy: false,
             importing: None,
         });

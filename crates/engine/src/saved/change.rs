@@ -28,6 +28,7 @@ pub(super) struct Change<'a> {
     after: Option<StoredValue<'a>>,
     replace: Vec<StoredPath<'a>>,
     private: Bytes<'a>,
+    identity: Option<StoredValue<'a>>,
     create_before_destroy: bool,
     importing: Option<Import<'a>>,
 }
@@ -59,6 +60,7 @@ impl<'a> Change<'a> {
             after,
             replace: change.replace_paths.iter().map(StoredPath::of).collect::<Result<_, CodecError>>()?,
             private: Bytes(change.planned_private.as_ref().into()),
+            identity: identity_of(change)?,
             create_before_destroy: change.create_before_destroy,
             importing: change.importing.as_deref().map(Import::of).transpose()?,
         })
@@ -70,6 +72,7 @@ impl<'a> Change<'a> {
         let (provider, schema) = known.kind(self.kind)?.clone();
         let ty = schema.block.implied_type();
         let before = self.before.value(ty)?;
+        let identity = self.identity.map(|identity| identity.value(&schema.identity.as_ref()?.implied_type()));
         let after = match self.after {
             Some(after) => after.value(ty)?,
             None => before.clone(),
@@ -80,6 +83,7 @@ impl<'a> Change<'a> {
             reason: self.reason.as_deref().and_then(ActionReason::from_name),
             replace_paths: self.replace.into_iter().map(StoredPath::path).collect::<Option<_>>()?,
             planned_private: self.private.0.as_ref().into(),
+            planned_identity: sound(identity)?,
             create_before_destroy: self.create_before_destroy,
             importing: sound(self.importing.map(|import| import.read().map(Box::new)))?,
             action: action_of(&self.action)?,
@@ -109,6 +113,11 @@ impl<'a> Import<'a> {
         };
         Some(Importing { target, generated: self.generated })
     }
+}
+
+fn identity_of<'a>(change: &ResourceChange) -> Result<Option<StoredValue<'a>>, CodecError> {
+    let (Some(identity), Some(schema)) = (&change.planned_identity, &change.schema.identity) else { return Ok(None) };
+    StoredValue::of(identity, &schema.implied_type()).map(Some)
 }
 
 /// What may be missing, but not damaged.

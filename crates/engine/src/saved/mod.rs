@@ -28,7 +28,7 @@ use tables::{Known, Numbered, Tables};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The bytes of a plan, without its state.
 ///

@@ -254,6 +254,15 @@ impl Planned {
             .collect()
     }
 
+    /// The same, saved and loaded again.
+    pub fn saved(mut self) -> Self {
+        let plan = self.plan.take().unwrap();
+        let bytes = self.run.save(&plan).unwrap();
+        let state = groma_state::file::read(&groma_state::file::write(&plan.prior_state)).unwrap();
+        self.plan = Some(self.run.load(&bytes, state).unwrap());
+        self
+    }
+
     /// The errors, a line each.
     pub fn errors(&self) -> Vec<String> {
         errors(&self.diagnostics)

@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use super::configuration::{Schemas, configuration_json};
 use crate::settings::TERRAFORM_VERSION;
 use crate::views::json::{compact, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
-use crate::views::state::{StoredObject, add_identity, address_json, checks_json, modules_json, state_json};
+use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
 
 /// The document; `prior` are the decoded objects of the plan's prior state, `schemas` those of the types that the
 /// configuration has.
@@ -32,8 +32,9 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
         document.insert("variables".into(), Json::Object(variables.collect()));
     }
     let identified = Identified::among(prior);
-    document.insert("planned_values".into(), planned_values(plan, &identified));
-    let drift: Vec<Json> = told_drift(plan).map(|change| change_json(change, &identified)).collect();
+    document.insert("planned_values".into(), planned_values(plan));
+    // What changed outside is told without identities.
+    let drift: Vec<Json> = told_drift(plan).map(|change| change_json(change, &Identified::default())).collect();
     if !drift.is_empty() {
         document.insert("resource_drift".into(), Json::Array(drift));
     }
@@ -63,8 +64,8 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     Json::Object(document)
 }
 
-/// The objects of a prior state that have an identity. A change keeps it: what takes the place of an object is
-/// told by the identity of that object until it is made.
+/// The objects of a prior state that have an identity.
+#[derive(Default)]
 struct Identified<'o>(HashMap<(&'o ResourceInstance, Option<&'o DeposedKey>), &'o StoredObject>);
 
 impl<'o> Identified<'o> {
@@ -73,8 +74,10 @@ impl<'o> Identified<'o> {
         Self(identified.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect())
     }
 
-    fn of(&self, change: &ResourceChange) -> Option<&'o StoredObject> {
-        self.0.get(&(&change.address, change.deposed.as_ref())).copied()
+    /// The identity of the object that a change is about, unless it is just let go of.
+    fn before(&self, change: &ResourceChange) -> Option<Json> {
+        let object = self.0.get(&(&change.address, change.deposed.as_ref()))?;
+        object.identity_json().filter(|_| change.action != Action::Forget)
     }
 }
 
@@ -150,7 +153,7 @@ fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Option<Json> {
     Some(json)
 }
 
-fn planned_values(plan: &Plan, identified: &Identified<'_>) -> Json {
+fn planned_values(plan: &Plan) -> Json {
     let mut values = Map::new();
     let outputs: Map<String, Json> =
         plan.outputs.iter().filter(|output| output.action != Action::Delete).map(planned_output).collect();
@@ -165,7 +168,7 @@ fn planned_values(plan: &Plan, identified: &Identified<'_>) -> Json {
         planned.map(|change| (change.address.to_string(), change)).collect();
     // As texts, unlike the resources of a state.
     planned.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let resources = planned.iter().map(|(_, change)| (&change.address.module, planned_object(change, identified)));
+    let resources = planned.iter().map(|(_, change)| (&change.address.module, planned_object(change)));
     values.insert("root_module".into(), modules_json(resources));
     Json::Object(values)
 }
@@ -180,15 +183,16 @@ fn planned_output(output: &OutputChange) -> (String, Json) {
     (output.name.to_string(), Json::Object(json))
 }
 
-fn planned_object(change: &ResourceChange, identified: &Identified<'_>) -> Json {
+fn planned_object(change: &ResourceChange) -> Json {
     let mut json = address_json(&change.address, &change.provider);
     json.insert("schema_version".into(), change.schema.version.into());
     if !change.after.is_null() {
         json.insert("values".into(), value_json(&change.after));
     }
     json.insert("sensitive_values".into(), sensitive_json(&change.after));
-    if let Some(object) = identified.of(change) {
-        add_identity(object, &mut json);
+    if let (Some(schema), Some(identity)) = (&change.schema.identity, planned_identity(change)) {
+        json.insert("identity_schema_version".into(), schema.version.into());
+        json.insert("identity".into(), identity);
     }
     Json::Object(json)
 }
@@ -238,11 +242,15 @@ fn values_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
             json.insert("generated_config".into(), text.as_str().into());
         }
     }
-    if let Some(identity) = identified.of(change).and_then(StoredObject::identity_json) {
-        json.insert("before_identity".into(), identity.clone());
-        json.insert("after_identity".into(), identity);
-    }
+    json.extend(identified.before(change).map(|identity| ("before_identity".to_owned(), identity)));
+    json.extend(planned_identity(change).map(|identity| ("after_identity".to_owned(), identity)));
     Json::Object(json)
+}
+
+/// The identity that is planned, where it is known already.
+fn planned_identity(change: &ResourceChange) -> Option<Json> {
+    let known = change.planned_identity.as_ref().filter(|identity| !identity.is_null() && identity.is_wholly_known());
+    known.map(value_json)
 }
 
 fn output_json(output: &OutputChange) -> Json {
