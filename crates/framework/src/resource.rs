@@ -78,6 +78,8 @@ pub struct UpdateRequest {
     pub state: Value,
     /// What the plan kept.
     pub private: PrivateData,
+    /// Its identity as planned.
+    pub identity: Option<Value>,
 }
 
 impl UpdateRequest {

@@ -22,10 +22,11 @@ impl Server {
         let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         let (plan, config, state) =
             (request.planned_state.clone(), request.config.clone(), request.prior_state.clone());
+        let identity = request.planned_identity.clone();
         let answer = if request.prior_state.is_null() {
             panic::guard("create", || resource.create(CreateRequest { config, plan, private }), lost)
         } else {
-            panic::guard("update", || resource.update(UpdateRequest { config, plan, state, private }), lost)
+            panic::guard("update", || resource.update(UpdateRequest { config, plan, state, private, identity }), lost)
         };
         answer.map(move |response| finish(resource, &request, response))
     }

@@ -169,7 +169,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
         Answer::later(async move {
-            let mut call = Call::new(request.config, request.private, None);
+            let mut call = Call::new(request.config, request.private, request.identity);
             let both = R::Model::of(&request.plan).and_then(|plan| Ok((plan, R::Model::of(&request.state)?)));
             let result = match both {
                 Ok((plan, state)) => self.resource.update(plan, state, &mut call).await.map(Some),

@@ -236,6 +236,7 @@ impl ModelResource for People {
 
     async fn update(&self, plan: Person, state: Person, call: &mut Call) -> Result<Person, ProviderDiagnostic> {
         assert_eq!(call.config::<Person>()?.name, plan.name);
+        assert_eq!(call.identity, Some(Value::object([("name", Value::string("anne"))])), "as planned");
         if plan.name == "no" {
             return Err(ProviderDiagnostic::error("No", format!("{} stays.", state.name)));
         }
@@ -270,6 +271,7 @@ fn fw_20_a_resource_works_on_structs() {
             planned_state: planned.planned_state,
             config: config.clone(),
             planned_private: planned.planned_private,
+            planned_identity: (!prior.is_null()).then(|| Value::object([("name", Value::string("anne"))])),
             ..ApplyRequest::default()
         };
         server.apply_resource(request).wait()
