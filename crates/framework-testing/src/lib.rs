@@ -41,5 +41,6 @@ mod project;
 mod transport;
 
 pub use groma_audit::{Extent, Finding, Given, Options, Report, Rule, Step, TypeReport, Weight, audit, given_file};
+pub use groma_plugin::Protocol;
 pub use project::{Planned, Problems, Project};
 pub use transport::Transport;

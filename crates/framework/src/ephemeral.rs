@@ -30,13 +30,6 @@ impl OpenResponse {
     pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
         Self { diagnostics: diagnostic.into(), ..Self::opened(Value::NULL, PrivateData::new()) }
     }
-
-    /// The same, to be renewed before `time`.
-    #[must_use]
-    pub fn renewed_before(mut self, time: SystemTime) -> Self {
-        self.renew_at = Some(time);
-        self
-    }
 }
 
 /// An ephemeral resource that goes on.

@@ -90,6 +90,7 @@ pub mod resource;
 mod rewrite;
 pub mod schema;
 mod server;
+mod stopping;
 mod stored;
 pub mod typed;
 
@@ -97,7 +98,7 @@ pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
 pub use definition::Definition;
 pub use ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
 pub use matching::match_by_attributes;
-pub use model::{Maybe, Model};
+pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{
@@ -106,12 +107,16 @@ pub use resource::{
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
+pub use stopping::{Stopping, Stops};
 pub use stored::decode_stored;
-pub use typed::{Bundle, Call, Function, ModelDataSource, ModelResource};
+pub use typed::{Bundle, Call, Function, Lease, ModelDataSource, ModelEphemeralResource, ModelResource};
 
 pub use groma_framework_derive::Model;
 #[cfg(feature = "serve")]
 pub use groma_plugin::serve;
+/// Lines in the log of the host, which shows them to those who ask for it with `TF_LOG` (FW-22).
+#[cfg(feature = "serve")]
+pub use groma_plugin::{server::log, transport::LogLevel};
 /// Values and their types, as providers meet them.
 pub use groma_value as value;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use groma_provider::{Answer, ImportTarget, MoveRequest, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, Value};
 
+use crate::model::Model;
 use crate::stored::decode_stored;
 use crate::{PrivateData, ResourceSchema};
 
@@ -175,6 +176,18 @@ pub struct UpgradeRequest {
     pub version: u64,
     /// The JSON text.
     pub raw_state: Arc<str>,
+}
+
+impl UpgradeRequest {
+    /// The stored object as a struct, which has the shape of its version. Attributes that the struct does not have are dropped, and
+    /// those that are missing are null.
+    ///
+    /// # Errors
+    ///
+    /// The struct cannot hold it.
+    pub fn stored<M: Model>(&self) -> Result<M, ProviderDiagnostic> {
+        Ok(M::of(&decode_stored(&self.raw_state, &M::ty())?)?)
+    }
 }
 
 /// A resource type. All but the schema, create, read and delete have defaults.

@@ -9,9 +9,10 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use super::{Function, ModelDataSource, ModelResource, Modelled, Sourced};
+use super::{Function, Lent, ModelDataSource, ModelEphemeralResource, ModelResource, Modelled, Sourced};
 use crate::model::Model;
 use crate::schema::{ResourceSchema, SchemaBuilder};
+use crate::stopping::Stops;
 use crate::{DataSource, Definition, EphemeralResource, Name, Resource, Server};
 
 type Configure = dyn Fn(ConfigureRequest) -> Result<(), ProviderDiagnostic> + Send + Sync;
@@ -26,6 +27,7 @@ pub struct Bundle {
     data_sources: BTreeMap<Name, Arc<dyn DataSource>>,
     ephemeral: BTreeMap<Name, Arc<dyn EphemeralResource>>,
     functions: BTreeMap<Name, Function>,
+    stops: Stops,
     problems: Vec<SchemaProblem>,
 }
 
@@ -49,7 +51,7 @@ impl Bundle {
     /// The same, with the resource type `type_name`.
     pub fn resource(mut self, type_name: impl Into<Name>, resource: impl ModelResource) -> Self {
         let name = type_name.into();
-        match Modelled::new(resource) {
+        match Modelled::new(resource, self.stops.clone()) {
             Ok(resource) => self.add_resource(name, Arc::new(resource)),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -66,26 +68,35 @@ impl Bundle {
     pub fn data_source(mut self, type_name: impl Into<Name>, source: impl ModelDataSource) -> Self {
         let name = type_name.into();
         match Sourced::new(source) {
-            Ok(source) => {
-                if self.data_sources.insert(name.clone(), Arc::new(source)).is_some() {
-                    self.twice(&name);
-                }
-            }
+            Ok(source) => self.add_data_source(name, Arc::new(source)),
             Err(problems) => self.unsound(&name, problems),
         }
         self
     }
 
+    /// The same, with a data source that works on values.
+    pub fn plain_data_source(mut self, type_name: impl Into<Name>, source: impl DataSource + 'static) -> Self {
+        self.add_data_source(type_name.into(), Arc::new(source));
+        self
+    }
+
     /// The same, with the ephemeral resource type `type_name`.
-    pub fn ephemeral_resource(
+    pub fn ephemeral_resource(mut self, type_name: impl Into<Name>, resource: impl ModelEphemeralResource) -> Self {
+        let name = type_name.into();
+        match Lent::new(resource, self.stops.clone()) {
+            Ok(resource) => self.add_ephemeral(name, Arc::new(resource)),
+            Err(problems) => self.unsound(&name, problems),
+        }
+        self
+    }
+
+    /// The same, with an ephemeral resource type that works on values.
+    pub fn plain_ephemeral_resource(
         mut self,
         type_name: impl Into<Name>,
         resource: impl EphemeralResource + 'static,
     ) -> Self {
-        let name = type_name.into();
-        if self.ephemeral.insert(name.clone(), Arc::new(resource)).is_some() {
-            self.twice(&name);
-        }
+        self.add_ephemeral(type_name.into(), Arc::new(resource));
         self
     }
 
@@ -101,6 +112,18 @@ impl Bundle {
 
     fn add_resource(&mut self, name: Name, resource: Arc<dyn Resource>) {
         if self.resources.insert(name.clone(), resource).is_some() {
+            self.twice(&name);
+        }
+    }
+
+    fn add_data_source(&mut self, name: Name, source: Arc<dyn DataSource>) {
+        if self.data_sources.insert(name.clone(), source).is_some() {
+            self.twice(&name);
+        }
+    }
+
+    fn add_ephemeral(&mut self, name: Name, resource: Arc<dyn EphemeralResource>) {
+        if self.ephemeral.insert(name.clone(), resource).is_some() {
             self.twice(&name);
         }
     }
@@ -196,5 +219,9 @@ impl Definition for Bundled {
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         let result = self.bundle.configure.as_ref().map_or(Ok(()), |configure| configure(request));
         Answer::ready(result.err().into_iter().collect())
+    }
+
+    fn stop(&self) {
+        self.bundle.stops.stop();
     }
 }

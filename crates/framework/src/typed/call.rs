@@ -4,6 +4,7 @@ use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::model::{Model, ModelError};
+use crate::stopping::Stopping;
 use crate::{ObjectResponse, PrivateData};
 
 /// What a call knows and says besides the object.
@@ -15,13 +16,16 @@ pub struct Call {
     pub private: PrivateData,
     /// What names the object in its service, for types with an identity.
     pub identity: Option<Value>,
+    /// Whether the host wants running operations to end soon (FW-22).
+    pub stopping: Stopping,
     made: Option<Value>,
     diagnostics: ProviderDiagnostics,
 }
 
 impl Call {
-    pub(super) fn new(config: Value, private: PrivateData, identity: Option<Value>) -> Self {
-        Self { config, private, identity, made: None, diagnostics: ProviderDiagnostics::new() }
+    pub(super) fn new(config: Value, private: PrivateData, identity: Option<Value>, stopping: Stopping) -> Self {
+        let diagnostics = ProviderDiagnostics::new();
+        Self { config, private, identity, stopping, made: None, diagnostics }
     }
 
     /// The configuration as a struct.

@@ -11,6 +11,7 @@ use crate::resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, ObjectResponse, ReadRequest,
     Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
 };
+use crate::stopping::Stops;
 use crate::stored::decode_stored;
 use crate::{ResourceSchema, SchemaBuilder};
 
@@ -117,18 +118,19 @@ fn no_import() -> ProviderDiagnostic {
 pub struct Modelled<R> {
     resource: R,
     schema: ResourceSchema,
+    stops: Stops,
 }
 
 impl<R: ModelResource> Modelled<R> {
-    /// `resource`, whose schema is checked.
+    /// `resource`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
     ///
     /// # Errors
     ///
     /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
-    pub fn new(resource: R) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(resource: R, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = resource.schema().build()?;
         let problems = R::Model::mismatches(&schema);
-        if problems.is_empty() { Ok(Self { resource, schema }) } else { Err(problems) }
+        if problems.is_empty() { Ok(Self { resource, schema, stops }) } else { Err(problems) }
     }
 }
 
@@ -147,7 +149,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
         Answer::later(async move {
-            let mut call = Call::new(request.config, request.private, None);
+            let mut call = Call::new(request.config, request.private, None, self.stops.for_call());
             let result = match R::Model::of(&request.plan) {
                 Ok(plan) => self.resource.create(plan, &mut call).await.map(Some),
                 Err(problem) => Err(problem.into()),
@@ -158,7 +160,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
         Answer::later(async move {
-            let mut call = Call::new(Value::NULL, request.private, request.identity);
+            let mut call = Call::new(Value::NULL, request.private, request.identity, self.stops.for_call());
             let result = match R::Model::of(&request.state) {
                 Ok(state) => self.resource.read(state, &mut call).await,
                 Err(problem) => Err(problem.into()),
@@ -169,7 +171,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
         Answer::later(async move {
-            let mut call = Call::new(request.config, request.private, request.identity);
+            let mut call = Call::new(request.config, request.private, request.identity, self.stops.for_call());
             let both = R::Model::of(&request.plan).and_then(|plan| Ok((plan, R::Model::of(&request.state)?)));
             let result = match both {
                 Ok((plan, state)) => self.resource.update(plan, state, &mut call).await.map(Some),
@@ -183,7 +185,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::later(async move {
-            let mut call = Call::new(Value::NULL, request.private, None);
+            let mut call = Call::new(Value::NULL, request.private, None, self.stops.for_call());
             let result = match R::Model::of(&request.state) {
                 Ok(state) => self.resource.delete(state, &mut call).await,
                 Err(problem) => Err(problem.into()),
@@ -194,7 +196,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
         Answer::later(async move {
-            let mut call = Call::new(Value::NULL, crate::PrivateData::new(), None);
+            let mut call = Call::new(Value::NULL, crate::PrivateData::new(), None, self.stops.for_call());
             let result = self.resource.import(request.target, &mut call).await;
             call.ended(result)
         })
@@ -206,7 +208,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
 
     fn move_from(&self, request: MoveRequest) -> Option<Answer<'_, ObjectResponse>> {
         let result = self.resource.move_from(request)?;
-        let call = Call::new(Value::NULL, crate::PrivateData::new(), None);
+        let call = Call::new(Value::NULL, crate::PrivateData::new(), None, self.stops.for_call());
         Some(Answer::ready(call.ended(result.map(Some))))
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apply;
+mod bundle;
 mod further;
 mod model;
 mod modifiers;

@@ -9,7 +9,7 @@ use groma_framework::schema::validator;
 use groma_framework::typed::Modelled;
 use groma_framework::{
     Attribute, Bundle, Call, Maybe, Model, ModelResource, Nesting, ObjectNesting, ProviderDiagnostic, SchemaBuilder,
-    Use,
+    Stops, Use,
 };
 use groma_provider::{
     ApplyRequest, ClientCapabilities, Item, PlanRequest, Provider, ReadRequest, ValidateRequest, proposed_new_state,
@@ -202,7 +202,8 @@ fn fw_20_a_schema_and_a_model_that_disagree_fail_in_the_schema_check() {
             Ok(())
         }
     }
-    let found: Vec<String> = Modelled::new(Other).err().unwrap().iter().map(ToString::to_string).collect();
+    let found: Vec<String> =
+        Modelled::new(Other, Stops::default()).err().unwrap().iter().map(ToString::to_string).collect();
     let expected = [
         "name: the model has string, and the schema number",
         "number: the model has it, and the schema does not",

@@ -1,0 +1,73 @@
+//! The wish of the host that running operations end soon (FW-22).
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+
+/// Whether the host wants running operations to end soon: somebody interrupted it. What goes on is waited for, and what it comes to is
+/// kept; a loop that waits for a service ends early with an error that says so, and with what there is by then.
+#[derive(Clone, Default)]
+pub struct Stopping(Arc<Wish>);
+
+#[derive(Default)]
+struct Wish {
+    uttered: AtomicBool,
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl Stopping {
+    /// Whether it is wanted by now.
+    pub fn is_wanted(&self) -> bool {
+        self.0.uttered.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it is wanted: for a choice between that and what is waited for otherwise.
+    pub async fn wanted(&self) {
+        poll_fn(|context| {
+            let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.is_wanted() {
+                return Poll::Ready(());
+            }
+            if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+                waiting.push(context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Wants it.
+    fn want(&self) {
+        let waiting = {
+            let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            self.0.uttered.store(true, Ordering::SeqCst);
+            std::mem::take(&mut *waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Where calls learn of that wish. It is uttered to those that run; those that begin later are not concerned: a process that somebody
+/// attached to lives on after an interrupt.
+#[derive(Clone, Debug, Default)]
+pub struct Stops(Arc<Mutex<Stopping>>);
+
+impl Stops {
+    /// For a call that begins now.
+    pub fn for_call(&self) -> Stopping {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells all that run.
+    pub fn stop(&self) {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).want();
+    }
+}
+
+impl fmt::Debug for Stopping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stopping({})", if self.is_wanted() { "wanted" } else { "not wanted" })
+    }
+}

@@ -1,0 +1,183 @@
+//! Ephemeral resources in terms of models.
+
+use std::future::Future;
+use std::time::SystemTime;
+
+use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
+use groma_value::Value;
+
+use crate::ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
+use crate::model::{Field as _, Model};
+use crate::stopping::{Stopping, Stops};
+use crate::{PrivateData, ResourceSchema, SchemaBuilder};
+
+/// What goes along with an ephemeral resource while it is open.
+#[derive(Debug)]
+pub struct Lease {
+    /// What the provider needs to know to renew and to close it.
+    pub private: PrivateData,
+    /// When it must be renewed at the latest; never, unless [`ModelEphemeralResource::open`] or
+    /// [`ModelEphemeralResource::renew`] says a time.
+    pub renew_at: Option<SystemTime>,
+    /// Whether the host wants running operations to end soon.
+    pub stopping: Stopping,
+    diagnostics: ProviderDiagnostics,
+}
+
+impl Lease {
+    fn new(private: PrivateData, stopping: Stopping) -> Self {
+        Self { private, renew_at: None, stopping, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// Tells the user something.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+}
+
+/// An ephemeral resource type whose configuration and result are one struct: what opening it gives is computed, and null in what
+/// [`ModelEphemeralResource::open`] gets.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use groma_framework::{Bundle, Lease, Maybe, Model, ModelEphemeralResource, ProviderDiagnostic};
+///
+/// /// A ticket for the door.
+/// #[derive(Model)]
+/// struct Ticket {
+///     /// Who wants in.
+///     guest: String,
+///     /// What the door reads.
+///     #[attribute(computed, sensitive)]
+///     code: Maybe<String>,
+/// }
+///
+/// struct Door;
+///
+/// impl ModelEphemeralResource for Door {
+///     type Model = Ticket;
+///
+///     async fn open(&self, config: Ticket, lease: &mut Lease) -> Result<Ticket, ProviderDiagnostic> {
+///         lease.private.set("guest", &config.guest);
+///         lease.renew_at = Some(SystemTime::now() + Duration::from_secs(60));
+///         Ok(Ticket { code: Maybe::Known(format!("open for {}", config.guest)), ..config })
+///     }
+///
+///     async fn renew(&self, lease: &mut Lease) -> Result<(), ProviderDiagnostic> {
+///         lease.renew_at = Some(SystemTime::now() + Duration::from_secs(60));
+///         Ok(())
+///     }
+///
+///     async fn close(&self, lease: &mut Lease) -> Result<(), ProviderDiagnostic> {
+///         match lease.private.get("guest") {
+///             Some(_) => Ok(()),
+///             None => Err(ProviderDiagnostic::error("Nobody to let out", "The ticket has no guest.")),
+///         }
+///     }
+/// }
+///
+/// assert!(Bundle::new().ephemeral_resource("house_ticket", Door).build().is_ok());
+/// ```
+pub trait ModelEphemeralResource: Send + Sync + 'static {
+    /// The configuration, and the result.
+    type Model: Model + Send;
+
+    /// The schema: that of the model, unless there is something to add.
+    fn schema(&self) -> SchemaBuilder {
+        Self::Model::schema()
+    }
+
+    /// Checks a configuration as a whole, after the validators of the attributes. It may hold unknown values.
+    fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
+        let _ = config;
+        async { ProviderDiagnostics::new() }
+    }
+
+    /// Opens one, and fills in what that gave. What is configured must come back unchanged.
+    fn open(
+        &self,
+        config: Self::Model,
+        lease: &mut Lease,
+    ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
+
+    /// Keeps one open whose time was near its end; `lease.renew_at` says when that is so again.
+    fn renew(&self, lease: &mut Lease) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send {
+        let _ = lease;
+        async { Ok(()) }
+    }
+
+    /// Closes one.
+    fn close(&self, lease: &mut Lease) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send {
+        let _ = lease;
+        async { Ok(()) }
+    }
+}
+
+/// A [`ModelEphemeralResource`] as an [`EphemeralResource`].
+pub struct Lent<R> {
+    resource: R,
+    schema: ResourceSchema,
+    stops: Stops,
+}
+
+impl<R: ModelEphemeralResource> Lent<R> {
+    /// `resource`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    pub fn new(resource: R, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+        let schema = resource.schema().build()?;
+        let problems = R::Model::mismatches(&schema);
+        if problems.is_empty() { Ok(Self { resource, schema, stops }) } else { Err(problems) }
+    }
+}
+
+impl<R: ModelEphemeralResource> EphemeralResource for Lent<R> {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(self.resource.validate(config))
+    }
+
+    fn open(&self, config: Value) -> Answer<'_, OpenResponse> {
+        Answer::later(async move {
+            let mut lease = Lease::new(PrivateData::new(), self.stops.for_call());
+            let result = match R::Model::of(&config) {
+                Ok(config) => self.resource.open(config, &mut lease).await,
+                Err(problem) => Err(problem.into()),
+            };
+            let Lease { private, renew_at, mut diagnostics, .. } = lease;
+            match result {
+                Ok(opened) => OpenResponse { result: opened.to_value(), renew_at, private, diagnostics },
+                Err(problem) => {
+                    diagnostics.push(problem);
+                    OpenResponse { diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
+                }
+            }
+        })
+    }
+
+    fn renew(&self, private: PrivateData) -> Answer<'_, RenewResponse> {
+        Answer::later(async move {
+            let mut lease = Lease::new(private, self.stops.for_call());
+            let result = self.resource.renew(&mut lease).await;
+            let Lease { private, renew_at, mut diagnostics, .. } = lease;
+            diagnostics.extend(result.err());
+            RenewResponse { renew_at, private, diagnostics }
+        })
+    }
+
+    fn close(&self, private: PrivateData) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(async move {
+            let mut lease = Lease::new(private, self.stops.for_call());
+            let result = self.resource.close(&mut lease).await;
+            let mut diagnostics = lease.diagnostics;
+            diagnostics.extend(result.err());
+            diagnostics
+        })
+    }
+}
