@@ -11,6 +11,7 @@ mod checks;
 mod client;
 mod config_graph;
 mod conversations;
+mod deferral;
 mod ephemeral;
 mod evaluation;
 mod execution;
@@ -51,8 +52,10 @@ pub use config_graph::{
 pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use inspect::Inspection;
-pub use options::{FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
-pub use plan::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
+pub use options::{Deferral, FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
+pub use plan::{
+    Action, ActionReason, DeferralReason, DeferredChange, Importing, Mode, OutputChange, Plan, ResourceChange,
+};
 pub use providers::{ProviderSource, Providers};
 pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};

@@ -62,6 +62,16 @@ pub struct InvokeTarget {
     pub key: Option<InstanceKey>,
 }
 
+/// What becomes of what cannot be planned yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deferral {
+    /// It is an error.
+    #[default]
+    Refused,
+    /// It is left to a later run (PL-29, PL-45).
+    Allowed,
+}
+
 /// The options of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
@@ -83,6 +93,8 @@ pub struct PlanOptions {
     pub inputs: IndexMap<Name, Input>,
     /// What becomes of objects that list blocks find.
     pub found: FoundObjects,
+    /// What becomes of what cannot be planned yet.
+    pub deferral: Deferral,
     /// What an interrupted run left under way: asked after before anything is planned. Only for plans that are applied at
     /// once, since asking can make objects.
     pub recovery: Option<Arc<Recovery>>,

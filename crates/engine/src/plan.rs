@@ -7,6 +7,7 @@ use groma_provider::Schema;
 use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
 
+pub use crate::deferral::{DeferralReason, DeferredChange, Source};
 use crate::execution::ExecutionGraph;
 use crate::invocation::{ActionEvent, Invocation};
 use crate::world::Expansions;
@@ -246,6 +247,8 @@ pub struct Plan {
     pub mode: Mode,
     /// Every object that the plan looked at, `NoOp` included, by address, deposed ones after the current one.
     pub changes: Vec<ResourceChange>,
+    /// What is left to a later run.
+    pub deferred: Vec<DeferredChange>,
     /// What changed outside since the last run.
     pub drift: Vec<ResourceChange>,
     /// Outputs of the root module by name.
@@ -289,9 +292,9 @@ impl Plan {
         acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && !self.drift.is_empty())
     }
 
-    /// Whether everything is planned; a plan for chosen targets is partial.
+    /// Whether everything is planned; a plan for chosen targets is partial, and so is one that leaves something to a later run.
     pub fn is_complete(&self) -> bool {
-        !self.errored && self.targets.is_empty()
+        !self.errored && self.targets.is_empty() && self.deferred.is_empty()
     }
 
     /// Numbers of objects to add, change and destroy, as the summary line counts them.

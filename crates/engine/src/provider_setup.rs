@@ -10,7 +10,8 @@ use groma_provider::{BodyDecoder, Checked, ConfigureRequest, Schema};
 use groma_state::Begin;
 use groma_value::Value;
 
-use crate::client::capabilities;
+use crate::client::planning_capabilities;
+use crate::options::Deferral;
 use crate::providers::Providers;
 use crate::recovery::{Recovered, Recovery, ask_again};
 use crate::session::Session;
@@ -30,6 +31,7 @@ pub struct Configuring {
     pub(crate) recovered: Vec<Recovered>,
     body: Arc<BodyDecoder>,
     recovering: Vec<(Begin, Arc<Schema>)>,
+    deferral: Deferral,
 }
 
 impl Configuring {
@@ -43,7 +45,14 @@ impl Configuring {
             recovered: Vec::new(),
             body,
             recovering: Vec::new(),
+            deferral: Deferral::Refused,
         }
+    }
+
+    /// The same, where the provider may leave things to a later run, or not.
+    #[must_use]
+    pub fn deferring(self, deferral: Deferral) -> Self {
+        Self { deferral, ..self }
     }
 
     /// The same, with calls of an interrupted run to be asked after as soon as the provider is configured.
@@ -65,8 +74,8 @@ impl Configuring {
         let span = Span::NONE;
         self.diagnostics.append(self.provider.validate_provider_config(&self.value, Some(&self.body), span).await);
         if !self.diagnostics.has_errors() {
-            let request =
-                ConfigureRequest { terraform_version, config: self.value.clone(), client_capabilities: capabilities() };
+            let client_capabilities = planning_capabilities(self.deferral);
+            let request = ConfigureRequest { terraform_version, config: self.value.clone(), client_capabilities };
             self.diagnostics.append(self.provider.configure(request, Some(&self.body), span).await);
         }
         if !self.diagnostics.has_errors() {

@@ -8,8 +8,10 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject};
 use groma_value::{Marks, Value};
 
-use crate::client::{capabilities, no_meta};
+use crate::client::{no_meta, planning_capabilities};
 use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
+use crate::options::Deferral;
+use crate::plan::DeferralReason;
 
 /// A data source to read, or an ephemeral resource to open.
 pub(crate) struct DataTalk {
@@ -19,12 +21,16 @@ pub(crate) struct DataTalk {
     pub(crate) body: Arc<BodyDecoder>,
     pub(crate) span: Span,
     pub(crate) config: Value,
+    /// Whether the provider may leave it to a later run.
+    pub(crate) deferral: Deferral,
 }
 
 /// What came of it.
 pub(crate) struct DataRead {
     pub(crate) address: ResourceInstance,
     pub(crate) value: Option<Value>,
+    /// Why it is left to a later run.
+    pub(crate) deferred: Option<DeferralReason>,
     /// What has to be closed.
     pub(crate) open: Option<OpenEphemeral>,
     pub(crate) diagnostics: Diagnostics,
@@ -39,23 +45,29 @@ impl DataTalk {
         let mut diagnostics = self.provider.validate(&subject, &self.config).await;
         let mut value = None;
         let mut open = None;
+        let mut deferred = None;
         if !diagnostics.has_errors() {
-            let input = DataInput { config: self.config.clone(), meta: no_meta(), capabilities: capabilities() };
+            let capabilities = planning_capabilities(self.deferral);
+            let input = DataInput { config: self.config.clone(), meta: no_meta(), capabilities };
             value = match self.address.resource.mode {
                 ResourceMode::Ephemeral => {
                     let (opened, problems) = self.provider.open_ephemeral(&subject, input).await;
                     diagnostics.append(problems);
-                    open = opened.as_ref().map(|opened| OpenEphemeral::new(self.ephemeral(), opened));
+                    deferred = opened.as_ref().and_then(|opened| opened.deferred);
+                    let is_open = opened.as_ref().filter(|opened| opened.deferred.is_none());
+                    open = is_open.map(|opened| OpenEphemeral::new(self.ephemeral(), opened));
                     opened.map(|opened| opened.result.with_marks(&Marks::EPHEMERAL))
                 }
                 ResourceMode::Data | ResourceMode::Managed | ResourceMode::List => {
                     let (read, problems) = self.provider.read_data(&subject, input).await;
                     diagnostics.append(problems);
+                    deferred = read.as_ref().and_then(|read| read.deferred);
                     read.map(|read| read.state)
                 }
             };
         }
-        DataRead { address: self.address, value, open, diagnostics, elapsed: started.elapsed() }
+        let deferred = deferred.map(DeferralReason::from);
+        DataRead { address: self.address, value, deferred, open, diagnostics, elapsed: started.elapsed() }
     }
 
     fn ephemeral(&self) -> EphemeralSubject {

@@ -9,6 +9,7 @@ use groma_hcl::Expression;
 use groma_lang::{Scope, evaluate, observing};
 use groma_value::{Kind, Type, Value, convert};
 
+use crate::options::Deferral;
 use crate::world::Expansion;
 
 /// The arguments that say how something repeats; at most one is there.
@@ -43,16 +44,43 @@ const MOST: u64 = 100_000_000;
 
 /// The instances; none after an error.
 pub fn expand(arguments: Arguments<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
-    if let Some(expression) = arguments.count {
-        return count(expression, scope, diagnostics);
+    expand_or_defer(arguments, Deferral::Refused, scope, diagnostics)
+}
+
+/// The same, where how many there are may be left to a later run.
+pub fn expand_or_defer(
+    arguments: Arguments<'_>,
+    deferral: Deferral,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Expansion> {
+    let (expression, summary, read): (_, _, Reader) = match arguments {
+        Arguments { count: Some(expression), .. } => (expression, "Invalid count argument", read_count),
+        Arguments { for_each: Some(expression), .. } => (expression, "Invalid for_each argument", read_for_each),
+        Arguments { enabled: Some(expression), .. } => (expression, "Invalid enabled argument", read_enabled),
+        Arguments { .. } => return Some(Expansion::Single),
+    };
+    let argument = Argument { expression, scope, summary };
+    let value = argument.value(diagnostics)?;
+    match read(&argument, &value) {
+        Ok(expansion) => Some(expansion),
+        Err(Problem::Unknown(_)) if deferral == Deferral::Allowed => Some(Expansion::Unknown),
+        Err(Problem::Unknown(problem) | Problem::Unsuitable(problem)) => {
+            diagnostics.push(problem);
+            None
+        }
     }
-    if let Some(expression) = arguments.for_each {
-        return for_each(expression, scope, diagnostics).map(|elements| Expansion::ForEach(elements.into()));
-    }
-    match arguments.enabled {
-        Some(expression) => enabled(expression, scope, diagnostics),
-        None => Some(Expansion::Single),
-    }
+}
+
+/// Reads the value of an argument.
+type Reader = fn(&Argument<'_>, &Value) -> Result<Expansion, Problem>;
+
+/// Why a value does not say how many instances there are.
+enum Problem {
+    /// It will, but is not known yet.
+    Unknown(Diagnostic),
+    /// It never can.
+    Unsuitable(Diagnostic),
 }
 
 struct Argument<'a> {
@@ -67,6 +95,14 @@ impl Argument<'_> {
         observing(diagnostic, self.expression, self.scope)
     }
 
+    fn wrong(&self, detail: impl Into<String>) -> Problem {
+        Problem::Unsuitable(self.error(detail))
+    }
+
+    fn unknown(&self, detail: impl Into<String>) -> Problem {
+        Problem::Unknown(self.error(detail))
+    }
+
     fn value(&self, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
         let value = evaluate(self.expression, self.scope, &mut problems);
@@ -76,22 +112,10 @@ impl Argument<'_> {
     }
 }
 
-fn count(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
-    let argument = Argument { expression, scope, summary: "Invalid count argument" };
-    let value = argument.value(diagnostics)?;
-    match read_count(&argument, &value) {
-        Ok(count) => Some(Expansion::Count(count)),
-        Err(problem) => {
-            diagnostics.push(problem);
-            None
-        }
-    }
-}
-
 #[allow(clippy::result_large_err, reason = "asked once a resource")]
-fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic> {
+fn read_count(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
     if value.deep_marks().is_ephemeral() {
-        return Err(argument.error(
+        return Err(argument.wrong(
             "The value of \"count\" is ephemeral, so it is not kept from plan to apply, and the two could disagree \
              about the instances. Use only values here that are not ephemeral.",
         ));
@@ -99,40 +123,32 @@ fn read_count(argument: &Argument<'_>, value: &Value) -> Result<u64, Diagnostic>
     // How many instances there are is not hidden, whatever the number was made of.
     let (value, _) = value.unmark();
     if value.is_null() {
-        return Err(argument.error("The value of \"count\" is null. Give it a whole number; 0 means no instance."));
+        return Err(argument.wrong("The value of \"count\" is null. Give it a whole number; 0 means no instance."));
     }
     let number = convert::convert(&value, &Type::Number).map_err(|problem| {
         let detail = format!("The value of \"count\" cannot be used: {}.", problem.message);
-        Argument { summary: "Incorrect value type", ..*argument }.error(detail)
+        Argument { summary: "Incorrect value type", ..*argument }.wrong(detail)
     })?;
     if !number.is_known() {
-        return Err(argument.error(
+        return Err(argument.unknown(
             "How many instances there are depends on a value that is known only after apply, so no plan can be made \
              for them. Use values that are known now, or apply what \"count\" depends on first, with -target, and \
              then plan again.",
         ));
     }
-    let Some(number) = number.as_number() else { return Err(argument.error("A whole number is required.")) };
+    let Some(number) = number.as_number() else { return Err(argument.wrong("A whole number is required.")) };
     if !number.is_integer() {
-        return Err(argument.error("The value of \"count\" has a fraction, but instances are whole."));
+        return Err(argument.wrong("The value of \"count\" has a fraction, but instances are whole."));
     }
     match number.to_u64() {
-        Some(count) if count <= MOST => Ok(count),
-        Some(_) => Err(argument.error("The value of \"count\" is too large: that many instances cannot be managed.")),
-        None => Err(argument.error("The value of \"count\" is negative. The smallest number of instances is 0.")),
+        Some(count) if count <= MOST => Ok(Expansion::Count(count)),
+        Some(_) => Err(argument.wrong("The value of \"count\" is too large: that many instances cannot be managed.")),
+        None => Err(argument.wrong("The value of \"count\" is negative. The smallest number of instances is 0.")),
     }
 }
 
-fn for_each(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Vec<(Name, Value)>> {
-    let argument = Argument { expression, scope, summary: "Invalid for_each argument" };
-    let value = argument.value(diagnostics)?;
-    match read_elements(&argument, &value) {
-        Ok(elements) => Some(elements),
-        Err(problem) => {
-            diagnostics.push(problem);
-            None
-        }
-    }
+fn read_for_each(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
+    read_elements(argument, value).map(|elements| Expansion::ForEach(elements.into()))
 }
 
 const UNKNOWN_KEYS: &str = "Without all the keys, no plan can say which instances there will be.\n\nUse a map with \
@@ -140,29 +156,29 @@ const UNKNOWN_KEYS: &str = "Without all the keys, no plan can say which instance
                             apply what \"for_each\" depends on first, with -target, and then plan again.";
 
 #[allow(clippy::result_large_err, reason = "asked once a resource")]
-fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Diagnostic> {
+fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Problem> {
     let (plain, marks) = value.unmark();
     if marks.is_sensitive() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_sensitive()) {
-        return Err(argument.error(
+        return Err(argument.wrong(
             "The value of \"for_each\" is sensitive, but its keys become part of the addresses of the instances, \
              which everyone sees. Use keys that are no secret; if these are none, say so with nonsensitive().",
         ));
     }
     if marks.is_ephemeral() {
-        return Err(argument.error(
+        return Err(argument.wrong(
             "The value of \"for_each\" is ephemeral, so it is not kept from plan to apply, and the two could \
              disagree about the instances. Use only values here that are not ephemeral.",
         ));
     }
     if plain.is_null() {
-        return Err(argument.error(format!("The value of \"for_each\" is null. {MAP_OR_SET}")));
+        return Err(argument.wrong(format!("The value of \"for_each\" is null. {MAP_OR_SET}")));
     }
     match plain.kind() {
         Kind::Unknown(_) => match plain.ty() {
-            Type::Set(_) => Err(argument.error(format!(
+            Type::Set(_) => Err(argument.unknown(format!(
                 "Elements of this set, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
             ))),
-            Type::Map(_) | Type::Object(_) | Type::Dynamic => Err(argument.error(format!(
+            Type::Map(_) | Type::Object(_) | Type::Dynamic => Err(argument.unknown(format!(
                 "Keys of this map, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
             ))),
             other => Err(unsuitable(argument, &other)),
@@ -176,20 +192,20 @@ fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Va
 
 const MAP_OR_SET: &str = "Give it a map or a set of strings; an empty one means no instance.";
 
-fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Diagnostic {
-    argument.error(format!(
+fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Problem {
+    argument.wrong(format!(
         "\"for_each\" takes a map or a set of strings, but this is a value of type {}.",
         ty.friendly_name()
     ))
 }
 
 #[allow(clippy::result_large_err, reason = "asked once a resource")]
-fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<Vec<(Name, Value)>, Diagnostic> {
+fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<Vec<(Name, Value)>, Problem> {
     if elements.is_empty() {
         return Ok(Vec::new());
     }
     if !set.is_wholly_known() {
-        return Err(argument.error(format!(
+        return Err(argument.unknown(format!(
             "Elements of this set, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
         )));
     }
@@ -198,7 +214,7 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
         match element.as_name() {
             Some(key) => keys.push((key.clone(), element.clone())),
             None if element.is_null() => {
-                return Err(argument.error(
+                return Err(argument.wrong(
                     "The set has a null element, which cannot become an instance key. Leave nulls out, for example \
                      with compact().",
                 ));
@@ -209,7 +225,7 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
                      they are of type {}.",
                     element.ty().friendly_name()
                 );
-                return Err(argument.error(detail));
+                return Err(argument.wrong(detail));
             }
         }
     }
@@ -217,18 +233,15 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
     Ok(keys)
 }
 
-fn enabled(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
-    let argument = Argument { expression, scope, summary: "Invalid enabled argument" };
-    let value = argument.value(diagnostics)?;
-    let truth = convert::convert(&value.unmark().0, &Type::Bool).ok().and_then(|truth| truth.as_bool());
-    match truth {
-        Some(true) => Some(Expansion::Single),
-        Some(false) => Some(Expansion::Absent),
-        None => {
-            diagnostics
-                .push(argument.error("The \"enabled\" argument must be true or false, and known when planning."));
-            None
-        }
+#[allow(clippy::result_large_err, reason = "asked once a resource")]
+fn read_enabled(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
+    let problem = "The \"enabled\" argument must be true or false, and known when planning.";
+    let truth = convert::convert(&value.unmark().0, &Type::Bool).map_err(|_| argument.wrong(problem))?;
+    match truth.as_bool() {
+        Some(true) => Ok(Expansion::Single),
+        Some(false) => Ok(Expansion::Absent),
+        None if truth.is_known() => Err(argument.wrong(problem)),
+        None => Err(argument.unknown(problem)),
     }
 }
 
@@ -240,9 +253,11 @@ pub fn elements_again(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<[(Name, Value)]>> {
     let expression = arguments.for_each?;
-    let elements = for_each(expression, scope, diagnostics)?;
-    if elements.iter().map(|(key, _)| key).eq(keys) {
-        return Some(elements.into());
+    let expansion = expand(Arguments { for_each: Some(expression), ..Arguments::default() }, scope, diagnostics)?;
+    if let Expansion::ForEach(elements) = expansion
+        && elements.iter().map(|(key, _)| key).eq(keys)
+    {
+        return Some(elements);
     }
     let detail = "The keys of this for_each are not the ones that were planned. What they are made of must not change between plan \
                   and apply; this is a bug unless a function such as timestamp() takes part.";

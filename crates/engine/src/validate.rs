@@ -33,7 +33,8 @@ pub async fn validate(
     let mut validator = Validator { templates, providers, world, walk, evaluation };
     while let Some((visit, outcome)) = validator.walk.next() {
         let outcome = match outcome {
-            Outcome::Done => validator.visit(visit).await,
+            // Nothing is left to a later run here.
+            Outcome::Done | Outcome::Deferred => validator.visit(visit).await,
             Outcome::Failed => Outcome::Failed,
         };
         validator.walk.end(&validator.world, visit, outcome);

@@ -23,6 +23,8 @@ pub struct Visit {
 pub enum Outcome {
     /// The node has its value.
     Done,
+    /// It has one as far as it is known now: it is left to a later run, and so is what depends on it.
+    Deferred,
     /// It has none; what depends on it cannot be worked out and is left out without a further message.
     Failed,
 }
@@ -32,6 +34,23 @@ struct Progress {
     waiting: u32,
     ended: bool,
     failed: bool,
+    deferred: bool,
+}
+
+impl Progress {
+    /// What the outcome of a node means for one that depends on it.
+    fn inherit(&mut self, outcome: Outcome) {
+        self.failed |= outcome == Outcome::Failed;
+        self.deferred |= outcome == Outcome::Deferred;
+    }
+
+    fn outcome(self) -> Outcome {
+        match (self.failed, self.deferred) {
+            (true, _) => Outcome::Failed,
+            (false, true) => Outcome::Deferred,
+            (false, false) => Outcome::Done,
+        }
+    }
 }
 
 /// The nodes of one module instance.
@@ -39,7 +58,8 @@ struct Progress {
 struct Instance {
     nodes: Box<[Progress]>,
     left: u32,
-    failed: bool,
+    /// What came of all nodes that have ended.
+    all: Progress,
 }
 
 /// Keeps count of what waits for what.
@@ -66,11 +86,16 @@ impl Walk {
         walk
     }
 
-    /// The next node whose requirements are done, and whether one of them failed.
+    /// The next node whose requirements are done, and whether one of them failed or is left to a later run.
     pub fn next(&mut self) -> Option<(Visit, Outcome)> {
         let Reverse(visit) = self.ready.pop()?;
-        let failed = self.instances[visit.module.at()].nodes[visit.node.at()].failed;
-        Some((visit, if failed { Outcome::Failed } else { Outcome::Done }))
+        Some((visit, self.instances[visit.module.at()].nodes[visit.node.at()].outcome()))
+    }
+
+    /// Whether a node is left to a later run: before it has ended, because of what it depends on.
+    pub fn is_deferred(&self, visit: Visit) -> bool {
+        let nodes = self.instances.get(visit.module.at()).map(|instance| &instance.nodes);
+        nodes.and_then(|nodes| nodes.get(visit.node.at())).is_some_and(|progress| progress.deferred)
     }
 
     /// Takes in the instances of a module call that was just expanded; to be followed by [`Walk::end`] of the call.
@@ -98,7 +123,13 @@ impl Walk {
         debug_assert_eq!(self.instances.len(), id.at(), "module instances are entered in the order of their numbers");
         let caller = world.module(id).caller;
         let module = world.static_module(id);
-        let mut nodes = vec![Progress::default(); module.len()].into_boxed_slice();
+        // Where the call is left to a later run, so is everything in it.
+        let call = caller.zip(module.caller).map(|(caller, place)| {
+            let node = world.static_module(caller).call(place.call as usize);
+            Visit { module: caller, node }
+        });
+        let deferred = call.is_some_and(|call| self.is_deferred(call));
+        let mut nodes = vec![Progress { deferred, ..Progress::default() }; module.len()].into_boxed_slice();
         for (here, _) in module.nodes() {
             let progress = &mut nodes[here.at()];
             for requirement in module.requires(here) {
@@ -112,7 +143,7 @@ impl Walk {
                     Some((id, node)) => {
                         let known = self.instances[id.at()].nodes[node.at()];
                         progress.waiting += u32::from(!known.ended);
-                        progress.failed |= known.failed;
+                        progress.inherit(known.outcome());
                     }
                 }
             }
@@ -121,7 +152,7 @@ impl Walk {
             }
         }
         let left = narrow(nodes.len());
-        self.instances.push(Instance { nodes, left, failed: false });
+        self.instances.push(Instance { nodes, left, all: Progress::default() });
         if left == 0 {
             self.leave(world, id);
         }
@@ -129,13 +160,14 @@ impl Walk {
 
     /// Notes that a node is done or failed, and frees what waited for it.
     pub fn end(&mut self, world: &World, visit: Visit, outcome: Outcome) {
-        let failed = outcome == Outcome::Failed;
         let instance = &mut self.instances[visit.module.at()];
         let progress = &mut instance.nodes[visit.node.at()];
         debug_assert!(!progress.ended, "a node ends once");
         progress.ended = true;
-        progress.failed |= failed;
-        instance.failed |= failed;
+        progress.inherit(outcome);
+        // A failure that came along with what the node depends on has been passed on by that.
+        let outcome = if outcome == Outcome::Failed { outcome } else { progress.outcome() };
+        instance.all.inherit(outcome);
         instance.left -= 1;
         let left = instance.left;
         self.order.push(visit);
@@ -168,7 +200,7 @@ impl Walk {
         // An instance that is being made counts what has ended when it is entered.
         let Some(instance) = self.instances.get_mut(visit.module.at()) else { return };
         let progress = &mut instance.nodes[visit.node.at()];
-        progress.failed |= outcome == Outcome::Failed;
+        progress.inherit(outcome);
         progress.waiting -= 1;
         if progress.waiting == 0 {
             self.ready.push(Reverse(visit));
@@ -185,7 +217,7 @@ impl Walk {
     }
 
     fn leave(&mut self, world: &World, child: ModuleId) {
-        let outcome = if self.instances[child.at()].failed { Outcome::Failed } else { Outcome::Done };
+        let outcome = self.instances[child.at()].all.outcome();
         let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
             return;
         };
@@ -193,9 +225,9 @@ impl Walk {
         self.free(Visit { module: caller, node }, outcome);
     }
 
-    /// All nodes that ended, each after what it waited for.
-    pub fn into_order(self) -> Vec<Visit> {
-        self.order
+    /// All nodes that ended, each after what it waited for: for the end of the walk.
+    pub fn take_order(&mut self) -> Vec<Visit> {
+        std::mem::take(&mut self.order)
     }
 }
 

@@ -82,7 +82,8 @@ fn lc_31_an_identity_of_an_older_shape_is_upgraded_and_recorded() {
 
 #[test]
 fn lc_31_a_plan_has_the_identity_that_the_provider_plans_and_a_replacement_is_planned_with_it() {
-    let asked: Arc<Mutex<Vec<(bool, Option<Value>)>>> = Arc::default();
+    type Asked = (bool, Option<Value>);
+    let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
     let seen = Arc::clone(&asked);
     let script = made(object(1, "name")).replace_on("name").on_plan(move |request, good| {
         seen.lock().unwrap().push((request.prior_state.is_null(), request.prior_identity.clone()));

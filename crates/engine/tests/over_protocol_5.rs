@@ -4,6 +4,8 @@
 
 #[path = "actions.rs"]
 mod actions;
+#[path = "deferral.rs"]
+mod deferral;
 #[path = "ephemeral.rs"]
 mod ephemeral;
 #[path = "import.rs"]

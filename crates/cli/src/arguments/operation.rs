@@ -30,8 +30,8 @@ pub struct Planning {
     /// Invoke this action, and do nothing else
     #[arg(long, value_name = "ACTION")]
     pub invoke: Vec<String>,
-    /// Only experimental builds take it
-    #[arg(long, hide = true)]
+    /// Leave to a later run what depends on values that are not known yet, instead of stopping
+    #[arg(long)]
     pub allow_deferral: Option<Flag>,
     /// How many operations go on at once
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -110,6 +110,9 @@ pub struct Refresh {
     /// Look only at this and what it depends on; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
+    /// Leave out what depends on values that are not known yet, instead of stopping
+    #[arg(long)]
+    pub allow_deferral: Option<Flag>,
     /// How many operations go on at once
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
@@ -137,7 +140,7 @@ impl Refresh {
             refresh: None,
             replace: Vec::new(),
             invoke: Vec::new(),
-            allow_deferral: None,
+            allow_deferral: self.allow_deferral,
             target: self.target,
             parallelism: self.parallelism,
             variables,

@@ -97,6 +97,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
         }
     }
     let is_partial = !ready.plan.targets.is_empty() && kind != Kind::Refresh;
+    let deferred = ready.plan.deferred.len();
     let recorder: Arc<dyn Recorder> = ready
         .store
         .begin_run(&mut ready.plan.prior_state)
@@ -109,6 +110,9 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     drop(ready.store);
     if is_partial {
         problems.push(incomplete_warning(context));
+    }
+    if deferred > 0 {
+        problems.push(deferred_warning(context, deferred));
     }
     let failed = problems.has_errors();
     context.show(&problems);
@@ -274,6 +278,17 @@ fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
         "Failed to save state",
         format!("{}: {}\n\n{rescue}", problem.summary, problem.detail),
     ));
+}
+
+/// The warning that some of what the configuration asks for is left to a later run.
+fn deferred_warning(context: &Context, count: usize) -> Diagnostic {
+    let left = if count == 1 { "1 change was".to_owned() } else { format!("{count} changes were") };
+    let detail = format!(
+        "{left} deferred, since they depend on what was not known before this run. Run \"{} apply -allow-deferral\" again to go \
+         on.",
+        context.wording.command
+    );
+    Diagnostic::warning("Some changes are still to be made", detail)
 }
 
 fn incomplete_warning(context: &Context) -> Diagnostic {

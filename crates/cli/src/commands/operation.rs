@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use groma_address::{InstanceKey, ResourceInstance, Target};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_engine::{Action, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run, Session};
+use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run, Session};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
@@ -213,12 +213,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
             "-replace only goes with a plan that makes objects match the configuration.",
         ));
     }
-    if is_on(planning.allow_deferral) {
-        problems.append(fail(
-            "Failed to parse command-line flags",
-            "-allow-deferral is for experimental builds, as in Terraform, and this is none. Leave it out.",
-        ));
-    }
+    let deferral = if is_on(planning.allow_deferral) { Deferral::Allowed } else { Deferral::Refused };
     let invoke = invoked(&planning.invoke, &mut problems);
     let mode = match (&invoke, mode) {
         (Some(_), Mode::Normal) => Mode::RefreshOnly,
@@ -237,7 +232,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
-    Ok(PlanOptions { mode, refresh, replace, targets, invoke, ..PlanOptions::default() })
+    Ok(PlanOptions { mode, refresh, replace, targets, invoke, deferral, ..PlanOptions::default() })
 }
 
 /// The action that `-invoke` names.

@@ -24,7 +24,7 @@ use crate::execution::{ExecutionGraph, Step};
 use crate::hooks::Operation;
 use crate::invocation::Invocation;
 use crate::options::Input;
-use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
+use crate::plan::{Action, DeferredChange, Mode, OutputChange, Plan, ResourceChange};
 use crate::prepared::Prepared;
 use crate::provider_setup::configure_implied;
 use crate::providers::Providers;
@@ -137,12 +137,12 @@ impl<'a> Applier<'a> {
             ancestors,
             conversations: Conversations::new(session),
         };
-        applier.settle_known();
+        applier.settle_known(&plan.deferred);
         Ok(applier)
     }
 
     /// What nothing changes has its value already.
-    fn settle_known(&mut self) {
+    fn settle_known(&mut self, deferred: &[DeferredChange]) {
         self.places = self.changes.iter().map(|change| self.world.locate(&change.address)).collect();
         for (change, place) in self.changes.iter().zip(&self.places) {
             if change.deposed.is_some() {
@@ -155,6 +155,14 @@ impl<'a> Applier<'a> {
             }
         }
         self.settle_data();
+        for DeferredChange { change, .. } in deferred {
+            if let Some((module, resource, position)) = self.world.locate(&change.address)
+                && change.deposed.is_none()
+                && !change.after.is_null()
+            {
+                self.world.module_mut(module).resources[resource as usize].settle(position, change.after.clone());
+            }
+        }
     }
 
     pub(super) async fn run(&mut self) {

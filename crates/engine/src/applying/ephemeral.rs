@@ -8,6 +8,7 @@ use super::applier::Applier;
 use super::event::{Event, OpenedInstances};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::EphemeralPhase;
+use crate::options::Deferral;
 use crate::reading::DataTalk;
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
@@ -60,7 +61,8 @@ impl Applier<'_> {
             return None;
         };
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
-        Some(DataTalk { address, provider, schema, body, span: block.header_span, config })
+        let deferral = Deferral::Refused;
+        Some(DataTalk { address, provider, schema, body, span: block.header_span, config, deferral })
     }
 
     /// Takes in the values of what was opened.

@@ -10,6 +10,7 @@ use groma_state::Outcome as Recorded;
 use super::applier::Applier;
 use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
+use crate::options::Deferral;
 use crate::plan::{Mode, ResourceChange};
 use crate::provider_setup::Configuring;
 use crate::reading::{DataRead, DataTalk};
@@ -168,7 +169,15 @@ impl Applier<'_> {
         let subject = crate::hooks::Subject { address: address.clone(), deposed: None, identifier: None };
         self.session.hooks.apply_start(&subject, crate::hooks::Operation::Read);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
-        let talk = DataTalk { address, provider, schema, body, span: block.header_span, config: value };
+        let talk = DataTalk {
+            address,
+            provider,
+            schema,
+            body,
+            span: block.header_span,
+            config: value,
+            deferral: Deferral::Refused,
+        };
         self.talk(step, async move { Event::Data(change, Box::new(talk.hold().await)) }).await;
     }
 

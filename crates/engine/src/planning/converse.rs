@@ -7,16 +7,18 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{
-    BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject,
+    BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, ReadInput, Schema, Subject, planned_unknown,
 };
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
-use groma_value::{Path, Value};
+use groma_value::Value;
 
+use super::draft::{Again, Draft, Told};
 use super::ignore::{Ignore, ignore_changes};
-use crate::client::{capabilities, no_meta};
+use crate::client::{no_meta, planning_capabilities};
 use crate::generate;
 use crate::hooks::{self, Hooks};
-use crate::plan::{Action, ActionReason, Importing};
+use crate::options::Deferral;
+use crate::plan::{Action, ActionReason, DeferralReason, Importing};
 use crate::record::{Object, recall, remember_marks};
 
 /// What is to be found out.
@@ -64,6 +66,12 @@ pub struct Conversation {
     pub generating: Option<Generating>,
     /// The object to take over, where there is none yet.
     pub importing: Option<Importing>,
+    /// Whether the provider may leave the change to a later run.
+    pub deferral: Deferral,
+    /// Why the change is left to a later run, whatever the provider says.
+    pub left: Option<DeferralReason>,
+    /// Why a creation is planned.
+    pub creates: PlanPurpose,
     /// Who is told about progress.
     pub hooks: Arc<dyn Hooks>,
 }
@@ -88,38 +96,6 @@ pub struct Conversed {
     pub diagnostics: Diagnostics,
 }
 
-/// A change before it gets its place in the plan.
-pub struct Draft {
-    /// What happens.
-    pub action: Action,
-    /// Why.
-    pub reason: Option<ActionReason>,
-    /// The object before.
-    pub before: Value,
-    /// The object after.
-    pub after: Value,
-    /// What forced a replacement.
-    pub replace_paths: Vec<Path>,
-    /// The provider's bytes for apply.
-    pub private: Private,
-    /// What will name the object in its service.
-    pub identity: Option<Value>,
-}
-
-/// What the plan of a change hands on to the plan of the replacement that takes its place.
-struct Again {
-    private: Private,
-    identity: Option<Value>,
-    /// What forced the replacement.
-    paths: Vec<Path>,
-}
-
-impl Again {
-    fn of(planned: Planned) -> Self {
-        Self { private: planned.private, identity: planned.identity, paths: planned.requires_replace }
-    }
-}
-
 impl Conversation {
     fn subject(&self) -> Subject<'_> {
         Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
@@ -131,7 +107,7 @@ impl Conversation {
 
     /// Holds it.
     pub async fn hold(mut self) -> Conversed {
-        let mut diagnostics = Diagnostics::new();
+        let mut told = Told { diagnostics: Diagnostics::new(), deferred: self.left };
         let mut found = Conversed {
             generated: None,
             previous: self.null(),
@@ -140,62 +116,91 @@ impl Conversation {
             diagnostics: Diagnostics::new(),
         };
         if let Some(record) = self.record.clone() {
-            match recall(&self.provider, &self.subject(), &record, &mut diagnostics).await {
+            match recall(&self.provider, &self.subject(), &record, &mut told.diagnostics).await {
                 Some(object) => {
                     found.previous = object.value.clone();
-                    found.prior = self.refresh(object, &mut diagnostics).await;
+                    found.prior = self.refresh(object, &mut told).await;
                 }
-                None => return Conversed { diagnostics, ..found },
+                None => return Conversed { diagnostics: told.diagnostics, ..found },
             }
         } else if let Some(importing) = &self.importing {
-            found.prior = self.import(importing, &mut diagnostics).await;
+            found.prior = self.import(importing, &mut told).await;
         }
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
             let name = (&*self.address.resource.type_name, &*self.address.resource.name);
             let provider = generating.provider.as_deref();
-            let Some(object) = generate::asked(&self.provider, &self.subject(), &object.value, &mut diagnostics).await
-            else {
-                return Conversed { diagnostics, ..found };
+            let asked = generate::asked(&self.provider, &self.subject(), &object.value, &mut told.diagnostics).await;
+            let Some(object) = asked else {
+                return Conversed { diagnostics: told.diagnostics, ..found };
             };
             found.generated = Some(generate::resource_text(name, provider, &self.schema.block, &object));
             self.config = generate::config_of(&self.schema.block, &object);
         }
-        if !diagnostics.has_errors() {
+        if !told.diagnostics.has_errors() {
             found.draft = match self.purpose {
-                Purpose::Look => None,
-                Purpose::Delete(reason) => self.deletion(found.prior.as_ref(), reason, &mut diagnostics).await,
-                Purpose::Change => self.change(found.prior.as_ref(), &mut diagnostics).await,
+                // There is nothing yet that a block could be written from.
+                _ if self.generating.is_some() && found.prior.is_none() => self.awaited(&told),
+                Purpose::Look => self.look(found.prior.as_ref(), &told),
+                Purpose::Delete(reason) => self.deletion(found.prior.as_ref(), reason, &mut told).await,
+                Purpose::Change => self.change(found.prior.as_ref(), &mut told).await,
             };
         }
-        Conversed { diagnostics, ..found }
+        Conversed { diagnostics: told.diagnostics, ..found }
+    }
+
+    /// An object that is to be taken over one day.
+    fn awaited(&self, told: &Told) -> Option<Draft> {
+        let block = &self.schema.block;
+        told.deferred
+            .map(|reason| Draft::unasked(block.null_value(), planned_unknown(block, block.empty_value()), reason))
+    }
+
+    /// What could not be looked at stays as it was.
+    fn look(&self, prior: Option<&Object>, told: &Told) -> Option<Draft> {
+        let (reason, prior) = told.deferred.filter(|_| self.left.is_none()).zip(prior)?;
+        Some(Draft {
+            action: Action::NoOp,
+            reason: None,
+            before: prior.value.clone(),
+            after: prior.value.clone(),
+            replace_paths: Vec::new(),
+            private: Arc::clone(&prior.private),
+            identity: prior.identity.clone(),
+            deferred: Some(reason),
+        })
     }
 
     /// An object that exists already: a stub of it, then what reading says (LC-23).
-    async fn import(&self, importing: &Importing, diagnostics: &mut Diagnostics) -> Option<Object> {
+    async fn import(&self, importing: &Importing, told: &mut Told) -> Option<Object> {
         self.hooks.import_planned(&self.address, importing);
-        let input = ImportInput { target: importing.target.clone(), capabilities: capabilities() };
+        let input =
+            ImportInput { target: importing.target.clone(), capabilities: planning_capabilities(self.deferral) };
         let (imported, problems) = self.provider.import(&self.subject(), input).await;
-        diagnostics.append(problems);
+        told.diagnostics.append(problems);
         let imported = imported?;
+        if imported.deferred.is_some() {
+            told.defer(imported.deferred);
+            return None;
+        }
         self.hooks.import_prepared(&self.address);
         let stub = Object { value: imported.state, private: imported.private, identity: imported.identity };
-        let before = diagnostics.has_errors();
-        let object = self.read(stub, diagnostics).await;
-        if object.is_none() && diagnostics.has_errors() == before {
-            diagnostics.push(self.provider.import_not_found(&self.subject(), &importing.target));
+        let before = told.diagnostics.has_errors();
+        let object = self.read(stub, told).await;
+        if object.is_none() && told.diagnostics.has_errors() == before {
+            told.diagnostics.push(self.provider.import_not_found(&self.subject(), &importing.target));
         }
         object
     }
 
     /// The object as it is now (LC-21); none when it is gone.
-    async fn refresh(&self, object: Object, diagnostics: &mut Diagnostics) -> Option<Object> {
+    async fn refresh(&self, object: Object, told: &mut Told) -> Option<Object> {
         if self.refresh == crate::options::Refresh::Trust {
             return Some(object);
         }
-        self.read(object, diagnostics).await
+        self.read(object, told).await
     }
 
-    async fn read(&self, object: Object, diagnostics: &mut Diagnostics) -> Option<Object> {
+    async fn read(&self, object: Object, told: &mut Told) -> Option<Object> {
         let subject = hooks::Subject::of(&self.address, self.deposed.clone(), &object.value);
         self.hooks.refresh_start(&subject);
         let input = ReadInput {
@@ -203,11 +208,17 @@ impl Conversation {
             private: Arc::clone(&object.private),
             identity: object.identity.clone(),
             meta: no_meta(),
-            capabilities: capabilities(),
+            capabilities: planning_capabilities(self.deferral),
         };
         let (read, problems) = self.provider.read(&self.subject(), input).await;
-        diagnostics.append(problems);
+        told.diagnostics.append(problems);
         let Some(read) = read else { return Some(object) };
+        if read.deferred.is_some() {
+            // What it is like now cannot be told yet.
+            told.defer(read.deferred);
+            self.hooks.refresh_complete(&subject);
+            return Some(object);
+        }
         if read.state.is_null() {
             self.hooks.refresh_complete(&subject);
             return None;
@@ -220,19 +231,14 @@ impl Conversation {
         Some(Object { value, private: read.private, identity: read.identity.or(object.identity) })
     }
 
-    async fn deletion(
-        &self,
-        prior: Option<&Object>,
-        reason: Option<ActionReason>,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Draft> {
+    async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
         // Nothing is left to delete when the object went by itself.
         let prior = prior?;
-        if let Some(span) = self.prevent_destroy {
+        if let Some(span) = self.prevent_destroy.filter(|_| told.deferred.is_none()) {
             // The change is planned all the same, so that people see what was going to happen.
-            diagnostics.push(self.forbidden(span));
+            told.diagnostics.push(self.forbidden(span));
         }
-        let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, diagnostics).await?;
+        let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, told).await?;
         Some(Draft {
             action: Action::Delete,
             reason,
@@ -241,34 +247,35 @@ impl Conversation {
             replace_paths: Vec::new(),
             private: planned.private,
             identity: None,
+            deferred: told.deferred,
         })
     }
 
-    async fn change(&self, prior: Option<&Object>, diagnostics: &mut Diagnostics) -> Option<Draft> {
+    async fn change(&self, prior: Option<&Object>, told: &mut Told) -> Option<Draft> {
         let problems = self.provider.validate(&self.subject(), &self.config).await;
         let invalid = problems.has_errors();
-        diagnostics.append(problems);
+        told.diagnostics.append(problems);
         if invalid {
             return None;
         }
-        let Some(prior) = prior else { return self.creation(diagnostics).await };
+        let Some(prior) = prior else { return self.creation(told).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let triggered = self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers);
             let reason = triggered.unwrap_or(ActionReason::ReplaceBecauseTainted);
             let again = Again { private: prior.private.clone(), identity: prior.identity.clone(), paths: Vec::new() };
-            return self.replacement(prior, again, reason, diagnostics).await;
+            return self.replacement(prior, again, reason, told).await;
         }
         let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
-        let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, diagnostics).await?;
+        let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, told).await?;
         if planned.legacy_type_system {
             planned.state = ignore_changes(&self.schema.block, &self.ignore, &prior.value, planned.state);
         }
         if !planned.requires_replace.is_empty() {
             let reason = self.forced.unwrap_or(ActionReason::ReplaceBecauseCannotUpdate);
-            return self.replacement(prior, Again::of(planned), reason, diagnostics).await;
+            return self.replacement(prior, Again::of(planned), reason, told).await;
         }
         if let Some(reason) = self.forced {
-            return self.replacement(prior, Again::of(planned), reason, diagnostics).await;
+            return self.replacement(prior, Again::of(planned), reason, told).await;
         }
         // The marks are compared too: that something became sensitive must be recorded.
         let action = if planned.state == prior.value { Action::NoOp } else { Action::Update };
@@ -281,12 +288,13 @@ impl Conversation {
             replace_paths: Vec::new(),
             private: planned.private,
             identity: planned.identity,
+            deferred: told.deferred,
         })
     }
 
-    async fn creation(&self, diagnostics: &mut Diagnostics) -> Option<Draft> {
+    async fn creation(&self, told: &mut Told) -> Option<Draft> {
         let nothing = Object { value: self.null(), private: Arc::default(), identity: None };
-        let planned = self.ask(PlanPurpose::Change, self.null(), self.config.clone(), &nothing, diagnostics).await?;
+        let planned = self.ask(self.creates, self.null(), self.config.clone(), &nothing, told).await?;
         Some(Draft {
             action: Action::Create,
             reason: None,
@@ -295,25 +303,19 @@ impl Conversation {
             replace_paths: Vec::new(),
             private: planned.private,
             identity: planned.identity,
+            deferred: told.deferred,
         })
     }
 
     /// A replacement is planned anew as a create against nothing (PL-40).
-    async fn replacement(
-        &self,
-        prior: &Object,
-        again: Again,
-        reason: ActionReason,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Draft> {
-        if let Some(span) = self.prevent_destroy {
+    async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
+        if let Some(span) = self.prevent_destroy.filter(|_| told.deferred.is_none()) {
             // The change is planned all the same, so that people see what was going to happen.
-            diagnostics.push(self.forbidden(span));
+            told.diagnostics.push(self.forbidden(span));
         }
         let Again { private, identity, paths: replace_paths } = again;
         let nothing = Object { value: self.null(), private, identity };
-        let planned =
-            self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, diagnostics).await?;
+        let planned = self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, told).await?;
         let action = if self.create_before_destroy { Action::CreateThenDelete } else { Action::DeleteThenCreate };
         Some(Draft {
             action,
@@ -323,6 +325,7 @@ impl Conversation {
             replace_paths,
             private: planned.private,
             identity: planned.identity,
+            deferred: told.deferred,
         })
     }
 
@@ -332,7 +335,7 @@ impl Conversation {
         prior: Value,
         config: Value,
         kept: &Object,
-        diagnostics: &mut Diagnostics,
+        told: &mut Told,
     ) -> Option<Planned> {
         let input = PlanInput {
             purpose,
@@ -341,10 +344,11 @@ impl Conversation {
             private: Arc::clone(&kept.private),
             identity: kept.identity.clone(),
             meta: no_meta(),
-            capabilities: capabilities(),
+            capabilities: planning_capabilities(self.deferral),
         };
         let (planned, problems) = self.provider.plan(&self.subject(), input).await;
-        diagnostics.append(problems);
+        told.diagnostics.append(problems);
+        told.defer(planned.as_ref().and_then(|planned| planned.deferred));
         planned
     }
 

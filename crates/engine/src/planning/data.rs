@@ -5,13 +5,14 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_lang::{Binding, for_each_traversal};
 use groma_provider::planned_unknown;
+use groma_state::CheckStatus;
 use groma_value::{Marks, Value};
 
 use super::event::{Event, Instance};
 use super::planner::Planner;
 use crate::evaluation::outcome_of;
 use crate::hooks::EphemeralPhase;
-use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
@@ -26,6 +27,9 @@ impl Planner<'_> {
         let Some(config) = self.data_config(instance, &address, &template) else {
             return self.end_instance(instance, Outcome::Failed);
         };
+        if let Some(reason) = self.deferral(instance, &address, &template) {
+            return self.leave_data(instance, address, &template, &config, reason);
+        }
         let Some(provider) = self.configured(&template, instance) else { return };
         let reason = if !config.is_wholly_known() {
             Some(ActionReason::ReadBecauseConfigUnknown)
@@ -42,6 +46,7 @@ impl Planner<'_> {
             body: Arc::clone(&template.body),
             span: self.header(instance),
             config,
+            deferral: self.options.deferral,
         };
         self.session.hooks.read_start(&talk.address);
         self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
@@ -56,15 +61,20 @@ impl Planner<'_> {
         let Some(config) = self.data_config(instance, &address, &template) else {
             return self.end_instance(instance, Outcome::Failed);
         };
+        let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
+        if self.deferral(instance, &address, &template).is_some() {
+            self.settle(instance, unknown);
+            return self.end_instance(instance, Outcome::Deferred);
+        }
         let Some(provider) = self.configured(&template, instance) else { return };
         if !config.is_wholly_known() {
-            let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
             self.settle(instance, unknown);
             return self.end_instance(instance, Outcome::Done);
         }
         let span = self.header(instance);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
-        let talk = DataTalk { address, provider, schema, body, span, config };
+        let deferral = self.options.deferral;
+        let talk = DataTalk { address, provider, schema, body, span, config, deferral };
         self.session.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
         self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
     }
@@ -80,7 +90,10 @@ impl Planner<'_> {
         let repetition = self.repetition(instance);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let status = self.evaluation.preconditions(&resource.lifecycle, address, &scope);
+        let status = match self.stands_for_many(instance) {
+            true => CheckStatus::Pass,
+            false => self.evaluation.preconditions(&resource.lifecycle, address, &scope),
+        };
         if outcome_of(status) == Outcome::Failed {
             return None;
         }
@@ -200,6 +213,9 @@ impl Planner<'_> {
             }
             return self.end_instance(instance, Outcome::Failed);
         };
+        if let Some(reason) = read.deferred {
+            return self.read_later(instance, read.address, reason);
+        }
         self.settle(instance, value.clone());
         if read.address.resource.mode == ResourceMode::Ephemeral {
             self.session.hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
@@ -210,6 +226,20 @@ impl Planner<'_> {
         }
         let status = self.postconditions(instance, &read.address, &value);
         self.end_instance(instance, outcome_of(status));
+    }
+
+    /// The provider could not read, or open, what it was asked for.
+    fn read_later(&mut self, instance: Instance, address: ResourceInstance, reason: DeferralReason) {
+        let Some(template) = self.template(instance.module, instance.resource) else { return };
+        if address.resource.mode == ResourceMode::Ephemeral {
+            let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
+            self.settle(instance, unknown);
+            return self.end_instance(instance, Outcome::Deferred);
+        }
+        match self.data_config(instance, &address, &template) {
+            Some(config) => self.leave_data(instance, address, &template, &config, reason),
+            None => self.end_instance(instance, Outcome::Failed),
+        }
     }
 
     fn record_data(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) {

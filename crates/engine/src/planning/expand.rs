@@ -8,8 +8,9 @@ use groma_state::State;
 use super::planner::Planner;
 use crate::checks::{Checkable, Verdict};
 use crate::config_graph::narrow;
+use crate::options::Deferral;
 use crate::plan::Mode;
-use crate::repetition::{Arguments, expand};
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::{Outcome, Visit};
 use crate::world::{Expansion, InstanceScope, ModuleId, World};
 
@@ -28,7 +29,8 @@ impl Planner<'_> {
         let arguments = Arguments::of_call(call);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
-        let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
+        let deferral = self.repetition_deferral();
+        let Some(expansion) = expand_or_defer(arguments, deferral, &scope, &mut self.evaluation.diagnostics) else {
             return self.end(visit, Outcome::Failed);
         };
         self.expanded_call(visit, at, expansion);
@@ -36,8 +38,9 @@ impl Planner<'_> {
 
     fn expanded_call(&mut self, visit: Visit, at: u32, expansion: Expansion) {
         let instances = self.world.expand_call(visit.module, at, expansion);
+        let is_open = self.world.module(visit.module).calls[at as usize].expansion == Expansion::Unknown;
         self.walk.expanded(&self.world, visit.module, at, &instances);
-        self.end(visit, Outcome::Done);
+        self.end(visit, if is_open { Outcome::Deferred } else { Outcome::Done });
     }
 
     pub(super) fn expand_resource(&mut self, visit: Visit, at: u32) {
@@ -57,7 +60,8 @@ impl Planner<'_> {
                 recorded_expansion(&self.world, &self.state, visit.module, at)
             }
             Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
-                match expand(arguments, &scope, &mut self.evaluation.diagnostics) {
+                let deferral = self.repetition_deferral();
+                match expand_or_defer(arguments, deferral, &scope, &mut self.evaluation.diagnostics) {
                     Some(expansion) => expansion,
                     None => return self.end(visit, Outcome::Failed),
                 }
@@ -106,6 +110,8 @@ impl Planner<'_> {
         let all = 0..data.expansion.len();
         match &self.included {
             None => all.collect(),
+            // Some of them may be meant.
+            Some(_) if data.expansion == Expansion::Unknown => all.collect(),
             Some(included) => {
                 let index = self.world.module(visit.module).of;
                 let read = included.reads(index, visit.node);
@@ -117,6 +123,11 @@ impl Planner<'_> {
                 all.filter(chosen).collect()
             }
         }
+    }
+
+    /// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
+    fn repetition_deferral(&self) -> Deferral {
+        if self.options.mode == Mode::Destroy { Deferral::Refused } else { self.options.deferral }
     }
 
     /// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_address::Name;
+use groma_address::{Mode as ResourceMode, Name};
 use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::Dependencies;
@@ -16,19 +16,31 @@ use super::relevant;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::execution;
+use crate::options::Deferral;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 use crate::search::Searched;
+use crate::walk::Visit;
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
+        self.keep_what_is_needed();
         in_order(&mut self.changes);
         in_order(&mut self.drift);
+        sort_by_address(
+            &mut self.deferred,
+            |deferred| (&deferred.change.address.module, &deferred.change.address.resource),
+            |one, other| {
+                let (one, other) = (&one.change, &other.change);
+                (&one.address.key, &one.deposed).cmp(&(&other.address.key, &other.deposed))
+            },
+        );
         self.warn_of_unknown_replacements();
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
         let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, self.options.mode);
         let errored = self.evaluation.diagnostics.has_errors();
+        let order = self.carried_out();
         let undecided: HashSet<_> = self.undecided.into_iter().collect();
         let undecided: Vec<u32> = self
             .changes
@@ -39,7 +51,6 @@ impl Planner<'_> {
             .collect();
         let mut invocations = self.invocations;
         invocations.sort_by(|one, other| one.order().cmp(&other.order()));
-        let order = self.walk.into_order();
         let state = &self.state;
         let changes = &self.changes;
         let dependencies = |at: usize| -> Dependencies {
@@ -69,6 +80,7 @@ impl Planner<'_> {
             mode: self.options.mode,
             expansions: self.world.expansions(),
             changes: self.changes,
+            deferred: self.deferred,
             drift: self.drift,
             outputs,
             prior_state: self.state,
@@ -94,8 +106,30 @@ impl Planner<'_> {
             |searched| (&searched.address.module, &searched.address.resource),
             |one, other| one.address.key.cmp(&other.address.key),
         );
-        let spent = Box::new((self.world, self.walk.into_order(), self.change_of));
+        let spent = Box::new((self.world, self.walk, self.change_of));
         (self.searched, self.evaluation.diagnostics, spent)
+    }
+
+    /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
+    /// look at them; the rest waits.
+    fn carried_out(&mut self) -> Vec<Visit> {
+        let order = self.walk.take_order();
+        if self.options.deferral == Deferral::Refused {
+            return order;
+        }
+        let waits = |visit: &Visit| {
+            let module = self.world.static_module(visit.module);
+            let left = match module.kind(visit.node) {
+                NodeKind::Provider(_) | NodeKind::Check(_) | NodeKind::Validation(_) => true,
+                NodeKind::Resource(at) => {
+                    let resource = module.config.resources.get_index(at as usize);
+                    resource.is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
+                }
+                _ => false,
+            };
+            left && self.walk.is_deferred(*visit)
+        };
+        order.into_iter().filter(|visit| !waits(visit)).collect()
     }
 
     /// A replace option that names nothing is a slip (PL-60).
@@ -152,6 +186,7 @@ impl Planner<'_> {
                 Mode::Destroy if before.is_none() || self.included.is_some() => continue,
                 Mode::Destroy => None,
                 Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
+                    Some(value) if !value.is_wholly_known() && self.is_left_output(at) => continue,
                     Some(value) => Some(value),
                     // Left out of a partial plan, or not worked out: it stays as it is.
                     None => continue,
@@ -180,6 +215,12 @@ impl Planner<'_> {
         }
         changes.sort_by(|one, other| one.name.cmp(&other.name));
         changes
+    }
+
+    /// Whether an output of the root module is left to a later run.
+    fn is_left_output(&self, at: usize) -> bool {
+        let module = crate::world::ModuleId::ROOT;
+        self.walk.is_deferred(Visit { module, node: self.world.static_module(module).output(at) })
     }
 
     fn recorded_output(&self, name: &Name) -> Option<Value> {

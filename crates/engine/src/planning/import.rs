@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
 use groma_config::{Import, ImportIdentity};
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Expression, ExpressionKind, Step};
 use groma_lang::{instance_key, instance_key_of, observing};
 use groma_provider::{IdentitySchema, ImportTarget};
@@ -12,8 +12,9 @@ use groma_value::{Type, Value, convert};
 
 use super::planner::Planner;
 use super::wanted::Wanted;
+use crate::options::Deferral;
 use crate::plan::Importing;
-use crate::repetition::{Arguments, expand};
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
 
@@ -25,9 +26,14 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
         let arguments = Arguments { for_each: import.for_each.as_ref(), ..Arguments::default() };
-        let Some(expansion) = expand(arguments, &scope, &mut self.evaluation.diagnostics) else {
+        let deferral = self.options.deferral;
+        let Some(expansion) = expand_or_defer(arguments, deferral, &scope, &mut self.evaluation.diagnostics) else {
             return Outcome::Failed;
         };
+        if expansion == Expansion::Unknown {
+            self.later_imports.note_resource(import.to.clone());
+            return Outcome::Done;
+        }
         let elements = match &expansion {
             Expansion::ForEach(_) => (0..expansion.len()).map(|position| expansion.repetition(position)).collect(),
             _ => vec![Repetition::None],
@@ -43,6 +49,11 @@ impl Planner<'_> {
 
     fn import_one(&mut self, module: ModuleId, (at, import): (u32, &Import), repetition: &Repetition) -> Option<()> {
         let address = self.import_address(module, &import.to_expression, repetition)?;
+        let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
+        if self.is_left(module, expression, repetition) {
+            self.later_imports.note_instance(address);
+            return Some(());
+        }
         let target = match &import.identity {
             ImportIdentity::Id(id) => ImportTarget::Id(self.import_id(module, id, repetition)?),
             ImportIdentity::Identity(identity) => {
@@ -62,6 +73,16 @@ impl Planner<'_> {
             return None;
         }
         Some(())
+    }
+
+    /// Whether only a later run will know which object is meant.
+    fn is_left(&self, module: ModuleId, expression: &Expression, repetition: &Repetition) -> bool {
+        let scope = InstanceScope::new(&self.world, module, &self.evaluation.functions).repeated(repetition);
+        // Problems are told where the value is used.
+        let mut problems = Diagnostics::new();
+        self.options.deferral == Deferral::Allowed
+            && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
+            && !problems.has_errors()
     }
 
     fn import_id(&mut self, module: ModuleId, expression: &Expression, repetition: &Repetition) -> Option<String> {

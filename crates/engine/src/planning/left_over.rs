@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Span;
-use groma_provider::{Checked, Schema};
+use groma_provider::{Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
 use super::converse::{Conversation, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use crate::hooks::Hooks;
-use crate::options::Refresh;
+use crate::options::{Deferral, Refresh};
+use crate::plan::DeferralReason;
 use crate::walk::Outcome;
 
 /// An object that no block describes.
@@ -27,6 +28,9 @@ pub(super) struct LeftOver {
     pub(super) span: Span,
     pub(super) purpose: Purpose,
     pub(super) refresh: Refresh,
+    pub(super) deferral: Deferral,
+    /// Why it is left to a later run.
+    pub(super) left: Option<DeferralReason>,
 }
 
 impl LeftOver {
@@ -60,6 +64,9 @@ impl LeftOver {
             prevent_destroy: None,
             importing: None,
             generating: None,
+            deferral: self.deferral,
+            left: self.left,
+            creates: PlanPurpose::Change,
             hooks,
         };
         (subject, talk)

@@ -9,7 +9,7 @@ use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::{Kind, Value};
 
-use super::converse::{Conversation, Conversed, Draft, Purpose};
+use super::converse::{Conversation, Conversed, Purpose};
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
 use super::ignore::{Ignore, relative_path};
 use super::left_over::LeftOver;
@@ -17,17 +17,16 @@ use super::planner::Planner;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::options::Refresh;
-use crate::plan::{Action, ActionReason, Generated, Mode, ResourceChange};
-use crate::record::{self, Circumstances, Object};
+use crate::plan::{Action, ActionReason, Generated, Mode};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, Repetition};
 
 /// What evaluating an instance's block gave.
-struct Evaluated {
-    config: Value,
+pub(super) struct Evaluated {
+    pub(super) config: Value,
     ignore: Ignore,
-    create_before_destroy: bool,
+    pub(super) create_before_destroy: bool,
     prevent_destroy: Option<Span>,
     undecided: bool,
     outcome: Outcome,
@@ -62,8 +61,14 @@ impl Planner<'_> {
     }
 
     async fn start_managed(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
-        let record = self.state.object(&address, None).cloned();
-        let importing = self.importing(&address);
+        // What stands for all that there will be is none of those that there are.
+        let many = self.stands_for_many(instance);
+        let record = self.state.object(&address, None).filter(|_| !many).cloned();
+        let importing = if many { None } else { self.importing(&address) };
+        let left = self.deferral(instance, &address, &template);
+        if let Some(reason) = left.filter(|_| self.waiting.is_unready(&template.provider)) {
+            return self.leave_instance(instance, address, &template, reason);
+        }
         let Some(provider) = self.configured(&template, instance) else { return };
         let (purpose, evaluated) = match self.options.mode {
             Mode::Normal => match self.evaluate_instance(instance, &address, &template) {
@@ -77,11 +82,12 @@ impl Planner<'_> {
             Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
             Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
         };
-        if purpose != Purpose::Look || self.options.mode != Mode::Destroy {
+        if !many && (purpose != Purpose::Look || self.options.mode != Mode::Destroy) {
             self.start_deposed(instance, &address, &template, &provider).await;
         }
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
-            return self.end_instance(instance, evaluated.outcome);
+            let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
+            return self.end_instance(instance, worse(evaluated.outcome, outcome));
         }
         let forced = if self.triggered(instance) {
             Some(ActionReason::ReplaceByTriggers)
@@ -116,6 +122,9 @@ impl Planner<'_> {
             prevent_destroy: evaluated.prevent_destroy,
             importing,
             generating: None,
+            deferral: self.options.deferral,
+            left,
+            creates: self.creation(instance),
             hooks: Arc::clone(&self.session.hooks),
         };
         self.talk(hold(subject, talk)).await;
@@ -145,6 +154,8 @@ impl Planner<'_> {
                 span: self.header(instance),
                 purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
                 refresh: self.options.refresh,
+                deferral: self.options.deferral,
+                left: self.waiting.reason(&template.provider),
             };
             let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
             self.talk(hold(subject, talk)).await;
@@ -206,7 +217,7 @@ impl Planner<'_> {
         Evaluated { prevent_destroy, ..Evaluated::nothing(template, Outcome::Done) }
     }
 
-    fn evaluate_instance(
+    pub(super) fn evaluate_instance(
         &mut self,
         instance: Instance,
         address: &ResourceInstance,
@@ -218,7 +229,11 @@ impl Planner<'_> {
         let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let status = self.evaluation.preconditions(&lifecycle, address, &scope);
+        let status = match self.stands_for_many(instance) {
+            // There is no instance yet of which they could hold.
+            true => CheckStatus::Pass,
+            false => self.evaluation.preconditions(&lifecycle, address, &scope),
+        };
         if outcome_of(status) == Outcome::Failed {
             return None;
         }
@@ -243,7 +258,7 @@ impl Planner<'_> {
     /// Takes in what a conversation about a managed object found out.
     pub(super) fn managed(&mut self, event: ManagedEvent) {
         let ManagedEvent { mut subject, conversed } = event;
-        let Conversed { generated, previous, prior, draft, diagnostics } = conversed;
+        let Conversed { generated, previous, prior, mut draft, diagnostics } = conversed;
         if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
             self.generated.push(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
             importing.generated = Some(text);
@@ -253,7 +268,8 @@ impl Planner<'_> {
         if !failed {
             self.note_drift(&subject, &previous, prior.as_ref());
             self.note_prior(&subject, &previous, prior.as_ref());
-            self.note_standing(&subject, draft.as_ref().map(|draft| draft.action));
+            let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
+            self.note_standing(&subject, action);
         }
         let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
         let value = match (&draft, &prior) {
@@ -269,6 +285,12 @@ impl Planner<'_> {
             data.settle(instance.position, value.clone());
             let acts = draft.as_ref().is_some_and(|draft| draft.action != Action::NoOp);
             data.pending |= acts;
+        }
+        if let Some(draft) = draft.take_if(|draft| draft.deferred.is_some())
+            && let Some(reason) = draft.deferred
+        {
+            self.note_deferred(&subject, draft, reason);
+            outcome = worse(outcome, Outcome::Deferred);
         }
         let mut undecided = subject.undecided;
         if let (Some(instance), Some(value), Some(_), Outcome::Done) = (subject.instance, &value, &draft, outcome)
@@ -289,100 +311,6 @@ impl Planner<'_> {
         }
     }
 
-    fn note_change(&mut self, subject: &ManagedSubject, draft: Draft) {
-        if let Some(instance) = subject.instance {
-            self.change_of.insert(instance, self.changes.len());
-        }
-        // Where an object was before is of no interest once it goes with all others.
-        let moves_matter = subject.deposed.is_none() && self.options.mode != Mode::Destroy;
-        let previous_address =
-            self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
-        self.changes.push(ResourceChange {
-            address: subject.address.clone(),
-            previous_address,
-            deposed: subject.deposed.clone(),
-            provider: Arc::clone(&subject.provider),
-            schema: Arc::clone(&subject.schema),
-            action: draft.action,
-            reason: draft.reason,
-            before: draft.before,
-            after: draft.after,
-            replace_paths: draft.replace_paths,
-            planned_private: draft.private,
-            planned_identity: draft.identity,
-            create_before_destroy: subject.create_before_destroy,
-            importing: subject.importing.clone().map(Box::new),
-        });
-    }
-
-    /// What changed outside since the last run (LC-22).
-    fn note_drift(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
-        let null = subject.schema.block.null_value();
-        let now = prior.map_or(&null, |object| &object.value);
-        let moved = subject.deposed.is_none() && self.moves.previous.contains_key(&subject.address);
-        if previous.is_null() || (previous == now && !moved) {
-            return;
-        }
-        let action = match prior {
-            None => Action::Delete,
-            Some(_) if previous == now => Action::NoOp,
-            Some(_) => Action::Update,
-        };
-        self.drift.push(ResourceChange {
-            address: subject.address.clone(),
-            previous_address: self.moves.previous.get(&subject.address).filter(|_| moved).cloned().map(Box::new),
-            deposed: subject.deposed.clone(),
-            provider: Arc::clone(&subject.provider),
-            schema: Arc::clone(&subject.schema),
-            action,
-            reason: None,
-            before: previous.clone(),
-            after: now.clone(),
-            replace_paths: Vec::new(),
-            planned_private: Arc::default(),
-            planned_identity: None,
-            create_before_destroy: false,
-            importing: None,
-        });
-    }
-
-    /// The state is brought to what was read, so that apply starts from there.
-    fn note_prior(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
-        let Some(record) = self.state.object(&subject.address, subject.deposed.as_ref()).cloned() else {
-            if let (Some(_), Some(prior)) = (&subject.importing, prior) {
-                self.keep_prior(subject, prior, Circumstances::default());
-            }
-            return;
-        };
-        let Some(prior) = prior else {
-            self.state.remove(&subject.address, subject.deposed.as_ref());
-            return;
-        };
-        let same = *previous == prior.value
-            && record.schema_version == subject.schema.version
-            && record.flat_attributes().is_none()
-            && record.private == prior.private
-            && record::keeps_identity(&subject.schema, &record, prior.identity.as_ref());
-        if same {
-            return;
-        }
-        let circumstances = Circumstances {
-            status: record.status,
-            dependencies: record.dependencies.clone(),
-            create_before_destroy: record.create_before_destroy,
-        };
-        self.keep_prior(subject, prior, circumstances);
-    }
-
-    fn keep_prior(&mut self, subject: &ManagedSubject, prior: &Object, circumstances: Circumstances) {
-        match record::encode(&subject.schema, prior, circumstances) {
-            Ok(record) => {
-                self.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));
-            }
-            Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(&subject.address, &problem)),
-        }
-    }
-
     pub(super) fn postconditions(
         &mut self,
         instance: Instance,
@@ -396,6 +324,15 @@ impl Planner<'_> {
     /// What `count` and `each` mean for an instance.
     pub(super) fn repetition(&self, instance: Instance) -> Repetition {
         repetition_of(&self.world, instance.module, instance.resource, instance.position)
+    }
+}
+
+/// The worse of two outcomes.
+fn worse(one: Outcome, other: Outcome) -> Outcome {
+    match (one, other) {
+        (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
+        (Outcome::Deferred, _) | (_, Outcome::Deferred) => Outcome::Deferred,
+        (Outcome::Done, Outcome::Done) => Outcome::Done,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Import;
 use groma_diagnostics::Diagnostic;
-use groma_provider::Schema;
+use groma_provider::{PlanPurpose, Schema};
 
 use super::converse::{Conversation, Generating, Purpose};
 use super::event::ManagedSubject;
@@ -101,6 +101,9 @@ impl Planner<'_> {
             prevent_destroy: None,
             generating: Some(Generating { provider: written }),
             importing: Some(importing),
+            deferral: self.options.deferral,
+            left: None,
+            creates: PlanPurpose::Change,
             hooks: Arc::clone(&self.session.hooks),
         };
         self.talk(hold(subject, talk)).await;

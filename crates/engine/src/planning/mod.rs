@@ -2,7 +2,9 @@
 
 mod converse;
 mod data;
+mod deferral;
 mod destroying;
+mod draft;
 mod event;
 pub(crate) mod expand;
 mod finish;
@@ -14,6 +16,7 @@ mod list_talk;
 mod lists;
 pub(crate) mod managed;
 mod missing;
+mod notes;
 mod order;
 mod orphans;
 mod planner;

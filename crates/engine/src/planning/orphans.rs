@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
+use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
 use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
 use groma_state::DeposedKey;
@@ -13,7 +13,8 @@ use super::left_over::LeftOver;
 use super::managed::{hold, not_present};
 use super::planner::Planner;
 use crate::options::Refresh;
-use crate::plan::{Action, ActionReason, Mode, ResourceChange};
+use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
+use crate::walk::Outcome;
 use crate::world::Expansion;
 
 /// Where an address of the state stands in the configuration.
@@ -82,7 +83,7 @@ impl Planner<'_> {
                 return Standing::Gone(self.unwritten(address));
             };
             let call = &self.world.module(module).calls[at];
-            if call.expansion == Expansion::Pending {
+            if matches!(call.expansion, Expansion::Pending | Expansion::Unknown) {
                 return Standing::Undetermined;
             }
             match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
@@ -99,7 +100,7 @@ impl Planner<'_> {
             return Standing::Configured;
         }
         match (expansion, &address.key) {
-            (Expansion::Pending, _) => Standing::Undetermined,
+            (Expansion::Pending | Expansion::Unknown, _) => Standing::Undetermined,
             (Expansion::Count(_), InstanceKey::Int(_)) => Standing::Gone(ActionReason::DeleteBecauseCountIndex),
             (Expansion::ForEach(_), InstanceKey::String(_)) => Standing::Gone(ActionReason::DeleteBecauseEachKey),
             _ => Standing::Gone(ActionReason::DeleteBecauseWrongRepetition),
@@ -109,6 +110,10 @@ impl Planner<'_> {
     pub(super) async fn start_orphan(&mut self, address: ResourceInstance, deposed: Option<DeposedKey>) {
         let Some(record) = self.state.object(&address, deposed.as_ref()).cloned() else { return };
         let Some(config) = self.state.provider(&address).cloned() else { return };
+        let left = self.waiting.reason(&config).filter(|_| !self.is_forgotten(&address));
+        if let Some(reason) = left.filter(|_| self.waiting.is_unready(&config)) {
+            return self.leave_orphan(address, deposed, config, reason);
+        }
         let Some(provider) = self.providers.configured(&config).cloned() else {
             let problem = not_present(&config.to_string(), Span::NONE).about(address.to_string());
             self.evaluation.diagnostics.push(problem);
@@ -140,12 +145,41 @@ impl Planner<'_> {
             purpose,
             // What is no longer managed is not looked at either.
             refresh: if forget { Refresh::Trust } else { self.options.refresh },
+            deferral: self.options.deferral,
+            left,
         };
         let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
         if forget && self.options.mode == Mode::Normal {
             return self.forget(subject, talk, reason).await;
         }
         self.talk(hold(subject, talk)).await;
+    }
+
+    /// Leaves an object to a later run whose provider cannot even be asked.
+    fn leave_orphan(
+        &mut self,
+        address: ResourceInstance,
+        deposed: Option<DeposedKey>,
+        config: ProviderConfig,
+        reason: DeferralReason,
+    ) {
+        let schema = match self.providers.schema(&config.provider, &address.resource, Span::NONE) {
+            Ok(schema) => schema,
+            Err(problems) => return self.evaluation.diagnostics.append(problems),
+        };
+        let config_value = schema.block.null_value();
+        let subject = ManagedSubject {
+            instance: None,
+            address,
+            deposed,
+            provider: Arc::new(config),
+            schema,
+            create_before_destroy: false,
+            undecided: false,
+            outcome: Outcome::Deferred,
+            importing: None,
+        };
+        self.leave_unasked(&subject, &config_value, reason);
     }
 
     /// Whether a `removed` block says that the object stays (PL-25).

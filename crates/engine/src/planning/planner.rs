@@ -8,6 +8,7 @@ use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
+use super::deferral::{LaterImports, Waiting};
 use super::destroying::Remains;
 use super::event::{Event, Instance, Task};
 use super::targets::Included;
@@ -19,8 +20,8 @@ use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::invocation::Invocation;
 use crate::moves::Moves;
-use crate::options::PlanOptions;
-use crate::plan::{Generated, Mode, ResourceChange};
+use crate::options::{Deferral, PlanOptions};
+use crate::plan::{DeferralReason, DeferredChange, Generated, Mode, ResourceChange};
 use crate::provider_setup::{Configuring, configure_implied};
 use crate::providers::Providers;
 use crate::recovery::Recovered;
@@ -59,10 +60,16 @@ pub(super) struct Planner<'a> {
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
     pub(super) drift: Vec<ResourceChange>,
+    /// What is left to a later run.
+    pub(super) deferred: Vec<DeferredChange>,
+    /// Providers through which nothing can be done in this run.
+    pub(super) waiting: Waiting,
     /// What has been opened.
     pub(super) ephemerals: OpenEphemerals,
     /// What import blocks name.
     pub(super) imports: HashMap<ResourceInstance, Wanted>,
+    /// Imports of which only a later run will know what they mean.
+    pub(super) later_imports: LaterImports,
     /// Resources that have no block of their own, because one is written.
     pub(super) written: HashSet<ResourceInstance>,
     /// Blocks written for imports.
@@ -121,8 +128,11 @@ impl<'a> Planner<'a> {
             changes: Vec::new(),
             change_of: HashMap::new(),
             drift: Vec::new(),
+            deferred: Vec::new(),
+            waiting: Waiting::default(),
             ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),
+            later_imports: LaterImports::default(),
             written: HashSet::new(),
             generated: Vec::new(),
             searched: Vec::new(),
@@ -274,7 +284,7 @@ impl<'a> Planner<'a> {
         let key = (instance.module, instance.resource);
         let Some(open) = self.open.get_mut(&key) else { return };
         open.left -= 1;
-        if outcome == Outcome::Failed {
+        if outcome == Outcome::Failed || open.outcome == Outcome::Done {
             open.outcome = outcome;
         }
         if open.left == 0 {
@@ -284,7 +294,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {
+    pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {
         Visit { module, node: self.world.static_module(module).resource(resource as usize) }
     }
 
@@ -306,7 +316,11 @@ impl<'a> Planner<'a> {
         match self.providers.for_configuration(&block.config) {
             Ok(provider) => {
                 let version = self.session.terraform_version.clone();
+                if self.walk.is_deferred(visit) {
+                    self.waiting.note(&block.config, DeferralReason::DeferredPrerequisite);
+                }
                 let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value)
+                    .deferring(self.options.deferral)
                     .recovering(self.options.recovery.as_deref());
                 self.talk(async move { Event::Provider(visit, Box::new(configuring.hold(version).await)) }).await;
             }
@@ -328,6 +342,11 @@ impl<'a> Planner<'a> {
 
     fn provider_configured(&mut self, visit: Visit, configuring: Configuring) {
         let failed = configuring.diagnostics.has_errors();
+        if failed && self.options.deferral == Deferral::Allowed && !configuring.value.is_wholly_known() {
+            // It cannot work with what is known of its configuration now.
+            self.waiting.unready(&configuring.config);
+            return self.end(visit, Outcome::Deferred);
+        }
         self.evaluation.diagnostics.append(configuring.diagnostics);
         self.recover(configuring.recovered);
         if !failed {

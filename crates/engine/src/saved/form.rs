@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::changes::Changes;
 use super::key::Key;
+use super::left::Left;
 use super::tables::Kind;
 use super::value::{StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
@@ -24,6 +25,7 @@ pub(super) struct Form<'a> {
     #[serde(borrow)]
     pub(super) changes: Changes<'a>,
     pub(super) drift: Changes<'a>,
+    pub(super) deferred: Vec<Left<'a>>,
     pub(super) outputs: Vec<Output<'a>>,
     pub(super) variables: Vec<Variable<'a>>,
     pub(super) relevant: Vec<Relevant<'a>>,
@@ -163,6 +165,7 @@ mod tests {
             kinds: Vec::new(),
             changes: Changes::default(),
             drift: Changes::default(),
+            deferred: Vec::new(),
             outputs: Vec::new(),
             variables: Vec::new(),
             relevant: Vec::new(),

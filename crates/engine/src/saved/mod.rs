@@ -7,6 +7,7 @@ mod change;
 mod changes;
 mod form;
 mod key;
+mod left;
 mod names;
 mod problem;
 mod tables;
@@ -22,13 +23,14 @@ use crate::providers::Providers;
 use changes::Changes;
 use form::{Form, Invoked, Output, Relevant, Variable};
 use key::Key;
+use left::Left;
 use names::{action_name, action_of, mode_name, mode_of};
 use problem::{Unwritable, damaged, not_a_plan};
 use tables::{Known, Numbered, Tables};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// The bytes of a plan, without its state.
 ///
@@ -68,6 +70,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
     let mut numbered = Numbered::default();
     let changes = Changes::of(&plan.changes, &mut numbered)?;
     let drift = Changes::of(&plan.drift, &mut numbered)?;
+    let deferred = plan.deferred.iter().map(|one| Left::of(one, &mut numbered)).collect::<Result<_, _>>()?;
     let outputs = plan.outputs.iter().map(|output| {
         Ok::<_, groma_value::CodecError>(Output {
             name: output.name.to_string(),
@@ -104,6 +107,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
         kinds: numbered.kinds,
         changes,
         drift,
+        deferred,
         outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
         variables: variables.collect::<Result<_, groma_value::CodecError>>()?,
         relevant: relevant.collect::<Result<_, groma_value::CodecError>>()?,
@@ -171,6 +175,8 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
     let known = Known::read(Tables { resources, providers: configs, kinds }, providers)?;
     let changes = form.changes.read(&known).ok_or_else(damaged)?;
     let drift = form.drift.read(&known).ok_or_else(damaged)?;
+    let deferred = form.deferred.into_iter().map(|one| one.read(&known));
+    let deferred = deferred.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
     for invoked in form.invocations {
         invocations.push(invocation_from_form(invoked, &known, providers)?);
@@ -195,6 +201,7 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         mode: mode_of(&form.mode).ok_or_else(damaged)?,
         changes,
         drift,
+        deferred,
         invocations,
         generated: Vec::new(),
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,

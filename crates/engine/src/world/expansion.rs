@@ -21,6 +21,9 @@ pub enum Expansion {
     ForEach(Arc<[(Name, Value)]>),
     /// One instance that stands for all there may be: while checking without values.
     Abstract,
+    /// One instance that stands for all there may be, because how many there are depends on what only a later run will
+    /// know. No address names it.
+    Unknown,
 }
 
 /// What `count` and `each` mean for one instance.
@@ -42,7 +45,7 @@ impl Expansion {
     pub fn len(&self) -> usize {
         match self {
             Self::Pending | Self::Absent => 0,
-            Self::Single | Self::Abstract => 1,
+            Self::Single | Self::Abstract | Self::Unknown => 1,
             Self::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
             Self::ForEach(elements) => elements.len(),
         }
@@ -51,7 +54,7 @@ impl Expansion {
     /// The key of the instance at `position`.
     pub fn key(&self, position: usize) -> InstanceKey {
         match self {
-            Self::Pending | Self::Absent | Self::Single | Self::Abstract => InstanceKey::None,
+            Self::Pending | Self::Absent | Self::Single | Self::Abstract | Self::Unknown => InstanceKey::None,
             Self::Count(_) => InstanceKey::Int(position as u64),
             Self::ForEach(elements) => {
                 elements.get(position).map_or(InstanceKey::None, |(key, _)| InstanceKey::String(key.clone()))
@@ -75,7 +78,7 @@ impl Expansion {
     pub fn repetition(&self, position: usize) -> Repetition {
         match self {
             Self::Pending | Self::Absent | Self::Single => Repetition::None,
-            Self::Abstract => Repetition::Unknown,
+            Self::Abstract | Self::Unknown => Repetition::Unknown,
             Self::Count(_) => Repetition::Count(position as u64),
             Self::ForEach(elements) => match elements.get(position) {
                 Some((key, value)) => Repetition::Each(key.clone(), value.clone()),
@@ -87,7 +90,7 @@ impl Expansion {
     /// The whole as one value: the element itself without repetition, a tuple under `count`, an object under `for_each`.
     pub fn collect(&self, element: impl Fn(usize) -> Value) -> Value {
         match self {
-            Self::Pending | Self::Abstract => Value::DYNAMIC,
+            Self::Pending | Self::Abstract | Self::Unknown => Value::DYNAMIC,
             Self::Absent => Value::null(groma_value::Type::Dynamic),
             Self::Single => element(0),
             Self::Count(_) => Value::tuple((0..self.len()).map(element).collect()),
@@ -102,6 +105,7 @@ impl Expansion {
     pub fn keys(&self) -> ExpansionKeys {
         match self {
             Self::Pending | Self::Abstract => ExpansionKeys::Pending,
+            Self::Unknown => ExpansionKeys::Unknown,
             Self::Absent => ExpansionKeys::Absent,
             Self::Single => ExpansionKeys::Single,
             Self::Count(count) => ExpansionKeys::Count(*count),
@@ -124,6 +128,8 @@ pub enum ExpansionKeys {
     Count(u64),
     /// One instance for each key.
     ForEach(Vec<Name>),
+    /// Left to a later run.
+    Unknown,
 }
 
 impl ExpansionKeys {
@@ -131,6 +137,7 @@ impl ExpansionKeys {
     pub fn expansion(&self) -> Expansion {
         match self {
             Self::Pending => Expansion::Pending,
+            Self::Unknown => Expansion::Unknown,
             Self::Single => Expansion::Single,
             Self::Absent => Expansion::Absent,
             Self::Count(count) => Expansion::Count(*count),

@@ -252,6 +252,25 @@ impl World {
         }
     }
 
+    /// The steps of the address of a resource's instance whose keys are not known: those of the modules from 0, and that of
+    /// the resource after them.
+    pub fn open_steps(&self, module: ModuleId, resource: u32) -> Vec<usize> {
+        let mut open = Vec::new();
+        let data = self.module(module);
+        if data.resources.get(resource as usize).is_some_and(|data| data.expansion == Expansion::Unknown) {
+            open.push(data.address.steps().len());
+        }
+        let mut module = module;
+        while let (Some(caller), Some(place)) = (self.module(module).caller, self.static_module(module).caller) {
+            if self.module(caller).calls[place.call as usize].expansion == Expansion::Unknown {
+                open.push(self.module(caller).address.steps().len());
+            }
+            module = caller;
+        }
+        open.reverse();
+        open
+    }
+
     /// Where a resource instance is, if the configuration has it.
     pub fn locate(&self, address: &ResourceInstance) -> Option<(ModuleId, u32, usize)> {
         let module = self.find(&address.module)?;
@@ -285,7 +304,10 @@ impl World {
             caller: module.caller.and_then(|caller| {
                 let place = self.graph.module(module.of).caller?;
                 let key = &module.address.steps().last()?.key;
-                let position = self.module(caller).calls[place.call as usize].expansion.position(key)?;
+                let position = match &self.module(caller).calls[place.call as usize].expansion {
+                    Expansion::Unknown => 0,
+                    known => known.position(key)?,
+                };
                 Some((caller.0, place.call, narrow(position)))
             }),
             calls: module.calls.iter().map(|call| call.expansion.keys()).collect(),

@@ -126,6 +126,12 @@ impl Project {
         self
     }
 
+    /// The same with a state.
+    pub fn holding(mut self, state: State) -> Self {
+        self.state = state;
+        self
+    }
+
     /// The scripted provider.
     pub fn provider(&self) -> &Scripted {
         self.providers.scripted.as_ref().expect("the project has a scripted provider")

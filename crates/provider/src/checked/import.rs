@@ -7,11 +7,11 @@ use super::blame::summary;
 use super::change::Openness;
 use super::marks::restore;
 use super::{Checked, Subject};
-use crate::Answer;
 use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};
 use crate::protocol::{
     ClientCapabilities, Deferred, ImportRequest, ImportResponse, ImportTarget, MoveRequest, MoveResponse, Private,
 };
+use crate::{Answer, Schema};
 
 /// An object to be taken over.
 #[derive(Clone, Debug)]
@@ -51,6 +51,13 @@ pub struct Moved {
     pub private: Private,
     /// Its identity.
     pub identity: Option<Value>,
+}
+
+impl Imported {
+    /// Nothing yet: the provider cannot say which object it is.
+    fn later(schema: &Schema, reason: Deferred) -> Self {
+        Self { state: schema.block.null_value(), private: Private::default(), identity: None, deferred: Some(reason) }
+    }
 }
 
 impl Checked {
@@ -99,6 +106,9 @@ impl Checked {
             diagnostics.push(error("Cannot import deferred remote object", detail));
             return (None, diagnostics);
         }
+        if let Some(reason) = response.deferred {
+            return (Some(Imported::later(subject.schema, reason)), diagnostics);
+        }
         let mut objects = response.imported;
         if objects.len() > 1 {
             let detail = format!(
@@ -129,7 +139,7 @@ impl Checked {
             state: restore(&subject.schema.block, object.state, &Vec::new()),
             private: object.private,
             identity: object.identity,
-            deferred: response.deferred,
+            deferred: None,
         };
         (Some(imported), diagnostics)
     }

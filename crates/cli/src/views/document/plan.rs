@@ -6,8 +6,8 @@ use std::sync::Arc;
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
 use groma_engine::invocation::{Cause, Invocation};
-use groma_engine::plan::RelevantAttribute;
-use groma_engine::{Action, OutputChange, Plan, ResourceChange};
+use groma_engine::plan::{RelevantAttribute, Source};
+use groma_engine::{Action, DeferredChange, OutputChange, Plan, ResourceChange};
 use groma_state::DeposedKey;
 use groma_value::{Kind, Path, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
@@ -41,6 +41,10 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     if !plan.changes.is_empty() {
         let changes = plan.changes.iter().map(|change| change_json(change, &identified)).collect();
         document.insert("resource_changes".into(), changes);
+    }
+    if !plan.deferred.is_empty() {
+        let deferred = plan.deferred.iter().map(|deferred| deferred_json(deferred, &identified)).collect();
+        document.insert("deferred_changes".into(), deferred);
     }
     if !plan.outputs.is_empty() {
         let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
@@ -110,7 +114,8 @@ fn invocation_json(invocation: &Invocation) -> Json {
 /// The schemas that a plan and its prior state know.
 pub fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
     let mut schemas = Schemas::new();
-    let planned = plan.changes.iter().map(|change| (&change.address, &change.schema));
+    let deferred = plan.deferred.iter().map(|deferred| &deferred.change);
+    let planned = plan.changes.iter().chain(deferred).map(|change| (&change.address, &change.schema));
     for (address, schema) in planned.chain(prior.iter().map(|object| (&object.address, &object.schema))) {
         let resource = &address.resource;
         schemas.entry((resource.mode, resource.type_name.clone())).or_insert_with(|| Arc::clone(schema));
@@ -213,6 +218,29 @@ fn change_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
         json.insert("action_reason".into(), reason.name().into());
     }
     Json::Object(json)
+}
+
+/// A change that is left to a later run. What stands for many instances has `*` in the place of their keys.
+fn deferred_json(deferred: &DeferredChange, identified: &Identified<'_>) -> Json {
+    let mut change = change_json(&deferred.change, identified);
+    if let Some(change) = change.as_object_mut() {
+        if !deferred.open_steps.is_empty() {
+            change.insert("address".into(), deferred.address().into());
+            let module = deferred.module_address();
+            if !module.is_empty() {
+                change.insert("module_address".into(), module.into());
+            }
+        }
+        if deferred.stands_for_many() {
+            change.insert("index".into(), "*".into());
+        }
+        if let Some(values) = change.get_mut("change").and_then(Json::as_object_mut)
+            && deferred.source == Source::Unknown
+        {
+            values.insert("importing".into(), json!({ "unknown": true }));
+        }
+    }
+    json!({ "reason": deferred.reason.name(), "resource_change": change })
 }
 
 fn identify(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String, Json> {

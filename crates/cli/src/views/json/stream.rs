@@ -8,7 +8,7 @@ use groma_address::{InstanceKey, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Severity, Sources};
 use groma_engine::invocation::{ActionInstance, Cause, Invocation};
 use groma_engine::plan::Counts;
-use groma_engine::{Action, ActionReason, Importing, Mode, OutputChange, Plan, ResourceChange};
+use groma_engine::{Action, ActionReason, DeferredChange, Importing, Mode, OutputChange, Plan, ResourceChange};
 use groma_provider::ImportTarget;
 use serde_json::{Map, Value, json};
 
@@ -116,6 +116,10 @@ impl Stream {
             self.send(Message::new("resource_drift", text).with("change", change_json(change, Reasons::Hidden)));
         }
         self.planned_changes(plan);
+        for deferred in &plan.deferred {
+            let text = format!("{}: Deferred ({})", deferred.address(), deferred.reason.name());
+            self.send(Message::new("deferred_change", text).with("change", deferred_json(deferred)));
+        }
         for invocation in &plan.invocations {
             let text = format!("planned action invocation: {}", invocation.action);
             self.send(Message::new("planned_action_invocation", text).with("invocation", invocation_json(invocation)));
@@ -266,6 +270,22 @@ fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
         }
     }
     Value::Object(object)
+}
+
+fn deferred_json(deferred: &DeferredChange) -> Value {
+    let mut json = change_json(&deferred.change, Reasons::Hidden);
+    json["reason"] = deferred.reason.name().into();
+    if !deferred.open_steps.is_empty() {
+        let module = deferred.module_address();
+        let address = deferred.address();
+        json["resource"]["resource"] = address.strip_prefix(&module).unwrap_or(&address).trim_start_matches('.').into();
+        json["resource"]["addr"] = address.into();
+        json["resource"]["module"] = module.into();
+    }
+    if deferred.stands_for_many() {
+        json["resource"]["resource_key"] = "*".into();
+    }
+    json
 }
 
 /// How an object that is taken over was named.

@@ -1,5 +1,6 @@
 //! A plan for people.
 
+mod deferred;
 mod drift;
 mod heading;
 mod invocations;

@@ -24,6 +24,11 @@ pub(super) fn write(
 ) {
     write_comment(change, cause, look.palette, look.product, out);
     write_header(change, look.palette, out);
+    write_object(change, relevant, look, out);
+}
+
+/// Appends what becomes of the object.
+pub(super) fn write_object(change: &ResourceChange, relevant: Option<Paths<'_>>, look: Look<'_>, out: &mut String) {
     let replace = Paths::new(change.replace_paths.iter().map(|path| path.steps()));
     let relevance = relevant.map_or(Relevance::All, Relevance::Only);
     // What is forgotten stays as it is.

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use groma_engine::{Mode, Plan, ResourceChange};
+use groma_engine::{DeferredChange, Mode, Plan, ResourceChange};
 
+use super::deferred::{is_told, write_deferred};
 use super::drift::{Drifted, relevant};
 use super::heading::{Cause, is_shown};
 use super::invocations::{requested, write_around, write_requested};
@@ -54,9 +55,13 @@ impl PlanText {
         let shown: Vec<&ResourceChange> = plan.changes.iter().filter(|change| is_shown(change)).collect();
         let outputs = render(plan, self.palette);
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
+        let deferred: Vec<&DeferredChange> = plan.deferred.iter().filter(|deferred| is_told(deferred)).collect();
         let drift = relevant(plan, nothing_planned);
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;
+        }
+        if nothing_planned && !deferred.is_empty() && !plan.errored {
+            return self.write_partial(&deferred, out);
         }
         if nothing_planned {
             return self.write_nothing(plan, !drift.is_empty(), out);
@@ -81,7 +86,25 @@ impl PlanText {
                 writeln!(out, "{}", word_wrap(&text, self.columns))?;
             }
         }
-        Ok(())
+        if deferred.is_empty() { Ok(()) } else { self.write_partial(&deferred, out) }
+    }
+
+    /// Writes what is left to a later run.
+    fn write_partial(&self, deferred: &[&DeferredChange], out: &mut dyn Write) -> io::Result<()> {
+        let note = self.palette.paint(Tone::BoldCyan, "Note:");
+        let title = " This is a partial plan: some of it can only be planned once this much has been applied.";
+        writeln!(out, "\n{note}{}", self.palette.paint(Tone::Bold, title))?;
+        let mut text = String::new();
+        for deferred in deferred {
+            text.clear();
+            write_deferred(deferred, self.look(), &mut text);
+            write!(out, "\n{text}")?;
+        }
+        let command = &self.wording.command;
+        let count = deferred.len();
+        let what = if count == 1 { "1 change is deferred".to_owned() } else { format!("{count} changes are deferred") };
+        let text = format!("\n{what}: once what is known is applied, run \"{command} apply -allow-deferral\" again.");
+        writeln!(out, "{}", word_wrap(&text, self.columns))
     }
 
     /// Writes what to do with a plan that was only made: where it was saved, or that it was not.

@@ -1,0 +1,112 @@
+//! What a plan leaves to a later run (PL-29, PL-45).
+
+use groma_address::ResourceInstance;
+use groma_provider::Deferred;
+
+use crate::plan::ResourceChange;
+
+/// Why a change is left to a later run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeferralReason {
+    /// How many instances there are is not known yet (PL-29).
+    InstanceCountUnknown,
+    /// The configuration holds unknown values that the provider needs (PL-45).
+    ResourceConfigUnknown,
+    /// The provider's own configuration holds unknown values that it needs.
+    ProviderConfigUnknown,
+    /// The provider says that something does not exist yet.
+    AbsentPrerequisite,
+    /// It depends on something that is left to a later run.
+    DeferredPrerequisite,
+    /// The provider does not say.
+    Unknown,
+}
+
+impl DeferralReason {
+    /// The name that the plan JSON uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InstanceCountUnknown => "instance_count_unknown",
+            Self::ResourceConfigUnknown => "resource_config_unknown",
+            Self::ProviderConfigUnknown => "provider_config_unknown",
+            Self::AbsentPrerequisite => "absent_prereq",
+            Self::DeferredPrerequisite => "deferred_prereq",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The reason with this name in the plan JSON.
+    pub fn from_name(name: &str) -> Option<Self> {
+        const ALL: [DeferralReason; 6] = [
+            DeferralReason::InstanceCountUnknown,
+            DeferralReason::ResourceConfigUnknown,
+            DeferralReason::ProviderConfigUnknown,
+            DeferralReason::AbsentPrerequisite,
+            DeferralReason::DeferredPrerequisite,
+            DeferralReason::Unknown,
+        ];
+        ALL.into_iter().find(|reason| reason.name() == name)
+    }
+}
+
+impl From<Deferred> for DeferralReason {
+    fn from(deferred: Deferred) -> Self {
+        match deferred {
+            Deferred::Unknown => Self::Unknown,
+            Deferred::ResourceConfigUnknown => Self::ResourceConfigUnknown,
+            Deferred::ProviderConfigUnknown => Self::ProviderConfigUnknown,
+            Deferred::AbsentPrerequisite => Self::AbsentPrerequisite,
+        }
+    }
+}
+
+/// A change that is left to a later run, as far as it is known.
+#[derive(Clone, Debug)]
+pub struct DeferredChange {
+    /// Why.
+    pub reason: DeferralReason,
+    /// What would be done.
+    pub change: ResourceChange,
+    /// The steps of its address whose keys are not known: modules from 0, then the resource. The change then stands for all the
+    /// instances that there will be.
+    pub open_steps: Vec<usize>,
+    /// What it takes to find the object that is to be taken over.
+    pub source: Source,
+}
+
+/// Whether it is known which object outside an import block means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It is, or there is no import block.
+    Known,
+    /// Only a later run will know.
+    Unknown,
+}
+
+impl DeferredChange {
+    /// Whether the key of the resource's instance is not known.
+    pub fn stands_for_many(&self) -> bool {
+        self.open_steps.contains(&self.change.address.module.steps().len())
+    }
+
+    /// The address, with `[*]` where no key is known.
+    pub fn address(&self) -> String {
+        let ResourceInstance { resource, key, .. } = &self.change.address;
+        let module = self.module_address();
+        let dot = if module.is_empty() { "" } else { "." };
+        match self.stands_for_many() {
+            true => format!("{module}{dot}{resource}[*]"),
+            false => format!("{module}{dot}{resource}{key}"),
+        }
+    }
+
+    /// The address of the module instance, in the same way; empty for the root.
+    pub fn module_address(&self) -> String {
+        let steps = self.change.address.module.steps().iter().enumerate();
+        let steps = steps.map(|(at, step)| match self.open_steps.contains(&at) {
+            true => format!("module.{}[*]", step.name),
+            false => format!("module.{}{}", step.name, step.key),
+        });
+        steps.collect::<Vec<_>>().join(".")
+    }
+}

@@ -1,0 +1,239 @@
+//! What is left to a later run (PL-29, PL-45).
+//!
+//! A node that is left to a later run passes that on to whatever depends on it, as [`Outcome::Deferred`]. Values are worked out as
+//! far as they are known; objects are planned as far as their providers can, but what would be done is kept apart from the changes
+//! that the plan makes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
+use groma_provider::{PlanPurpose, planned_unknown};
+use groma_value::Value;
+
+use super::draft::Draft;
+use super::event::{Instance, ManagedSubject};
+use super::planner::Planner;
+use crate::options::Deferral;
+use crate::plan::{Action, DeferralReason, DeferredChange, Mode, ResourceChange, Source};
+use crate::record;
+use crate::templates::Template;
+use crate::walk::Outcome;
+
+/// Provider configurations through which nothing can be done in this run.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    reasons: HashMap<ProviderConfig, DeferralReason>,
+    unready: HashSet<ProviderConfig>,
+}
+
+impl Waiting {
+    /// Notes one that can be asked, as far as that goes.
+    pub(super) fn note(&mut self, provider: &ProviderConfig, reason: DeferralReason) {
+        self.reasons.entry(provider.clone()).or_insert(reason);
+    }
+
+    /// Notes one that does not even take its configuration.
+    pub(super) fn unready(&mut self, provider: &ProviderConfig) {
+        self.reasons.insert(provider.clone(), DeferralReason::ProviderConfigUnknown);
+        self.unready.insert(provider.clone());
+    }
+
+    /// Why nothing can be done through it.
+    pub(super) fn reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
+        self.reasons.get(provider).copied()
+    }
+
+    /// Whether it cannot even be asked.
+    pub(super) fn is_unready(&self, provider: &ProviderConfig) -> bool {
+        self.unready.contains(provider)
+    }
+}
+
+/// Imports of which only a later run will know what they mean.
+#[derive(Debug, Default)]
+pub(super) struct LaterImports {
+    /// Which object is meant is not known.
+    instances: HashSet<ResourceInstance>,
+    /// Into which instances is not known either.
+    resources: HashSet<ConfigResource>,
+}
+
+impl LaterImports {
+    pub(super) fn note_instance(&mut self, address: ResourceInstance) {
+        self.instances.insert(address);
+    }
+
+    pub(super) fn note_resource(&mut self, resource: ConfigResource) {
+        self.resources.insert(resource);
+    }
+
+    fn concerns(&self, address: &ResourceInstance) -> bool {
+        self.instances.contains(address)
+            || (!self.resources.is_empty() && self.resources.contains(&address.config_resource()))
+    }
+}
+
+impl Planner<'_> {
+    /// Whether an instance stands for all that there will be.
+    pub(super) fn stands_for_many(&self, instance: Instance) -> bool {
+        self.options.deferral == Deferral::Allowed
+            && !self.world.open_steps(instance.module, instance.resource).is_empty()
+    }
+
+    /// What the plan of a creation is asked for.
+    pub(super) fn creation(&self, instance: Instance) -> PlanPurpose {
+        if self.stands_for_many(instance) { PlanPurpose::Placeholder } else { PlanPurpose::Change }
+    }
+
+    /// Why an instance is left to a later run, as far as that can be told before its provider is asked.
+    pub(super) fn deferral(
+        &self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: &Template,
+    ) -> Option<DeferralReason> {
+        // What goes does not wait for what it depends on.
+        if self.options.deferral == Deferral::Refused || self.options.mode == Mode::Destroy {
+            return None;
+        }
+        if self.stands_for_many(instance) {
+            return Some(DeferralReason::InstanceCountUnknown);
+        }
+        if let Some(reason) = self.waiting.reason(&template.provider) {
+            return Some(reason);
+        }
+        if self.walk.is_deferred(self.resource_visit(instance.module, instance.resource)) {
+            return Some(DeferralReason::DeferredPrerequisite);
+        }
+        self.imports_later(address).then_some(DeferralReason::ResourceConfigUnknown)
+    }
+
+    /// Whether an instance is to take over an object, but which one is not known yet.
+    fn imports_later(&self, address: &ResourceInstance) -> bool {
+        self.later_imports.concerns(address) && self.state.object(address, None).is_none()
+    }
+
+    /// Leaves an instance of the configuration to a later run whose provider cannot even be asked.
+    pub(super) fn leave_instance(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        template: &Template,
+        reason: DeferralReason,
+    ) {
+        let evaluated = match self.options.mode {
+            Mode::Normal => self.evaluate_instance(instance, &address, template),
+            Mode::RefreshOnly | Mode::Destroy => None,
+        };
+        let Some(evaluated) = evaluated else {
+            let failed = self.options.mode == Mode::Normal;
+            return self.end_instance(instance, if failed { Outcome::Failed } else { Outcome::Deferred });
+        };
+        let subject = ManagedSubject {
+            instance: Some(instance),
+            address,
+            deposed: None,
+            provider: Arc::clone(&template.provider),
+            schema: Arc::clone(&template.schema),
+            create_before_destroy: evaluated.create_before_destroy,
+            undecided: false,
+            outcome: Outcome::Deferred,
+            importing: None,
+        };
+        self.leave_unasked(&subject, &evaluated.config, reason);
+    }
+
+    /// Leaves a managed object to a later run whose provider cannot even be asked.
+    pub(super) fn leave_unasked(&mut self, subject: &ManagedSubject, config: &Value, reason: DeferralReason) {
+        let block = &subject.schema.block;
+        let record = self.state.object(&subject.address, subject.deposed.as_ref());
+        let known = record.and_then(|record| record::decode(&subject.schema, record));
+        let before = known.unwrap_or_else(|| block.null_value());
+        let after = if config.is_null() { block.null_value() } else { planned_unknown(block, config) };
+        let value = if after.is_null() { before.clone() } else { after.clone() };
+        self.note_deferred(subject, Draft::unasked(before, after, reason), reason);
+        if let Some(instance) = subject.instance {
+            let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
+            data.settle(instance.position, value);
+            data.pending = true;
+            self.end_instance(instance, Outcome::Deferred);
+        }
+    }
+
+    /// Keeps what would be done to a managed object.
+    pub(super) fn note_deferred(&mut self, subject: &ManagedSubject, draft: Draft, reason: DeferralReason) {
+        let source = match self.imports_later(&subject.address) {
+            true => Source::Unknown,
+            false => Source::Known,
+        };
+        let place = subject.instance.filter(|_| subject.deposed.is_none());
+        let open_steps = place.map(|one| self.world.open_steps(one.module, one.resource)).unwrap_or_default();
+        let change = self.change(subject, draft);
+        self.deferred.push(DeferredChange { reason, change, open_steps, source });
+    }
+
+    /// Leaves the reading of a data resource to a later run.
+    pub(super) fn leave_data(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        template: &Template,
+        config: &Value,
+        reason: DeferralReason,
+    ) {
+        let block = &template.schema.block;
+        let after = planned_unknown(block, config);
+        let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
+        data.settle(instance.position, after.clone());
+        data.pending = true;
+        let change = ResourceChange {
+            address,
+            previous_address: None,
+            deposed: None,
+            provider: Arc::clone(&template.provider),
+            schema: Arc::clone(&template.schema),
+            action: Action::Read,
+            reason: None,
+            before: block.null_value(),
+            after,
+            replace_paths: Vec::new(),
+            planned_private: Arc::default(),
+            planned_identity: None,
+            create_before_destroy: false,
+            importing: None,
+        };
+        let open_steps = self.world.open_steps(instance.module, instance.resource);
+        self.deferred.push(DeferredChange { reason, change, open_steps, source: Source::Known });
+        self.end_instance(instance, Outcome::Deferred);
+    }
+
+    /// An object whose deletion is left to a later run still needs what it depends on, so that stays too.
+    pub(super) fn keep_what_is_needed(&mut self) {
+        let mut open: Vec<ConfigResource> = Vec::new();
+        let mut needed: HashSet<ConfigResource> = HashSet::new();
+        let goes = |change: &ResourceChange| change.action == Action::Delete;
+        for deferred in self.deferred.iter().filter(|deferred| goes(&deferred.change)) {
+            open.extend(self.needs(&deferred.change));
+        }
+        while let Some(resource) = open.pop() {
+            if !needed.insert(resource.clone()) {
+                continue;
+            }
+            let is_needed = |change: &ResourceChange| goes(change) && change.address.config_resource() == resource;
+            let (kept, rest) = std::mem::take(&mut self.changes).into_iter().partition(is_needed);
+            self.changes = rest;
+            let kept: Vec<ResourceChange> = kept;
+            for change in kept {
+                open.extend(self.needs(&change));
+                let reason = DeferralReason::DeferredPrerequisite;
+                self.deferred.push(DeferredChange { reason, change, open_steps: Vec::new(), source: Source::Known });
+            }
+        }
+    }
+
+    fn needs(&self, change: &ResourceChange) -> Vec<ConfigResource> {
+        let record = self.state.object(&change.address, change.deposed.as_ref());
+        record.map(|record| record.dependencies.iter().cloned().collect()).unwrap_or_default()
+    }
+}

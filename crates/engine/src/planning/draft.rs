@@ -1,0 +1,76 @@
+//! What conversations about managed objects come to, and what is said in them.
+
+use groma_diagnostics::Diagnostics;
+use groma_provider::{Deferred, Planned, Private};
+use groma_value::{Path, Value};
+
+use crate::plan::{Action, ActionReason, DeferralReason};
+
+/// A change before it gets its place in the plan.
+pub struct Draft {
+    /// What happens.
+    pub action: Action,
+    /// Why.
+    pub reason: Option<ActionReason>,
+    /// The object before.
+    pub before: Value,
+    /// The object after.
+    pub after: Value,
+    /// What forced a replacement.
+    pub replace_paths: Vec<Path>,
+    /// The provider's bytes for apply.
+    pub private: Private,
+    /// What will name the object in its service.
+    pub identity: Option<Value>,
+    /// Why the change is left to a later run.
+    pub deferred: Option<DeferralReason>,
+}
+
+impl Draft {
+    /// A creation or an update that no provider was asked about, because it is left to a later run.
+    pub fn unasked(before: Value, after: Value, reason: DeferralReason) -> Self {
+        let action = match (before.is_null(), after.is_null()) {
+            (true, _) => Action::Create,
+            (false, true) => Action::Delete,
+            (false, false) => Action::Update,
+        };
+        Self {
+            action,
+            reason: None,
+            before,
+            after,
+            replace_paths: Vec::new(),
+            private: Private::default(),
+            identity: None,
+            deferred: Some(reason),
+        }
+    }
+}
+
+/// What is said in a conversation besides its result.
+pub(super) struct Told {
+    pub(super) diagnostics: Diagnostics,
+    /// Why the change is left to a later run.
+    pub(super) deferred: Option<DeferralReason>,
+}
+
+impl Told {
+    /// What the provider said first counts.
+    pub(super) fn defer(&mut self, deferred: Option<Deferred>) {
+        self.deferred = self.deferred.or(deferred.map(DeferralReason::from));
+    }
+}
+
+/// What the plan of a change hands on to the plan of the replacement that takes its place.
+pub(super) struct Again {
+    pub(super) private: Private,
+    pub(super) identity: Option<Value>,
+    /// What forced the replacement.
+    pub(super) paths: Vec<Path>,
+}
+
+impl Again {
+    pub(super) fn of(planned: Planned) -> Self {
+        Self { private: planned.private, identity: planned.identity, paths: planned.requires_replace }
+    }
+}
