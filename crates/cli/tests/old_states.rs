@@ -9,9 +9,9 @@ use common::even::terraform;
 
 /// A state of each old format.
 const STATES: [(&str, &str); 3] = [
-    ("format 1", include_str!("../../state/src/file/fixtures/legacy/v1.json")),
-    ("format 2", include_str!("../../state/src/file/fixtures/legacy/v2.json")),
-    ("format 3", include_str!("../../state/src/file/fixtures/legacy/v3.json")),
+    ("format 1", include_str!("../../state/src/file/fixtures/format_1.json")),
+    ("format 2", include_str!("../../state/src/file/fixtures/format_2.json")),
+    ("format 3", include_str!("../../state/src/file/fixtures/format_3.json")),
 ];
 
 /// What Terraform 0.11 knew of one object.

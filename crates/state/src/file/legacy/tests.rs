@@ -4,9 +4,9 @@ use crate::model::State;
 
 /// Each with what Terraform 1.15 makes of it.
 const FILES: [(&str, &str); 3] = [
-    (include_str!("../fixtures/legacy/v1.json"), include_str!("../fixtures/legacy/v1.upgraded.json")),
-    (include_str!("../fixtures/legacy/v2.json"), include_str!("../fixtures/legacy/v2.upgraded.json")),
-    (include_str!("../fixtures/legacy/v3.json"), include_str!("../fixtures/legacy/v3.upgraded.json")),
+    (include_str!("../fixtures/format_1.json"), include_str!("../fixtures/format_1.upgraded.json")),
+    (include_str!("../fixtures/format_2.json"), include_str!("../fixtures/format_2.upgraded.json")),
+    (include_str!("../fixtures/format_3.json"), include_str!("../fixtures/format_3.upgraded.json")),
 ];
 
 fn text(mut state: State) -> String {
