@@ -145,7 +145,7 @@ pub fn plan(bytes: &[u8]) {
     in_a_folder(|folder| {
         let path = folder.join("plan");
         if std::fs::write(&path, bytes).is_ok() {
-            let _ = plan_file::read(&path, "0.1.0");
+            let _ = plan_file::read(&path, "0.1.0", None);
         }
     });
 }

@@ -79,18 +79,3 @@ fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
         assert!(said.contains("Error: Invalid backend argument") && said.contains("line 10"), "{said}");
     }
 }
-
-#[test]
-fn a_state_that_should_be_encrypted_is_not_written_in_the_clear() {
-    let folder = Folder::new();
-    folder.write(
-        "main.tf",
-        "terraform {\n  encryption {\n    method \"unencrypted\" \"m\" {}\n    state {\n      method = method.unencrypted.m\n    }\n  }\n}\noutput \"o\" {\n  value = 1\n}\n",
-    );
-    folder.ok(&["validate"]);
-    for arguments in [&["init"][..], &["plan"], &["apply", "-auto-approve"]] {
-        let said = folder.fails(arguments);
-        assert!(said.contains("Error: Encryption not supported") && said.contains("line 2"), "{said}");
-    }
-    assert!(!folder.path("terraform.tfstate").exists());
-}

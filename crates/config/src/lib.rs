@@ -21,7 +21,7 @@ pub mod variables;
 pub mod version;
 
 pub use configuration::{Configuration, LoadedFile};
-pub use load::{InstalledModules, ModuleLocator, ModuleRequest, load, load_with};
+pub use load::{InstalledModules, ModuleLocator, ModuleRequest, load, load_encryption, load_with};
 pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;

@@ -34,6 +34,8 @@ pub struct LoadOptions {
     pub variables: VariableSources,
     /// Values of root variables that are known already; they count more.
     pub early_variables: IndexMap<Name, Value>,
+    /// What the environment says in place of the encryption block: `TF_ENCRYPTION`.
+    pub encryption: Option<String>,
     /// Whether query files count.
     pub queries: Queries,
 }
@@ -47,6 +49,7 @@ impl Default for LoadOptions {
             data_directory: PathBuf::from(".terraform"),
             variables: VariableSources::default(),
             early_variables: IndexMap::new(),
+            encryption: None,
             queries: Queries::default(),
         }
     }

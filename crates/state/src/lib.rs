@@ -25,4 +25,6 @@ pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
-pub use store::{ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, write_errored};
+pub use store::{
+    ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, read_sealed, write_errored,
+};

@@ -6,14 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::Path;
 
+use groma_encryption::{Encryption, is_sealed_plan};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::error::{StateError, StateErrorKind};
+use crate::journal::failed;
 use crate::store::write_whole;
 
 /// The part that names the writer.
@@ -37,12 +39,20 @@ const STORED_FROM: usize = 16 << 20;
 /// The parts of a plan file, by name.
 pub type Parts = BTreeMap<String, Vec<u8>>;
 
-/// Writes a plan file, which names `version` as its writer.
+/// Writes a plan file, sealed where that is wanted, which names `version` as its writer.
 ///
 /// # Errors
 /// When the file cannot be written. A file that was there before is still there then.
-pub fn write(path: &Path, version: &str, parts: &Parts) -> Result<(), StateError> {
-    let bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
+pub fn write(
+    path: &Path,
+    version: &str,
+    parts: &Parts,
+    encryption: Option<&Encryption>,
+) -> Result<(), StateError> {
+    let mut bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
+    if let Some(encryption) = encryption {
+        bytes = encryption.seal(&bytes, None).map_err(failed)?;
+    }
     write_whole(path, &bytes).map_err(|error| StateError::io("write", path, &error))
 }
 
@@ -63,23 +73,45 @@ fn archive(version: &str, parts: &Parts) -> Result<Vec<u8>, ZipError> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// Whether the file begins as a plan file does: to tell it from a state file. A missing file does not.
+/// Whether the file begins as a plan file does, or is a sealed one: to tell it from a state file. A missing file does not.
 pub fn is_plan_file(path: &Path) -> bool {
     let mut begin = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"PK\x03\x04"
+    let is_readable = File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
+    is_readable && (begin == *b"PK\x03\x04" || begin[0] == b'{' && std::fs::read(path).is_ok_and(|bytes| is_sealed_plan(&bytes)))
 }
 
 /// Reads a plan file that `version` wrote.
 ///
 /// # Errors
 /// When there is no such file, it is no plan file, is damaged, or was written by another version or program.
-pub fn read(path: &Path, version: &str) -> Result<Parts, StateError> {
-    read_within(path, version, SIZE_LIMIT)
+pub fn read(path: &Path, version: &str, encryption: Option<&Encryption>) -> Result<Parts, StateError> {
+    let mut file = File::open(path).map_err(|error| cannot_open(path, &error))?;
+    let mut begin = [0];
+    let is_sealed = file.read_exact(&mut begin).is_ok() && begin == *b"{";
+    file.rewind().map_err(|error| StateError::io("read", path, &error))?;
+    let Some(encryption) = encryption else {
+        let found = read_archive(path, io::BufReader::new(file), version, SIZE_LIMIT);
+        return found.map_err(|error| if is_sealed && is_plan_file(path) { without_encryption(path) } else { error });
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| StateError::io("read", path, &error))?;
+    if !is_sealed_plan(&bytes) && !bytes.starts_with(b"PK") {
+        return read_archive(path, Cursor::new(bytes), version, SIZE_LIMIT);
+    }
+    let opened = encryption.open(&bytes, "plan").map_err(|error| failed(error).in_file(path))?;
+    read_archive(path, Cursor::new(opened.content), version, SIZE_LIMIT)
 }
 
-fn read_within(path: &Path, version: &str, limit: u64) -> Result<Parts, StateError> {
-    let file = File::open(path).map_err(|error| cannot_open(path, &error))?;
-    let mut zip = ZipArchive::new(io::BufReader::new(file)).map_err(|error| unreadable(path, &error))?;
+fn without_encryption(path: &Path) -> StateError {
+    StateError::new(
+        StateErrorKind::Unsupported,
+        format!("Failed to load {:?} as a plan file", path.display().to_string()),
+        "The plan is encrypted, and the configuration in this directory has no encryption block that says how.",
+    )
+}
+
+fn read_archive(path: &Path, archive: impl Read + Seek, version: &str, limit: u64) -> Result<Parts, StateError> {
+    let mut zip = ZipArchive::new(archive).map_err(|error| unreadable(path, &error))?;
     if zip.index_for_name(HEADER).is_none() {
         return Err(not_ours(path, &zip));
     }
@@ -151,7 +183,7 @@ fn unreadable(path: &Path, error: &ZipError) -> StateError {
     )
 }
 
-fn not_ours<R: Read + io::Seek>(path: &Path, zip: &ZipArchive<R>) -> StateError {
+fn not_ours<R: Read + Seek>(path: &Path, zip: &ZipArchive<R>) -> StateError {
     let is_terraforms = zip.index_for_name(TERRAFORM_PART).is_some();
     StateError::new(
         if is_terraforms { StateErrorKind::Unsupported } else { StateErrorKind::Malformed },
@@ -191,8 +223,8 @@ mod tests {
         let path = directory.path().join("plan");
         assert!(!is_plan_file(&path));
         for _ in 0..2 {
-            write(&path, "0.1.0", &parts()).unwrap();
-            assert_eq!(read(&path, "0.1.0").unwrap(), parts());
+            write(&path, "0.1.0", &parts(), None).unwrap();
+            assert_eq!(read(&path, "0.1.0", None).unwrap(), parts());
         }
         assert!(is_plan_file(&path));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
@@ -207,11 +239,11 @@ mod tests {
     fn what_is_no_plan_file_of_this_version_is_explained() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan");
-        let detail = || read(&path, "0.1.0").unwrap_err().detail;
+        let detail = || read(&path, "0.1.0", None).unwrap_err().detail;
         assert!(detail().contains("There is no such file"));
         std::fs::write(&path, "{\"version\":4}").unwrap();
         assert!(detail().contains("not a plan file"));
-        write(&path, "0.0.9", &parts()).unwrap();
+        write(&path, "0.0.9", &parts(), None).unwrap();
         assert!(detail().contains("made by version 0.0.9 of Groma, this is version 0.1.0"));
         for (part, expected) in [(TERRAFORM_PART, "made by Terraform or OpenTofu"), ("other", "a zip archive but not")]
         {
@@ -220,11 +252,11 @@ mod tests {
             std::fs::write(&path, zip.finish().unwrap().into_inner()).unwrap();
             assert!(detail().contains(expected), "{part}");
         }
-        write(&path, "0.1.0", &parts()).unwrap();
-        assert!(read_within(&path, "0.1.0", 5000).unwrap_err().detail.contains("larger parts"));
-        assert!(write(&directory.path().join("no/such/folder"), "0.1.0", &parts()).is_err());
+        write(&path, "0.1.0", &parts(), None).unwrap();
+        assert!(read_archive(&path, File::open(&path).unwrap(), "0.1.0", 5000).unwrap_err().detail.contains("larger parts"));
+        assert!(write(&directory.path().join("no/such/folder"), "0.1.0", &parts(), None).is_err());
         std::fs::create_dir(directory.path().join("folder")).unwrap();
-        assert!(read(&directory.path().join("folder"), "0.1.0").is_err());
+        assert!(read(&directory.path().join("folder"), "0.1.0", None).is_err());
     }
 
     proptest! {
@@ -236,7 +268,7 @@ mod tests {
             let at = at.index(bytes.len());
             bytes[at] = to;
             std::fs::write(&path, &bytes).unwrap();
-            if let Ok(found) = read(&path, "0.1.0") {
+            if let Ok(found) = read(&path, "0.1.0", None) {
                 // Names are not under a checksum; contents are.
                 let contents = |parts: &Parts| { let mut all: Vec<_> = parts.values().cloned().collect(); all.sort(); all };
                 let (found, all) = (contents(&found), contents(&parts()));

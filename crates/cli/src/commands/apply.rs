@@ -14,6 +14,7 @@ use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
+use super::encryption;
 use super::operation::{
     OpenState, Watched, forgetting_warning, open_for_changes, options, partial_plan_warning, prepare_context,
     run as new_run, state_flag_warning, watch,
@@ -214,9 +215,11 @@ fn from_file(
             format!("There is no file {}. Make a plan with plan -out={}.", path.display(), path.display()),
         ));
     }
-    let saved = planfile::read(path)?;
+    let encryption = encryption::here(context)?;
+    let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
     let (configuration, warnings) = load_files(context, &saved.files)?;
-    let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
+    let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
+    let paths = state_paths(context, &configuration.root, elsewhere)?;
     let OpenState { store, state: current, in_flight } =
         open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {
@@ -257,13 +260,14 @@ fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {
         state: arguments.planning.state.as_deref(),
         state_out: arguments.state_out.as_deref(),
         backup: arguments.backup.as_deref(),
+        encryption: None,
     }
 }
 
 /// Writes the state; a state that cannot be written there goes into a file beside.
 fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
     let Err(problem) = store.save(state) else { return };
-    let rescue = match write_errored(Path::new("."), state) {
+    let rescue = match write_errored(Path::new("."), state, store.paths().encryption.as_deref()) {
         Ok(path) => format!(
             "The state was written to {} instead; nothing is lost. Mend the cause, then put it in place.",
             path.display()

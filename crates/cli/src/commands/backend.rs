@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use groma_config::Module;
+use groma_config::{EncryptionMethods, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{LockRequest, Locking, StatePaths};
 
 use super::context::Context;
+use super::encryption;
 use crate::arguments::{self, Flag, StateFiles};
 use crate::settings::TERRAFORM_VERSION;
 
@@ -20,11 +21,14 @@ pub(super) struct Elsewhere<'a> {
     pub state_out: Option<&'a Path>,
     /// `-backup`.
     pub backup: Option<&'a Path>,
+    /// The encryption of this directory, where the module comes from elsewhere.
+    pub encryption: Option<&'a EncryptionMethods>,
 }
 
 impl<'a> From<&'a StateFiles> for Elsewhere<'a> {
     fn from(files: &'a StateFiles) -> Self {
-        Self { state: files.state.as_deref(), state_out: files.state_out.as_deref(), backup: files.backup.as_deref() }
+        let (state, state_out) = (files.state.as_deref(), files.state_out.as_deref());
+        Self { state, state_out, backup: files.backup.as_deref(), encryption: None }
     }
 }
 
@@ -73,7 +77,11 @@ pub(super) fn paths_of_workspace(
     if let Some(file) = elsewhere.backup {
         paths = paths.with_backup((file.as_os_str() != "-").then(|| file.to_owned()));
     }
-    Ok(paths)
+    let encryption = match elsewhere.encryption {
+        Some(methods) => methods.state.clone(),
+        None => encryption::of(module)?.state,
+    };
+    Ok(paths.encrypted(encryption))
 }
 
 /// How to lock for `operation`, a word of Terraform's such as `OperationTypePlan`.
@@ -105,12 +113,6 @@ struct Local {
 }
 
 fn local_backend(module: &Module) -> Result<Local, Diagnostics> {
-    // What should be encrypted must not be written in the clear.
-    if let Some(encryption) = module.settings.iter().find(|block| &*block.kind == "encryption") {
-        let detail = "The configuration wants the state and plans to be encrypted, which this version of Groma cannot do. Nothing was read \
-                      or written.";
-        return Err(Diagnostic::error("Encryption not supported", detail).at(encryption.span).into());
-    }
     if let Some(cloud) = &module.cloud {
         let detail = "The configuration keeps its state in HCP Terraform (a cloud block). This version of Groma knows the local backend \
                       only. Nothing was read or written. To keep the state in a local file, take the block out; for this one use the \

@@ -84,6 +84,7 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
         data_directory: context.settings.data_directory.clone(),
         default_registry: default_registry(context).into(),
+        encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
         variables: VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() },
         ..LoadOptions::default()
     }

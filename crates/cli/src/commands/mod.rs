@@ -9,6 +9,7 @@ mod configuration;
 mod console;
 mod context;
 mod emulator;
+mod encryption;
 mod fmt;
 mod force_unlock;
 mod generated;

@@ -7,6 +7,7 @@ use groma_engine::{Hooks, MissingResources, Mode};
 use super::backend::{Elsewhere, locking, state_paths};
 use super::configuration::{Empty, load_directory};
 use super::context::Context;
+use super::encryption;
 use super::generated;
 use super::operation::{
     forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, state_flag_warning,
@@ -57,7 +58,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
     if let Some(path) = &arguments.out {
-        planfile::write(path, &run, &plan)?;
+        planfile::write(path, &run, &plan, encryption::of(&run.session().configuration.root)?.plan.as_deref())?;
     }
     drop(store);
     let generated = match &arguments.generate_config_out {

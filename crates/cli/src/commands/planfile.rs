@@ -4,6 +4,7 @@ use std::path::Path;
 
 use groma_config::MemoryFiles;
 use groma_diagnostics::Diagnostics;
+use groma_encryption::Encryption;
 use groma_engine::{Plan, Run};
 use groma_state::{State, file, plan_file};
 
@@ -15,7 +16,12 @@ const STATE: &str = "state";
 const CONFIGURATION: &str = "configuration/";
 
 /// Saves `plan` with everything that applying it needs.
-pub(super) fn write(path: &Path, run: &Run, plan: &Plan) -> Result<(), Diagnostics> {
+pub(super) fn write(
+    path: &Path,
+    run: &Run,
+    plan: &Plan,
+    encryption: Option<&Encryption>,
+) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
@@ -23,7 +29,7 @@ pub(super) fn write(path: &Path, run: &Run, plan: &Plan) -> Result<(), Diagnosti
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());
     }
-    plan_file::write(path, VERSION, &parts).map_err(|problem| problem.diagnostic().into())
+    plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| problem.diagnostic().into())
 }
 
 /// What a saved plan holds.
@@ -37,8 +43,8 @@ pub(super) struct Saved {
 }
 
 /// Reads a saved plan.
-pub(super) fn read(path: &Path) -> Result<Saved, Diagnostics> {
-    let mut parts = plan_file::read(path, VERSION).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved, Diagnostics> {
+    let mut parts = plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE).map(|bytes| file::read(&bytes));
     let (Some(plan), Some(state)) = (plan, state) else {

@@ -8,11 +8,13 @@ use groma_config::Module;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run};
-use groma_state::{Locking, State, file, plan_file};
+use groma_encryption::is_sealed;
+use groma_state::{Locking, State, plan_file, read_sealed};
 
 use super::backend::{Elsewhere, has_state, state_paths};
 use super::configuration::{Empty, load_directory, load_files};
 use super::context::Context;
+use super::encryption;
 use super::lookup::Lookup;
 use super::operation::{open_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
@@ -82,7 +84,8 @@ fn show_state_file(context: &Context, path: &Path, is_json: bool) -> Outcome {
             format!("{} is neither. Give the file of a saved plan or of a state.", path.display()),
         ));
     }
-    let state = file::read(&bytes).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
+    let encryption = if is_sealed(&bytes) { encryption::of_states_here(context)? } else { None };
+    let state = read_sealed(&bytes, encryption.as_deref()).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
     show_state(context, Some(&state), is_json)
 }
 
@@ -118,7 +121,7 @@ fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas
 
 /// The plan of a file, with a run of the configuration that it was made of.
 pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Plan), Diagnostics> {
-    let saved = planfile::read(path)?;
+    let saved = planfile::read(path, encryption::of_plans_here(context)?.as_deref())?;
     let (configuration, _) = load_files(context, &saved.files)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let mut run = new_run(context, configuration, hooks, 1)?;

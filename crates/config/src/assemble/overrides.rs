@@ -57,6 +57,19 @@ impl Assembly<'_> {
             self.module.cloud = Some(cloud.clone());
             self.module.backend = None;
         }
+        for extra in file.encryptions.iter().skip(1) {
+            self.error(
+                extra.span,
+                "Duplicate encryption configuration",
+                "An override file has one encryption block at most. Remove one of them.",
+            );
+        }
+        if let Some(block) = file.encryptions.first() {
+            self.module.encryption_block = Some(match self.module.encryption_block.take() {
+                Some(base) => base.overridden_by(block.clone()),
+                None => block.clone(),
+            });
+        }
         for block in &file.settings {
             self.module.settings.retain(|other| other.kind != block.kind);
             self.module.settings.push(block.clone());

@@ -9,6 +9,7 @@ use indexmap::map::Entry;
 
 use super::assembly::Assembly;
 use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
+use crate::model::encryption::EncryptionBlock;
 use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource, SettingsBlock};
 
 /// Something declared twice.
@@ -40,6 +41,7 @@ impl Assembly<'_> {
         file.required_providers.into_iter().for_each(|block| self.add_required_providers(block));
         file.backends.into_iter().for_each(|backend| self.add_backend(backend));
         file.clouds.into_iter().for_each(|cloud| self.add_cloud(cloud));
+        file.encryptions.into_iter().for_each(|block| self.add_encryption(block));
         file.settings.into_iter().for_each(|block| self.add_settings(block));
         file.provider_metas.into_iter().for_each(|meta| self.add_provider_meta(meta));
         file.providers.into_iter().for_each(|provider| self.add_provider(provider));
@@ -110,6 +112,14 @@ impl Assembly<'_> {
         let (Some(backend), Some(cloud)) = (&self.module.backend, &self.module.cloud) else { return };
         let clash = Clash { first: cloud.span, second: backend.span };
         self.report(clash, "Conflicting 'cloud' and 'backend' configuration blocks are present", "a 'cloud' block");
+    }
+
+    fn add_encryption(&mut self, block: EncryptionBlock) {
+        if let Some(first) = &self.module.encryption_block {
+            let clash = Clash { first: first.span, second: block.span };
+            return self.report(clash, "Duplicate encryption configuration", "an encryption block");
+        }
+        self.module.encryption_block = Some(block);
     }
 
     fn add_settings(&mut self, block: SettingsBlock) {

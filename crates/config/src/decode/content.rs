@@ -4,6 +4,7 @@ use super::output::OutputDraft;
 use super::required_providers::RequiredProviders;
 use super::variable::VariableDraft;
 use crate::model::block::Check;
+use crate::model::encryption::EncryptionBlock;
 use crate::model::module::ActionBlock;
 use crate::model::module_call::ModuleCall;
 use crate::model::named_value::Local;
@@ -19,6 +20,7 @@ pub(crate) struct FileContent {
     pub(crate) required_providers: Vec<RequiredProviders>,
     pub(crate) backends: Vec<Backend>,
     pub(crate) clouds: Vec<Cloud>,
+    pub(crate) encryptions: Vec<EncryptionBlock>,
     pub(crate) settings: Vec<SettingsBlock>,
     pub(crate) provider_metas: Vec<ProviderMeta>,
     pub(crate) providers: Vec<ProviderBlock>,

@@ -9,6 +9,7 @@ mod condition;
 mod content;
 mod context;
 mod depends_on;
+mod encryption;
 mod file;
 mod language;
 mod lifecycle;
@@ -30,6 +31,7 @@ mod version;
 
 pub(crate) use content::FileContent;
 pub(crate) use context::{Decoding, Dialect, Role, place};
+pub(crate) use encryption::content as encryption;
 pub(crate) use file::{file, query};
 pub(crate) use literal::{constant, constant_template, without_templates};
 pub(crate) use output::OutputDraft;

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use super::content::FileContent;
 use super::context::{Decoding, Dialect};
 use super::version::version_constraints;
-use super::{required_providers, syntax};
+use super::{encryption, required_providers, syntax};
 use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -41,7 +41,7 @@ pub(super) fn terraform(block: &Block, file: &mut FileContent, decoding: &mut De
             "cloud" => file.clouds.push(Cloud { body: nested.body.clone(), span: nested.header }),
             "required_providers" => file.required_providers.push(required_providers::decode(nested, decoding)),
             "provider_meta" => file.provider_metas.extend(provider_meta(nested)),
-            "encryption" => file.settings.push(settings(nested)),
+            "encryption" => file.encryptions.push(encryption::encryption(nested, decoding)),
             _ => {}
         }
     }

@@ -19,6 +19,9 @@ use crate::options::LoadOptions;
 use crate::source::{Files, display};
 use crate::variables::{collect, missing};
 
+const NOT_KNOWN: &str = "It depends on a value that is not known before planning. Only constants, variables with a value, and local \
+                         values made of them can be used.";
+
 /// How many local values and module arguments may lie between an expression and its constants.
 const DEPTH_LIMIT: u32 = 100;
 
@@ -114,13 +117,28 @@ impl<'a> Early<'a> {
         let problem = if value.deep_marks().is_sensitive() || value.deep_marks().is_ephemeral() {
             "It depends on a sensitive or ephemeral value, and would show it."
         } else if !value.is_wholly_known() {
-            "It depends on a value that is not known before planning. Only constants, variables with a value, and local values made \
-             of them can be used."
+            NOT_KNOWN
         } else {
             return Some(value);
         };
         diagnostics.push(unknown(expression, what, problem));
         None
+    }
+
+    /// The same for a value that may be secret, which is not marked any more.
+    pub(super) fn secret(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
+        let mut problems = Diagnostics::new();
+        let (value, _) = evaluate(expression, self, &mut problems).unmark_deep();
+        let broken = problems.has_errors();
+        diagnostics.append(problems);
+        if broken {
+            return None;
+        }
+        if !value.is_wholly_known() {
+            diagnostics.push(unknown(expression, what, NOT_KNOWN));
+            return None;
+        }
+        Some(value)
     }
 
     /// The value of `reference`, evaluated once.

@@ -1,6 +1,7 @@
 //! From a folder to the tree of modules.
 
 mod early;
+mod encryption;
 mod folder;
 mod locate;
 mod tree;
@@ -12,6 +13,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use crate::configuration::Configuration;
 use crate::manifest::ModuleManifest;
+use crate::model::Encryption;
 use crate::options::LoadOptions;
 use crate::source::Files;
 use crate::{checks, providers};
@@ -35,6 +37,23 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
     let (configuration, problems) = load_with(options, sources, files, &mut installed);
     diagnostics.append(problems);
     (configuration, diagnostics)
+}
+
+/// How the root module wants states and plans to be sealed, without a look at the rest of the configuration.
+pub fn load_encryption(
+    options: &LoadOptions,
+    sources: &Sources,
+    files: &dyn Files,
+) -> (Option<Encryption>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut reader = folder::Reader::new(options, sources, files);
+    let root = match reader.folder(Path::new(""), &mut Diagnostics::new()) {
+        folder::Folder::Module(module) => module,
+        folder::Folder::Empty | folder::Folder::Missing => Arc::default(),
+    };
+    let values = early::RootValues::new(&root, &reader);
+    let encryption = encryption::read(&root, &reader, &early::Early::root(&root, &values), &mut diagnostics);
+    (encryption, diagnostics)
 }
 
 /// As [`load`], with called modules where `locator` says.

@@ -10,10 +10,11 @@ use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::early::{Early, RootValues};
+use super::encryption;
 use super::folder::{Folder, Reader};
 use super::locate::{ModuleLocator, ModuleRequest};
 use crate::decode::constant_template;
-use crate::model::{Module, ModuleCall};
+use crate::model::{Encryption, Module, ModuleCall};
 use crate::module_source::ModuleSource;
 use crate::source::display;
 use crate::version::Constraints;
@@ -43,6 +44,12 @@ struct Below {
     children: IndexMap<Name, Arc<Module>>,
 }
 
+/// What is known of the root module's settings before anything is planned.
+struct Known {
+    backend: IndexMap<Name, Value>,
+    encryption: Option<Encryption>,
+}
+
 impl Builder<'_, '_> {
     /// The root module, whose files are in `directory`, with all modules below it.
     pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
@@ -53,8 +60,9 @@ impl Builder<'_, '_> {
                 self.reader.forget(directory);
                 let mut module = Arc::unwrap_or_clone(module);
                 if let Some(backend) = &mut module.backend {
-                    backend.known = known;
+                    backend.known = known.backend;
                 }
+                module.encryption = known.encryption;
                 Some(Module { calls: below.calls, children: below.children, ..module })
             }
             Folder::Empty => {
@@ -75,8 +83,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What is below the root module, and what is known of the arguments of its backend.
-    fn below_root(&mut self, module: &Module, directory: &Path) -> (Below, IndexMap<Name, Value>) {
+    /// What is below the root module, and what is known of its settings.
+    fn below_root(&mut self, module: &Module, directory: &Path) -> (Below, Known) {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
@@ -87,6 +95,8 @@ impl Builder<'_, '_> {
             Some((argument.name.name.clone(), value))
         });
         let known = known.collect();
+        let encryption = encryption::read(module, self.reader, &early, self.diagnostics);
+        let known = Known { backend: known, encryption };
         (self.below(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
     }
 

@@ -3,6 +3,7 @@
 //! Expressions are kept as written; nothing here has been evaluated except what the language wants literal.
 
 pub(crate) mod block;
+pub(crate) mod encryption;
 pub(crate) mod module;
 pub(crate) mod module_call;
 pub(crate) mod named_value;
@@ -13,6 +14,7 @@ pub(crate) mod resource;
 pub(crate) mod settings;
 
 pub use block::{Check, Condition, ScopedData};
+pub use encryption::{Encryption, EncryptionMethods};
 pub use module::{ActionBlock, Declared, Module};
 pub use module_call::{ModuleCall, PassedProvider};
 pub use named_value::{Local, Output, Variable};

@@ -9,6 +9,7 @@ use groma_hcl::{Body, Expression};
 use indexmap::IndexMap;
 
 use super::block::Check;
+use super::encryption::{Encryption, EncryptionBlock};
 use super::module_call::ModuleCall;
 use super::named_value::{Local, Output, Variable};
 use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
@@ -56,7 +57,10 @@ pub struct Module {
     pub backend: Option<Backend>,
     /// The `cloud` block.
     pub cloud: Option<Cloud>,
-    /// `encryption` and `language` blocks.
+    /// How states and plans are encrypted; of the root module only.
+    pub encryption: Option<Encryption>,
+    pub(crate) encryption_block: Option<EncryptionBlock>,
+    /// `language` blocks.
     pub settings: Vec<SettingsBlock>,
     /// Versions of the program that may run this.
     pub required_versions: Vec<VersionRequirement>,

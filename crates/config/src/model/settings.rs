@@ -33,7 +33,7 @@ pub struct Cloud {
     pub span: Span,
 }
 
-/// A block that is kept for whoever understands it: `encryption`, `language`.
+/// A block that is kept for whoever understands it: `language`.
 #[derive(Clone, Debug)]
 pub struct SettingsBlock {
     /// The block's keyword.

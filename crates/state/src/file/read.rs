@@ -76,8 +76,8 @@ fn read_otherwise(
     };
     let Some(version) = sniff.version.map(RawValue::get) else {
         let detail = if sniff.encrypted_data.is_some() {
-            "The state file is encrypted (by OpenTofu's state encryption), which cannot be read yet. Decrypt it with \
-             OpenTofu first: add an unencrypted fallback method and apply."
+            "The state file is encrypted, and no encryption block in the terraform block, nor the environment variable \
+             TF_ENCRYPTION, says how. Add the one with which it was written."
                 .to_owned()
         } else {
             format!("The file has no \"version\" at its top level, so it is not a state file. {RESTORE}")

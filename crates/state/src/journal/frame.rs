@@ -31,6 +31,15 @@ fn checksum(length: &[u8], parts: &[&[u8]]) -> u32 {
     hasher.finalize()
 }
 
+/// The payload of the frame at the beginning of `rest`, whatever its checksum says, and on to the next.
+pub(super) fn leap<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk::<8>()?;
+    let after = after.get(HEADER - 8..)?;
+    let (payload, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    *rest = after;
+    Some(payload)
+}
+
 /// The payloads of the whole frames at the beginning of `bytes`.
 pub(super) struct Frames<'a> {
     rest: &'a [u8],

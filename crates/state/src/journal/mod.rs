@@ -7,12 +7,14 @@ mod codec;
 mod frame;
 mod read;
 mod record;
+mod sealing;
 mod syncing;
 mod writer;
 
 pub(crate) use read::{Event, Recovered, Snapshot, recover};
 pub use record::{Begin, Operation, Outcome};
 pub(crate) use record::{Finished, Place, RunHeader};
+pub(crate) use sealing::{Seal, Tail, failed, unseal};
 pub use writer::Journal;
 
 /// What the file begins with.

@@ -32,7 +32,7 @@ fn start(file: &Faulty) -> Journal {
 
 fn resume(storage: Arc<dyn Storage>, before: Option<&Recovered>) -> Journal {
     let (end, under_way) = before.map_or((0, Vec::new()), |before| (before.end, before.under_way()));
-    let journal = Journal::open(PathBuf::from("journal"), storage, end, &under_way);
+    let journal = Journal::open(PathBuf::from("journal"), storage, end, &under_way, Seal::default());
     journal.start_run(&header()).unwrap();
     journal
 }

@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Numbers, Outcome, Place, RunHeader};
+use super::sealing::Seal;
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
 use crate::dependencies::{ByAddress, Dependencies};
@@ -38,6 +39,7 @@ struct Writer {
     /// Whether a window may have made the file longer than its records.
     is_stretched: bool,
     buffer: Vec<u8>,
+    seal: Seal,
     known: Known,
     under_way: HashSet<Place, RandomState>,
     /// Whether a record could not be written.
@@ -130,7 +132,7 @@ fn write_numbered(encode: impl FnOnce(&mut Vec<u8>), texts: &mut u64, out: &mut 
 
 impl Journal {
     /// Continues the journal in `storage`, whose whole records end at `end`, while calls at `under_way` have no result.
-    pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, end: u64, under_way: &[Place]) -> Self {
+    pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, end: u64, under_way: &[Place], seal: Seal) -> Self {
         let under_way = under_way.iter().cloned().collect();
         Self {
             syncing: Syncing::of(storage.clone(), path.clone()),
@@ -141,6 +143,7 @@ impl Journal {
                 window: None,
                 is_stretched: false,
                 buffer: Vec::new(),
+                seal,
                 known: Known::default(),
                 under_way,
                 lacks_records: false,
@@ -161,6 +164,11 @@ impl Journal {
             frame::append(out, |out| record::encode_run(header, out));
         })?;
         Ok(self.lock().end)
+    }
+
+    /// Whether records are sealed.
+    pub(crate) fn is_sealed(&self) -> bool {
+        !self.lock().seal.is_clear()
     }
 
     /// Whether nothing has been noted yet.
@@ -267,8 +275,14 @@ impl Journal {
         let header = frame::header(&parts);
         let mut writer = self.lock();
         let start = writer.end;
-        for part in [&header[..]].into_iter().chain(parts) {
-            self.write(&mut writer, part, start)?;
+        let parts = [&header[..]].into_iter().chain(parts);
+        if writer.seal.is_clear() {
+            for part in parts {
+                self.write(&mut writer, part, start)?;
+            }
+        } else {
+            let whole: Vec<u8> = parts.flatten().copied().collect();
+            self.put(&mut writer, &whole, start)?;
         }
         drop(writer);
         self.sync()
@@ -280,13 +294,21 @@ impl Journal {
         let mut buffer = std::mem::take(&mut writer.buffer);
         buffer.clear();
         encode(&mut writer.known, &mut buffer);
-        let result = self.write(&mut writer, &buffer, start);
+        let result = self.put(&mut writer, &buffer, start);
         writer.buffer = buffer;
         match result {
             Ok(()) => self.syncing.soon(),
             Err(_) => writer.known.forget(texts, lists),
         }
         result
+    }
+
+    /// Writes records at the end, sealed where they have to be.
+    fn put(&self, writer: &mut Writer, records: &[u8], start: u64) -> Result<(), StateError> {
+        let bytes = writer.seal.bytes(start, records)?;
+        self.write(writer, &bytes, start)?;
+        writer.seal.written();
+        Ok(())
     }
 
     /// Writes at the end; after a failure the end is `start`, and what follows it is no record.

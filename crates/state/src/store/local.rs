@@ -9,13 +9,14 @@ use groma_diagnostics::Diagnostics;
 
 use super::difference::note_difference;
 use super::lock::{HeldLock, Locking};
-use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, try_lock};
+use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, try_lock, write_whole};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
+use super::sealed::{Clear, clear, sealed};
 use crate::content::{fill_content, replace_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, Written, write_parts, write_pieces};
-use crate::journal::{Begin, Journal, Place, Recovered, RunHeader, recover};
+use crate::journal::{self, Begin, Journal, Place, Recovered, RunHeader, Seal, Tail, recover, unseal};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
 use crate::storage::Storage;
@@ -45,6 +46,7 @@ struct Left {
     end: u64,
     is_folded: bool,
     under_way: Vec<Place>,
+    tail: Tail,
 }
 
 /// What was last seen in the file that is written to.
@@ -60,6 +62,8 @@ struct Disk {
     is_elsewhere: bool,
     /// Whether whoever wrote the file lays it out as it is written here.
     has_own_layout: bool,
+    /// Whether it is sealed as it would be sealed now.
+    is_current: bool,
 }
 
 /// What was found.
@@ -108,13 +112,18 @@ impl LocalStore {
             _ => read_if_there(&paths.read)?.unwrap_or_default(),
         };
         let (left, journal) = read_journal(&paths)?;
-        let reconciled = reconcile(&paths.read, &bytes, journal)?;
+        let Clear { bytes: content, is_current } = clear(&paths, &paths.read, &bytes)?;
+        let reconciled = reconcile(&paths.read, &content, journal)?;
+        drop(content);
         let disk = if paths.read == paths.write {
-            Disk::of(&bytes, reconciled.file_is_state, reconciled.state.as_ref())
+            Disk { is_current, ..Disk::of(&bytes, reconciled.file_is_state, reconciled.state.as_ref()) }
         } else {
             let there = read_if_there(&paths.write)?.unwrap_or_default();
-            let seen = Disk::of(&there, file::read(&there).is_ok(), reconciled.state.as_ref());
-            Disk { is_elsewhere: true, ..seen }
+            let content = clear(&paths, &paths.write, &there);
+            let is_state = content.as_ref().is_ok_and(|content| file::read(&content.bytes).is_ok());
+            let is_current = content.is_ok_and(|content| content.is_current);
+            let seen = Disk::of(&there, is_state, reconciled.state.as_ref());
+            Disk { is_elsewhere: true, is_current, ..seen }
         };
         let was_blank = file::is_blank(&bytes);
         drop(bytes);
@@ -181,6 +190,7 @@ impl LocalStore {
             }
             file.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?
         };
+        let bytes = clear(&self.paths, &self.paths.write, &bytes)?.bytes;
         let found = if file::is_blank(&bytes) { State::default() } else { file::read(&bytes)? };
         drop(bytes);
         note_difference(&found, state, journal)
@@ -266,10 +276,11 @@ impl LocalStore {
     /// Puts a content into the half-written file that the journal still has.
     fn restore(&mut self, bytes: &[u8], state: &State) -> Result<(), StateError> {
         let file = self.file_to_write()?;
+        let bytes = sealed(self.paths.encryption.as_deref(), bytes.to_vec())?;
         self.back_up(&*file)?;
         make_private(&file);
-        replace_content(&*file, &[bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
-        self.disk = Disk { serial: state.serial, ..Disk::written(content_of(bytes)) };
+        replace_content(&*file, &[&bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
+        self.disk = Disk { serial: state.serial, ..Disk::written(content_of(&bytes)) };
         self.paths.read.clone_from(&self.paths.write);
         self.retire_journal(&state.lineage)
     }
@@ -289,6 +300,9 @@ impl LocalStore {
     /// When it is not as it was when it was read.
     fn holds_already(&self, file: &dyn Storage, new: &Written) -> Result<bool, StateError> {
         let failed = |error: io::Error| StateError::io("read", &self.paths.write, &error);
+        if self.paths.encryption.is_some() {
+            return self.holds_sealed(&file.read_all().map_err(failed)?, new);
+        }
         let (content, is_same) = compare(file, &[&new.head(self.disk.serial), &new.rest]).map_err(failed)?;
         if content != self.disk.content {
             return Err(changed_meanwhile(&self.paths.write));
@@ -306,12 +320,36 @@ impl LocalStore {
         }
     }
 
+    /// The same for a file that may be sealed.
+    fn holds_sealed(&self, bytes: &[u8], new: &Written) -> Result<bool, StateError> {
+        if content_of(bytes) != self.disk.content {
+            return Err(changed_meanwhile(&self.paths.write));
+        }
+        if self.disk.is_elsewhere || !self.disk.is_current {
+            return Ok(false);
+        }
+        let content = clear(&self.paths, &self.paths.write, bytes)?.bytes;
+        let head = new.head(self.disk.serial);
+        if content.strip_prefix(&head[..]).is_some_and(|rest| rest == new.rest) {
+            return Ok(true);
+        }
+        Ok(!self.disk.has_own_layout && file::read(&content).is_ok_and(|old| write_parts(&old).rest == new.rest))
+    }
+
     fn back_up(&mut self, old: &dyn Storage) -> Result<(), StateError> {
         if self.backup_made || !self.disk.is_state {
             return Ok(());
         }
         if let Some(backup) = &self.paths.backup {
-            copy_whole(backup, old)
+            // What was not sealed, or otherwise, is sealed in the backup as it will be in the file.
+            let copied = if self.disk.is_current {
+                copy_whole(backup, old)
+            } else {
+                let bytes = old.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?;
+                let content = clear(&self.paths, &self.paths.write, &bytes)?.bytes.into_owned();
+                write_whole(backup, &sealed(self.paths.encryption.as_deref(), content)?)
+            };
+            copied
                 .map_err(|error| StateError::io("write", backup, &error).with_advice(
                     "This is the backup of the state, which is made before the state is changed. With -backup=- none is \
                      made.",
@@ -330,19 +368,25 @@ impl LocalStore {
         if journal.is_empty() {
             journal.start_run(&self.header(lineage))?;
         }
+        let sealed = match &self.paths.encryption {
+            None => None,
+            Some(encryption) => Some(sealed(Some(encryption), parts.concat())?),
+        };
         journal.snapshot(lineage, serial, parts)?;
         self.journal = Some(journal);
         make_private(file);
+        let whole = sealed.as_deref().map(|sealed| [sealed]);
+        let parts = whole.as_ref().map_or(parts, |whole| &whole[..]);
         replace_content(file, parts).map_err(|error| self.unwritten(&error))?;
         self.disk = Disk { serial, ..Disk::written(content_of_parts(parts)) };
         self.paths.read.clone_from(&self.paths.write);
         Ok(())
     }
 
-    /// Whether a first state is to be written where nothing was, and nothing is.
+    /// Whether a first state is to be written where nothing was, and nothing is: piece by piece, so not if it is sealed.
     fn is_first(&self, file: &File) -> bool {
         let was_nothing = self.disk.from_nothing && self.disk.content.0 == 0 && !self.disk.is_elsewhere;
-        was_nothing && file.length().is_ok_and(|length| length == 0)
+        was_nothing && self.paths.encryption.is_none() && file.length().is_ok_and(|length| length == 0)
     }
 
     /// Whether the journal says all that is in a first state, and has it on the disk: then the new content need not be
@@ -388,7 +432,10 @@ impl LocalStore {
         if self.left.end == 0 {
             file.set_length(0).map_err(|error| failed("write", &error))?;
         }
-        Ok(Arc::new(Journal::open(path, Arc::new(file), self.left.end, &self.left.under_way)))
+        let keyring = self.paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current());
+        let tail = if self.left.end == 0 { Tail::Clear } else { self.left.tail };
+        let seal = Seal::new(keyring.map_err(journal::failed)?, tail);
+        Ok(Arc::new(Journal::open(path, Arc::new(file), self.left.end, &self.left.under_way, seal)))
     }
 
     /// Ends the journal: everything is in the file. Calls still under way stay noted.
@@ -404,7 +451,8 @@ impl LocalStore {
         if journal.has_calls_under_way() {
             let end = journal.start_run(&self.header(lineage))?;
             journal.trim();
-            self.left = Left { length: end, end, is_folded: true, under_way: journal.under_way() };
+            let tail = if journal.is_sealed() { Tail::Sealed } else { Tail::Clear };
+            self.left = Left { length: end, end, is_folded: true, under_way: journal.under_way(), tail };
             return Ok(());
         }
         match fs::remove_file(&path) {
@@ -436,12 +484,21 @@ impl Disk {
             from_nothing: state.is_none(),
             is_elsewhere: false,
             has_own_layout: false,
+            is_current: true,
         }
     }
 
     /// A state that was written here.
     fn written(content: (u64, u32)) -> Self {
-        Self { content, is_state: true, serial: 0, from_nothing: false, is_elsewhere: false, has_own_layout: true }
+        Self {
+            content,
+            is_state: true,
+            serial: 0,
+            from_nothing: false,
+            is_elsewhere: false,
+            has_own_layout: true,
+            is_current: true,
+        }
     }
 }
 
@@ -483,12 +540,17 @@ fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<((u64, u32), bool)
 fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered>), StateError> {
     let path = paths.journal();
     let Some(bytes) = read_if_there(&path)? else { return Ok((Left::default(), None)) };
-    let recovered = recover(&bytes).map_err(|error| error.in_file(&path))?;
+    let unsealed = unseal(&bytes, paths.encryption.as_deref()).map_err(|error| error.in_file(&path))?;
+    let mut recovered = recover(&unsealed.bytes).map_err(|error| error.in_file(&path))?;
+    if let (Some(recovered), Some(end)) = (&mut recovered, unsealed.end) {
+        recovered.end = end;
+    }
     let left = Left {
         length: bytes.len() as u64,
         end: recovered.as_ref().map_or(0, |recovered| recovered.end),
         is_folded: recovered.as_ref().is_none_or(Recovered::is_folded),
         under_way: recovered.as_ref().map_or_else(Vec::new, Recovered::under_way),
+        tail: unsealed.tail,
     };
     Ok((left, recovered))
 }

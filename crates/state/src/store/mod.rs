@@ -8,6 +8,7 @@ mod lock;
 mod open;
 mod paths;
 mod reconcile;
+mod sealed;
 mod time;
 
 pub use errored::{ERRORED_STATE, write_errored};
@@ -15,6 +16,9 @@ pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
 pub(crate) use open::write_whole;
 pub use paths::StatePaths;
+pub use sealed::read_sealed;
 
+#[cfg(test)]
+mod encrypted_tests;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,15 @@
 //! Which files belong to a state.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groma_encryption::Encryption;
 
 /// The workspace that is there without being made.
 const DEFAULT_WORKSPACE: &str = "default";
 
-/// The files of one state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The files of one state, and how they are sealed.
+#[derive(Clone, Debug)]
 pub struct StatePaths {
     /// Where the state is read from, until it is written for the first time.
     pub read: PathBuf,
@@ -14,13 +17,15 @@ pub struct StatePaths {
     pub write: PathBuf,
     /// Where the state before the first change is kept; none for no backup.
     pub backup: Option<PathBuf>,
+    /// How all of them are sealed; none for not at all.
+    pub encryption: Option<Arc<Encryption>>,
 }
 
 impl StatePaths {
     /// One file for reading and writing, with its backup beside it.
     pub fn of_file(state: impl Into<PathBuf>) -> Self {
         let state = state.into();
-        Self { backup: Some(suffixed(&state, ".backup")), read: state.clone(), write: state }
+        Self { backup: Some(suffixed(&state, ".backup")), read: state.clone(), write: state, encryption: None }
     }
 
     /// The file of a workspace: `terraform.tfstate`, or `terraform.tfstate.d/NAME/terraform.tfstate`.
@@ -34,13 +39,19 @@ impl StatePaths {
     /// The same with another file for writing (`-state-out`), and its backup beside that.
     #[must_use]
     pub fn writing_to(self, path: impl Into<PathBuf>) -> Self {
-        Self { read: self.read, ..Self::of_file(path) }
+        Self { read: self.read, encryption: self.encryption, ..Self::of_file(path) }
     }
 
     /// The same with another backup (`-backup`).
     #[must_use]
     pub fn with_backup(self, backup: Option<PathBuf>) -> Self {
         Self { backup, ..self }
+    }
+
+    /// The same, sealed.
+    #[must_use]
+    pub fn encrypted(self, encryption: Option<Arc<Encryption>>) -> Self {
+        Self { encryption, ..self }
     }
 
     /// What Terraform's lock tells about its holder: `.terraform.tfstate.lock.info`.

@@ -217,7 +217,7 @@ fn state_backup_and_journal_are_for_their_owner_only() {
     store.save(&mut state).unwrap();
     assert_eq!((mode("terraform.tfstate"), mode("terraform.tfstate.backup")), (0o600, 0o600));
     assert_eq!(fs::metadata(state_file(directory.path())).unwrap().ino(), inode, "the file is written in place");
-    let errored = write_errored(directory.path(), &state).unwrap();
+    let errored = write_errored(directory.path(), &state, None).unwrap();
     assert_eq!(mode("errored.tfstate"), 0o600);
     assert_eq!(fs::read(errored).unwrap(), fs::read(state_file(directory.path())).unwrap());
 }

@@ -1,9 +1,11 @@
 //! A state that is being changed: under its lock, with a backup of its own, and with the way back.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use groma_diagnostics::Diagnostics;
+use groma_encryption::Encryption;
 use groma_state::{LocalStore, Locking, Saved, State, StatePaths};
 
 use super::super::backend::{Elsewhere, locking, state_paths};
@@ -48,8 +50,9 @@ impl Changing {
         file: &Path,
         backup: Option<&Path>,
         locking: &Locking,
+        encryption: Option<Arc<Encryption>>,
     ) -> Result<Self, Diagnostics> {
-        Self::at(context, StatePaths::of_file(file), backup, locking, Origin::Named)
+        Self::at(context, StatePaths::of_file(file).encrypted(encryption), backup, locking, Origin::Named)
     }
 
     fn at(
@@ -64,6 +67,11 @@ impl Changing {
         let backup = named.unwrap_or_else(|| backup_beside(&paths.write));
         let (store, state) = open_state(context, paths.with_backup(Some(backup)), locking)?;
         Ok(Self { state, store, origin })
+    }
+
+    /// How it is sealed.
+    pub fn encryption(&self) -> Option<Arc<Encryption>> {
+        self.store.paths().encryption.clone()
     }
 
     /// Whether the state is in that file.

@@ -32,7 +32,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     let mut other = match elsewhere {
         Some(file) => {
             let locking = locking(&arguments.change.access.locking, "state-mv");
-            Some(Changing::of_file(context, file, arguments.backup_out.as_deref(), &locking)?)
+            Some(Changing::of_file(context, file, arguments.backup_out.as_deref(), &locking, source.encryption())?)
         }
         None => None,
     };

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
-use groma_state::{Saved, State, file};
+use groma_encryption::Encryption;
+use groma_state::{Saved, State, file, read_sealed};
 
 use super::super::backend::{Elsewhere, has_state, locking, state_paths};
 use super::super::configuration::{Empty, load_directory};
@@ -19,9 +20,9 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let [source] = &*arguments.rest else {
         return Err(fail("Required argument missing", "Give one path: that of a state file, or - for standard input."));
     };
-    let mut pushed = read(source)?;
     let (configuration, _) = load_directory(context, Empty::Fine)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let mut pushed = read(source, paths.encryption.as_deref())?;
     let is_new = !has_state(&paths);
     let named_as_ever = paths.backup.clone();
     // A name of its own, so that the state before is not overwritten by the next change.
@@ -50,7 +51,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     Ok(0)
 }
 
-fn read(source: &Path) -> Result<State, Diagnostics> {
+fn read(source: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnostics> {
     let shown = source.display();
     let bytes = if source.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -68,7 +69,7 @@ fn read(source: &Path) -> Result<State, Diagnostics> {
     if file::is_blank(&bytes) {
         return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));
     }
-    file::read(&bytes).map_err(|problem| fail(&format!("Error reading source state \"{shown}\""), problem.to_string()))
+    read_sealed(&bytes, encryption).map_err(|problem| fail(&format!("Error reading source state \"{shown}\""), problem.to_string()))
 }
 
 /// Whether `pushed` can have grown out of `current`.

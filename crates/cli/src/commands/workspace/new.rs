@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
-use groma_state::{State, file};
+use groma_encryption::Encryption;
+use groma_state::{State, file, read_sealed};
 
 use super::super::backend::locking;
 use super::super::context::Context;
@@ -23,7 +24,8 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
         return Err(fail(&format!("Workspace {name:?} already exists"), "Select it with \"workspace select\"."));
     }
     // The file is read first, so that a wrong path leaves no empty workspace behind.
-    let state = arguments.state.as_deref().map(read).transpose()?;
+    let encryption = places.state_paths(name)?.encryption;
+    let state = arguments.state.as_deref().map(|path| read(path, encryption.as_deref())).transpose()?;
     create(context, &places, name)?;
     match state {
         Some(state) => begin_with(context, &places, name, state, &arguments.locking),
@@ -43,14 +45,14 @@ pub(super) fn create(context: &Context, places: &Places, name: &str) -> Result<(
     Ok(())
 }
 
-fn read(path: &Path) -> Result<State, Diagnostics> {
+fn read(path: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnostics> {
     let bytes = std::fs::read(path).map_err(|problem| {
         fail("Failed to read the state for the workspace", format!("{}: {problem}.", path.display()))
     })?;
     if file::is_blank(&bytes) {
         return Err(fail("no state", format!("{} is empty: there is nothing to begin with.", path.display())));
     }
-    file::read(&bytes).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))
+    read_sealed(&bytes, encryption).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))
 }
 
 /// Puts a copy of a state, with a lineage of its own, into a workspace.

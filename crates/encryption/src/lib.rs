@@ -1,0 +1,17 @@
+//! Encrypted state and plan files, in the format of OpenTofu's state encryption.
+//!
+//! An [`Encryption`] is an ordered list of methods: the first one seals, all of them open. What is sealed lies in an
+//! envelope of JSON, beside what the key providers need to make the same key again (a salt, never a secret).
+
+mod cipher;
+mod encryption;
+mod envelope;
+mod error;
+mod key_provider;
+mod pbkdf2;
+
+pub use encryption::{Encryption, Keyring, Method, Opened};
+pub use envelope::{Lineage, is_sealed, is_sealed_plan};
+pub use error::EncryptionError;
+pub use key_provider::KeyProvider;
+pub use pbkdf2::{HashFunction, Pbkdf2, Secret};

@@ -1,0 +1,156 @@
+//! Sealed journals: a layer between the records and the bytes of the file.
+//!
+//! A frame that says which key follows, and frames that hold sealed records, stand between frames with records in clear:
+//! a state may begin to be encrypted, or cease to be, while calls of a killed run are still noted.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use groma_encryption::{Encryption, EncryptionError, Keyring};
+
+use super::MAGIC;
+use super::frame::{self, Frames};
+use crate::error::{StateError, StateErrorKind};
+
+/// What a journal begins with whose first record is sealed.
+const SEALED_MAGIC: &[u8] = b"groma journal 1 sealed\n";
+
+/// The first byte of a frame with the notes about a key; without notes what follows is in clear. No record begins so.
+const KEY: u8 = 0;
+
+/// The first byte of a frame with sealed records.
+const SEALED: u8 = 0xff;
+
+/// How records are put into the file.
+#[derive(Default)]
+pub(crate) struct Seal {
+    keyring: Option<Arc<Keyring>>,
+    /// Whether the file does not say so yet.
+    is_news: bool,
+}
+
+impl Seal {
+    /// Sealed by `keyring`, or in clear, in a file whose last records are sealed, or not.
+    pub(crate) fn new(keyring: Option<Arc<Keyring>>, tail: Tail) -> Self {
+        Self { is_news: keyring.is_some() || tail == Tail::Sealed, keyring }
+    }
+
+    /// The bytes that stand for `records` at `end` of the file.
+    pub(super) fn bytes<'a>(&self, end: u64, records: &'a [u8]) -> Result<Cow<'a, [u8]>, StateError> {
+        if !self.is_news && self.keyring.is_none() {
+            return Ok(Cow::Borrowed(records));
+        }
+        let mut bytes = Vec::with_capacity(records.len() + 64);
+        if self.is_news {
+            if end == 0 {
+                bytes.extend_from_slice(SEALED_MAGIC);
+            }
+            frame::append(&mut bytes, |out| {
+                out.push(KEY);
+                out.extend(self.keyring.iter().flat_map(|keyring| keyring.notes()));
+            });
+        }
+        match &self.keyring {
+            None => bytes.extend_from_slice(records),
+            Some(keyring) => {
+                let sealed = keyring.seal(records).map_err(failed)?;
+                frame::append(&mut bytes, |out| {
+                    out.push(SEALED);
+                    out.extend_from_slice(&sealed);
+                });
+            }
+        }
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// The bytes are in the file.
+    pub(super) fn written(&mut self) {
+        self.is_news = false;
+    }
+
+    pub(super) fn is_clear(&self) -> bool {
+        self.keyring.is_none()
+    }
+}
+
+/// How the last records of a file are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// In clear.
+    #[default]
+    Clear,
+    /// Sealed.
+    Sealed,
+}
+
+/// A journal in clear.
+pub(crate) struct Unsealed<'a> {
+    pub bytes: Cow<'a, [u8]>,
+    pub tail: Tail,
+    /// Where the whole frames of a file end that is sealed somewhere.
+    pub end: Option<u64>,
+}
+
+/// The journal in clear.
+///
+/// # Errors
+/// When it is sealed and there is no key for it.
+pub(crate) fn unseal<'a>(bytes: &'a [u8], encryption: Option<&Encryption>) -> Result<Unsealed<'a>, StateError> {
+    let (content, mut clear) = match (bytes.strip_prefix(SEALED_MAGIC), bytes.strip_prefix(MAGIC)) {
+        (Some(content), _) => (content, Vec::new()),
+        (None, Some(content)) if has_key(content) => (content, MAGIC.to_vec()),
+        // What was stopped within its first bytes says nothing yet.
+        _ if SEALED_MAGIC.starts_with(bytes) && !MAGIC.starts_with(bytes) => (&[][..], Vec::new()),
+        _ => return Ok(Unsealed { bytes: Cow::Borrowed(bytes), tail: Tail::Clear, end: None }),
+    };
+    let mut frames = Frames::new(content);
+    let mut keyring: Option<Arc<Keyring>> = None;
+    for payload in frames.by_ref() {
+        match payload.split_first() {
+            Some((&KEY, [])) => keyring = None,
+            Some((&KEY, notes)) => {
+                let encryption = encryption.ok_or_else(without_encryption)?;
+                keyring = Some(encryption.noted(notes).map_err(failed)?);
+            }
+            Some((&SEALED, sealed)) => {
+                let records = keyring.as_ref().and_then(|keyring| keyring.open(sealed)).ok_or_else(another_key)?;
+                clear.extend_from_slice(&records.1);
+            }
+            _ => frame::append(&mut clear, |out| out.extend_from_slice(payload)),
+        }
+    }
+    let tail = if keyring.is_some() { Tail::Sealed } else { Tail::Clear };
+    Ok(Unsealed { bytes: Cow::Owned(clear), tail, end: Some((bytes.len() - frames.torn()) as u64) })
+}
+
+/// Whether a key is noted somewhere. Only lengths are looked at: most journals have none.
+fn has_key(mut content: &[u8]) -> bool {
+    while let Some(payload) = frame::leap(&mut content) {
+        if payload.first() == Some(&KEY) {
+            return true;
+        }
+    }
+    false
+}
+
+pub(crate) fn failed(error: EncryptionError) -> StateError {
+    StateError::new(StateErrorKind::Unsupported, error.summary, error.detail)
+}
+
+fn without_encryption() -> StateError {
+    StateError::new(
+        StateErrorKind::Unsupported,
+        "Encrypted journal",
+        "A run that encrypted its state was interrupted, and what it did is in an encrypted journal beside the state file. Put the \
+         encryption block back with which it ran, and run the command again.",
+    )
+}
+
+fn another_key() -> StateError {
+    StateError::new(
+        StateErrorKind::Unsupported,
+        "Decryption failed for all provided methods",
+        "The journal of an interrupted run, beside the state file, is encrypted with another key. Add the method of that run to the \
+         encryption block, as a fallback.",
+    )
+}
