@@ -39,11 +39,11 @@ fn signature(name: &str) -> Value {
         Some(signature) => {
             object.insert("return_type".to_owned(), declared(name).unwrap_or_else(|| type_json(&signature.result)));
             if !signature.parameters.is_empty() {
-                let parameters: Vec<Value> = signature.parameters.iter().map(parameter).collect();
+                let parameters: Vec<Value> = signature.parameters.iter().map(|one| parameter(name, one)).collect();
                 object.insert("parameters".to_owned(), parameters.into());
             }
             if let Some(variadic) = &signature.variadic {
-                object.insert("variadic_parameter".to_owned(), parameter(variadic));
+                object.insert("variadic_parameter".to_owned(), parameter(name, variadic));
             }
         }
         None => special(name, &mut object),
@@ -81,9 +81,12 @@ fn special(name: &str, object: &mut Map<String, Value>) {
     };
 }
 
-fn parameter(parameter: &ProviderParameter) -> Value {
+fn parameter(function: &str, parameter: &ProviderParameter) -> Value {
     let mut object = Map::new();
     object.insert("name".to_owned(), parameter.name.as_str().into());
+    if let Some(text) = functions::parameter_description(function, &parameter.name) {
+        object.insert("description".to_owned(), text.into());
+    }
     if parameter.nullable {
         object.insert("is_nullable".to_owned(), true.into());
     }

@@ -6,6 +6,36 @@ pub fn description(name: &str) -> Option<&'static str> {
     DESCRIPTIONS.get(at).map(|(_, text)| *text)
 }
 
+/// A sentence about a parameter of the function `name`, where its own name does not say enough.
+pub fn parameter_description(name: &str, parameter: &str) -> Option<&'static str> {
+    let at = PARAMETERS.binary_search_by_key(&(name, parameter), |(function, known, _)| (function, known)).ok()?;
+    PARAMETERS.get(at).map(|(_, _, text)| *text)
+}
+
+/// In the order of the functions and of the parameters' names.
+const PARAMETERS: &[(&str, &str, &str)] = &[
+    ("bcrypt", "cost", "How much work the hash takes: twice as much for each step, 10 where nothing is given."),
+    ("chunklist", "size", "How many elements each list gets; the last one may get fewer."),
+    ("cidrcontains", "contained_ip_or_prefix", "The address, or a range in CIDR notation."),
+    ("cidrcontains", "containing_prefix", "The range, in CIDR notation."),
+    ("cidrhost", "hostnum", "The number of the host; a negative one counts from the end of the range."),
+    ("cidrhost", "prefix", "The range, in CIDR notation."),
+    ("cidrnetmask", "prefix", "The IPv4 range, in CIDR notation."),
+    ("cidrsubnet", "netnum", "The number of the subnet, which has to fit into the new bits."),
+    ("cidrsubnet", "newbits", "How many bits longer the prefix of the subnet is."),
+    ("cidrsubnet", "prefix", "The range, in CIDR notation."),
+    ("cidrsubnets", "prefix", "The range, in CIDR notation."),
+    ("coalescelist", "vals", "Lists or tuples; the first one that is not empty counts."),
+    ("indent", "spaces", "How many spaces each line but the first gets."),
+    ("join", "lists", "Lists of strings."),
+    ("join", "separator", "What stands between the strings."),
+    ("keys", "inputMap", "A map or an object."),
+    ("setproduct", "sets", "Sets or lists; the order of lists is kept."),
+    ("templatestring", "template", "A reference to a string, which is the text of the template."),
+    ("templatestring", "vars", "An object or a map with what the template may name."),
+    ("trim", "cutset", "Characters; every one of them is taken off."),
+];
+
 /// In the order of the names.
 const DESCRIPTIONS: &[(&str, &str)] = &[
     ("abs", "Gives the distance of a number from zero."),
@@ -157,5 +187,16 @@ mod tests {
     fn every_function_has_one_and_only_functions_have() {
         let described: Vec<&str> = DESCRIPTIONS.iter().map(|(name, _)| *name).collect();
         assert_eq!(described, super::super::names());
+    }
+
+    #[test]
+    fn the_described_parameters_are_there_and_in_order() {
+        assert!(PARAMETERS.is_sorted_by_key(|(function, parameter, _)| (*function, *parameter)));
+        for (function, parameter, text) in PARAMETERS {
+            let signature = super::super::signature(function).expect(function);
+            let mut parameters = signature.parameters.iter().chain(&signature.variadic);
+            assert!(parameters.any(|known| known.name == *parameter), "{function} has no {parameter}");
+            assert_eq!(parameter_description(function, parameter), Some(*text));
+        }
     }
 }

@@ -32,7 +32,7 @@ use std::sync::LazyLock;
 
 use crate::context::ProviderSignature;
 
-pub use descriptions::description;
+pub use descriptions::{description, parameter_description};
 pub(crate) use signature::{CallSite, Function};
 pub use timestamp::parse_duration;
 
