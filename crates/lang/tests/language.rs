@@ -6,14 +6,17 @@
 
 #![allow(clippy::unwrap_used, reason = "tests end where something is missing")]
 
+#[path = "support/terraform.rs"]
+mod terraform;
+
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 
 use groma_diagnostics::Sources;
 use groma_lang::{EmptyScope, FunctionContext, ProviderParameter, Purity, functions};
+use terraform::{Ours, Terraform};
 
 struct Case {
     expression: String,
@@ -109,27 +112,45 @@ fn expressions_are_what_they_were_found_to_be() {
 
 #[test]
 fn terraform_agrees() {
-    let Some(terraform) = std::env::var_os("GROMA_TERRAFORM").map(PathBuf::from) else {
-        println!("skipped: no terraform");
-        return;
+    let fill = |folder: &Path| {
+        std::fs::create_dir(folder.join("templates")).unwrap();
+        for template in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates")).unwrap() {
+            let template = template.unwrap();
+            std::fs::copy(template.path(), folder.join("templates").join(template.file_name())).unwrap();
+        }
     };
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("templates")).unwrap();
-    for template in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates")).unwrap() {
-        let template = template.unwrap();
-        std::fs::copy(template.path(), folder.path().join("templates").join(template.file_name())).unwrap();
-    }
+    let Some(terraform) = Terraform::find(&["console"], fill) else { return };
+    let recorded: Vec<Case> = files()
+        .iter()
+        .flat_map(|path| cases(&std::fs::read_to_string(path).unwrap()))
+        .filter(|case| !case.only_ours)
+        .collect();
+    let asked: Vec<terraform::Case> = recorded.into_iter().map(|case| (case.expression, case.wanted)).collect();
     let mut wrong = String::new();
-    for path in files() {
-        let cases = cases(&std::fs::read_to_string(&path).unwrap());
-        let asked: Vec<&Case> = cases.iter().filter(|case| !case.only_ours).collect();
-        for (case, theirs) in asked.iter().zip(ask(&terraform, folder.path(), &asked)) {
-            if theirs != case.wanted {
-                writeln!(wrong, "{}:\n  terraform {theirs}\n  ours      {}", case.expression, case.wanted).unwrap();
-            }
+    let mut different = 0;
+    for ((expression, ours), theirs) in asked.iter().zip(terraform.differing(|| Empty, &asked)) {
+        if let Some(theirs) = theirs {
+            different += 1;
+            writeln!(wrong, "{expression}:\n  terraform {theirs}\n  ours      {ours}").unwrap();
         }
     }
+    let (all, same) = (asked.len(), asked.len() - different);
+    println!("\ncompared: {all} expressions of files, {same} the same, {different} different");
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// No names, only functions.
+struct Empty;
+
+impl Ours for Empty {
+    fn answer(&self, text: &str) -> String {
+        ours(text)
+    }
+
+    fn parses(&self, text: &str) -> bool {
+        let sources = Sources::new();
+        sources.add("<console-input>", text).is_some_and(|file| !groma_hcl::parse_expression(&file).1.has_errors())
+    }
 }
 
 #[test]
@@ -141,7 +162,8 @@ fn signatures_are_those_of_terraform() {
     let output = Command::new(terraform).args(["metadata", "functions", "-json"]).output().unwrap();
     let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut wrong = String::new();
-    for (name, theirs) in all["function_signatures"].as_object().unwrap() {
+    let signatures = all["function_signatures"].as_object().unwrap();
+    for (name, theirs) in signatures {
         let Some(ours) = functions::signature(name) else {
             // Those of the namespace `core` are the same again; three have arguments that are no values.
             assert!(name.starts_with("core::") || ["can", "convert", "try"].contains(&name.as_str()), "{name}");
@@ -169,49 +191,8 @@ fn signatures_are_those_of_terraform() {
                 .unwrap();
         }
     }
+    let different = wrong.lines().filter(|line| line.ends_with(':')).count();
+    let same = signatures.len() - different;
+    println!("\ncompared: {} signatures of functions, {same} the same, {different} different", signatures.len());
     assert!(wrong.is_empty(), "{wrong}");
-}
-
-/// What Terraform's console says to each expression. Of several it prints only the last, so that each has its own run.
-fn ask(terraform: &Path, folder: &Path, cases: &[&Case]) -> Vec<String> {
-    let half = cases.len().div_ceil(2);
-    std::thread::scope(|threads| {
-        let runs: Vec<_> = cases
-            .chunks(half.max(1))
-            .map(|part| threads.spawn(|| part.iter().map(|case| answer(terraform, folder, case)).collect::<Vec<_>>()))
-            .collect();
-        runs.into_iter().flat_map(|run| run.join().unwrap()).collect()
-    })
-}
-
-fn answer(terraform: &Path, folder: &Path, case: &Case) -> String {
-    let mut child = Command::new(terraform)
-        .arg("console")
-        .current_dir(folder)
-        .env("CHECKPOINT_DISABLE", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(case.expression.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    if output.status.success() {
-        let out = String::from_utf8_lossy(&output.stdout).into_owned();
-        return out.strip_suffix('\n').unwrap_or(&out).to_owned();
-    }
-    let err = plain(&String::from_utf8_lossy(&output.stderr));
-    let summary = err.lines().find_map(|line| line.split_once("Error: ")).map_or("", |(_, summary)| summary);
-    format!("error: {}", summary.trim())
-}
-
-/// The text without the codes for colours.
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        out.push_str(before);
-        rest = after.split_once('m').map_or("", |(_, after)| after);
-    }
-    out + rest
 }

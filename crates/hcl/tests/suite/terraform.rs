@@ -1,6 +1,7 @@
 //! The same texts through Terraform, where its binary is at hand: `GROMA_TERRAFORM` names it.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::formatting;
@@ -43,6 +44,8 @@ fn mistakes_are_found_where_terraform_finds_them() {
             }
         }
     }
+    let compared = cases.len();
+    let mut different = String::new();
     let by_line = |message: &String| message.split(':').next().and_then(|line| line.parse::<u32>().ok());
     for (case, mut found) in cases.into_iter().zip(found) {
         let mut expected = case.terraform.unwrap_or(case.ours);
@@ -51,8 +54,11 @@ fn mistakes_are_found_where_terraform_finds_them() {
         found.sort();
         found.sort_by_key(by_line);
         expected.sort_by_key(by_line);
-        assert_eq!(found, expected, "{}", case.text);
+        if found != expected {
+            writeln!(different, "{}\n  ours   {expected:?}\n  theirs {found:?}", case.text).unwrap();
+        }
     }
+    tell("files with mistakes", compared, &different);
 }
 
 #[test]
@@ -66,9 +72,7 @@ fn layouts_are_those_of_terraform() {
     if terraform(&["fmt", "-list=false", "."], folder.path()).is_none() {
         return;
     }
-    for (number, text) in texts.iter().enumerate() {
-        assert_eq!(groma_hcl::format(text), std::fs::read_to_string(path(number)).unwrap(), "{text}");
-    }
+    same_layouts("layouts", &texts, path);
 }
 
 #[test]
@@ -85,7 +89,24 @@ fn layouts_of_generated_files_are_those_of_terraform() {
     if terraform(&["fmt", "-list=false", "."], folder.path()).is_none() {
         return;
     }
+    same_layouts("generated layouts", &texts, path);
+}
+
+/// Holds our layout of each text against what Terraform has made of its file.
+fn same_layouts(what: &str, texts: &[impl AsRef<str>], path: impl Fn(usize) -> PathBuf) {
+    let mut different = String::new();
     for (number, text) in texts.iter().enumerate() {
-        assert_eq!(groma_hcl::format(text), std::fs::read_to_string(path(number)).unwrap(), "{text}");
+        let (ours, theirs) = (groma_hcl::format(text.as_ref()), std::fs::read_to_string(path(number)).unwrap());
+        if ours != theirs {
+            writeln!(different, "{}\n  ours   {ours:?}\n  theirs {theirs:?}", text.as_ref()).unwrap();
+        }
     }
+    tell(what, texts.len(), &different);
+}
+
+/// Says how many were compared, and ends the test where something differs.
+fn tell(what: &str, compared: usize, different: &str) {
+    let count = different.lines().filter(|line| line.starts_with("  theirs ")).count();
+    println!("\ncompared: {compared} {what}, {} the same, {count} different", compared - count);
+    assert!(different.is_empty(), "{different}");
 }

@@ -8,6 +8,8 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{FunctionContext, Resolved, Scope, evaluate};
 use groma_value::{Marks, Type, Value};
 
+use crate::terraform::Ours;
+
 /// Names whose values both sides make out of these expressions.
 pub const LOCALS: &[(&str, &str)] = &[
     ("none", "null"),
@@ -74,9 +76,15 @@ impl World {
         let value = evaluate(&expression, self, &mut diagnostics);
         (!diagnostics.has_errors()).then_some(value)
     }
+}
 
-    /// What the console prints, or the summary of the first error.
-    pub fn answer(&self, text: &str) -> String {
+impl Ours for World {
+    fn parses(&self, text: &str) -> bool {
+        let file = self.functions.sources.add("parsed", text);
+        file.is_some_and(|file| !groma_hcl::parse_expression(&file).1.has_errors())
+    }
+
+    fn answer(&self, text: &str) -> String {
         let file = self.functions.sources.add("<console-input>", text).unwrap();
         let (expression, mut diagnostics) = groma_hcl::parse_expression(&file);
         let answer = match diagnostics.has_errors() {
