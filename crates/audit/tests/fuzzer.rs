@@ -15,7 +15,7 @@ use groma_provider::{
     NestedBlock, Nesting, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema,
     ReadRequest, ReadResponse, Schema, SchemaLookup, TypeNames, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
-use groma_value::{Type, Value, json};
+use groma_value::{Type, Value};
 
 /// The rule that a [`Breaking`] breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Provider for Breaking {
     }
 
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
-        let stored = json::from_json(request.raw_state.as_bytes(), block().implied_type()).unwrap();
+        let stored = request.raw_state.decode(block().implied_type()).unwrap();
         let lost = with(&stored, "note", Value::null(Type::String));
         let upgraded_state = if self.0 == Fault::LosesStored { lost } else { stored };
         Answer::ready(UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() })

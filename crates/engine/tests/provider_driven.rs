@@ -153,7 +153,7 @@ fn lc_18_what_apply_returns_is_the_next_runs_previous_state_with_private_data_an
             response
         })
         .on_upgrade(move |request, good| {
-            upgrades.note(format!("{} {}", request.version, request.raw_state));
+            upgrades.note(format!("{} {}", request.version, request.raw_state.json().unwrap()));
             good()
         })
         .on_read(move |request, good| {
