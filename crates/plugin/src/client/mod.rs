@@ -2,6 +2,7 @@
 
 mod actions;
 mod cache;
+mod codec;
 mod ephemeral;
 mod lists;
 mod methods;
@@ -12,6 +13,7 @@ mod runtime;
 mod schemas;
 mod session;
 mod stores;
+mod valid;
 
 pub use cache::SchemaCache;
 pub use remote::Plugin;

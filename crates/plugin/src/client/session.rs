@@ -10,11 +10,12 @@ use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
-use tonic_prost::ProstCodec;
 
 use super::cache::{Kept, SchemaCache};
+use super::codec::Compact;
 use super::methods::{self, Method};
 use super::schemas::{Kind, Schemas};
+use super::valid::Valid;
 use crate::MESSAGE_LIMIT;
 use crate::proto::v6::{self, DynamicValue};
 use crate::transport::Connection;
@@ -25,6 +26,7 @@ pub(super) struct Session {
     address: ProviderAddress,
     connection: Connection,
     schemas: Arc<Schemas>,
+    valid: Valid,
 }
 
 /// Whether more messages of a stream are wanted.
@@ -37,7 +39,7 @@ pub(super) enum More {
 impl Session {
     /// A session whose provider need not be asked what it declares.
     pub fn knowing(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
-        Self { address, connection, schemas }
+        Self { address, connection, schemas, valid: Valid::default() }
     }
 
     /// Asks for the schemas, and keeps the answer in `cache` if there is one.
@@ -71,12 +73,17 @@ impl Session {
             cache.write(&kept);
         }
         let schemas = Arc::new(Schemas::new(connection.protocol(), kept.schemas, kept.identities)?);
-        Ok(Self { address, connection, schemas })
+        Ok(Self::knowing(address, connection, schemas))
     }
 
     /// What the provider declares.
     pub fn schemas(&self) -> &Arc<Schemas> {
         &self.schemas
+    }
+
+    /// The configurations that the provider has found valid.
+    pub fn valid(&self) -> &Valid {
+        &self.valid
     }
 
     /// Calls the provider.
@@ -163,7 +170,7 @@ where
     Q: Message + 'static,
     R: Message + Default + 'static,
 {
-    let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let codec: Compact<Q, R> = Compact::default();
     let (mut client, path) = ready(connection, method).await?;
     Ok(client.unary(Request::new(request), path, codec).await?.into_inner())
 }
@@ -178,7 +185,7 @@ where
     Q: Message + 'static,
     R: Message + Default + 'static,
 {
-    let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let codec: Compact<Q, R> = Compact::default();
     let (mut client, path) = ready(connection, method).await?;
     let mut messages = client.server_streaming(Request::new(request), path, codec).await?.into_inner();
     while let Some(message) = messages.message().await? {
@@ -194,7 +201,7 @@ where
     Q: Message + 'static,
     R: Message + Default + 'static,
 {
-    let codec: ProstCodec<Q, R> = ProstCodec::default();
+    let codec: Compact<Q, R> = Compact::default();
     let (mut client, path) = ready(connection, method).await?;
     let requests = Request::new(futures_util::stream::iter(requests));
     Ok(client.client_streaming(requests, path, codec).await?.into_inner())
