@@ -4,6 +4,7 @@ use std::io;
 use std::thread;
 
 use crate::early_sync::EarlySync;
+use crate::file::Take;
 use crate::storage::Storage;
 
 /// Replaces the content of a file in place, so that whoever has it open sees the new content.
@@ -46,7 +47,7 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
 /// When the disk is full or fails; then the file is empty again, if that is possible.
 pub(crate) fn fill_content(
     storage: &dyn Storage,
-    write: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    write: impl FnOnce(&mut Take<'_>) -> io::Result<()>,
 ) -> io::Result<(u64, u32)> {
     let mut hasher = crc32fast::Hasher::new();
     let mut length = 0;

@@ -1,15 +1,19 @@
 //! The state file, format version 4: the layout that Terraform 1.15 writes, byte for byte. Older formats are read, too.
 
+mod in_turn;
 mod layout;
 mod legacy;
+mod members;
+mod objects;
 mod paths;
 mod read;
+mod resources;
 mod write;
 
 pub(crate) use read::{decode_check_results, decode_outputs, parse_paths};
 pub use read::{is_blank, read};
 pub use write::write;
-pub(crate) use write::{Written, write_check_results, write_outputs, write_parts, write_paths_json, write_pieces};
+pub(crate) use write::{Take, Written, write_check_results, write_outputs, write_parts, write_paths_json, write_pieces};
 
 /// The format version that is written.
 pub const FORMAT_VERSION: u64 = 4;
