@@ -56,7 +56,7 @@ pub enum EphemeralPhase {
     Close,
 }
 
-/// Called on the thread that walks; must be quick, because nothing else goes on meanwhile.
+/// Called by whoever carries the run on, and by nobody else at the same time unless it says so; must be quick.
 pub trait Hooks: Send + Sync {
     /// While planning, a provider is about to be asked for an object to take over.
     fn import_planned(&self, _address: &ResourceInstance, _importing: &Importing) {}
@@ -116,6 +116,19 @@ impl Subject {
     /// An object with its current value.
     pub fn of(address: &ResourceInstance, deposed: Option<DeposedKey>, value: &Value) -> Self {
         Self { address: address.clone(), deposed, identifier: identifier(value) }
+    }
+
+    /// What an operation begins with: `before` has the identifier of what it changes, and of nothing that it creates.
+    pub fn begun(
+        operation: Operation,
+        address: &ResourceInstance,
+        deposed: Option<DeposedKey>,
+        before: &Value,
+    ) -> Self {
+        match operation {
+            Operation::Create | Operation::Read => Self { address: address.clone(), deposed, identifier: None },
+            Operation::Update | Operation::Delete => Self::of(address, deposed, before),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::{Ahead, ahead};
+use crate::ahead::{Ahead, ahead, ask_ahead};
 use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
@@ -152,7 +152,13 @@ impl Run {
     pub fn load(&mut self, bytes: &[u8], prior_state: State) -> Result<Plan, Diagnostics> {
         if self.prepared.is_none() && bytes.len() >= LARGE {
             let configuration = Arc::clone(&self.session.configuration);
-            self.graph = Some(ahead(move || prepared::graph(&configuration)));
+            self.graph = Some(ahead(move || {
+                let (graph, diagnostics) = prepared::graph(&configuration);
+                if !diagnostics.has_errors() {
+                    ask_ahead(&graph);
+                }
+                (graph, diagnostics)
+            }));
         }
         saved::decode(bytes, prior_state, &mut self.providers)
     }

@@ -171,6 +171,14 @@ impl ResourceEntry {
         self.len() == 0
     }
 
+    fn into_instances(self) -> impl Iterator<Item = (InstanceKey, InstanceRecord)> {
+        let (one, many) = match self.instances {
+            Instances::One(key, record) => (Some((key, record)), None),
+            Instances::Many(map) => (None, Some(map)),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+
     fn get_mut(&mut self, key: &InstanceKey) -> Option<&mut InstanceRecord> {
         match &mut self.instances {
             Instances::One(own, record) => (own == key).then_some(record),
@@ -289,6 +297,24 @@ impl State {
         };
         self.instances += usize::from(is_new);
         before
+    }
+
+    /// Takes in the objects of `other`, which this state does not have.
+    pub fn absorb(&mut self, other: Self) {
+        if self.resources.is_empty() {
+            (self.resources, self.instances, self.providers) = (other.resources, other.instances, other.providers);
+            return;
+        }
+        for (address, entry) in other.resources {
+            let known = self.ensure_resource(address, &entry.provider);
+            let before = known.len();
+            for (key, record) in entry.into_instances() {
+                let known = known.ensure_instance(&key);
+                known.current = record.current.or(known.current.take());
+                known.deposed.extend(record.deposed);
+            }
+            self.instances += known.len() - before;
+        }
     }
 
     /// Takes an object out; an instance without objects and a resource without instances go with it.

@@ -11,12 +11,11 @@ use groma_state::{DeposedKey, OutputValue, State};
 use groma_value::Value;
 use indexmap::IndexMap;
 
+use super::clerk::{Clerk, Equipment};
 use super::event::Event;
 use super::outcome::{AppliedRun, Done};
 use crate::action_blocks::ActionBlocks;
-use crate::ahead::{Ahead, ahead, when_asked};
 use crate::checks::Checks;
-use crate::config_graph::Ancestors;
 use crate::conversations::Conversations;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
@@ -69,18 +68,14 @@ pub(super) struct Applier<'a> {
     pub(super) mode: Mode,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
-    /// What resources depend on.
-    pub(super) ancestors: Ahead<Ancestors>,
     waiting: Vec<u32>,
     failed: Vec<bool>,
     /// The lowest number comes first: steps are numbered as planning went, which is the order in which things lie in memory.
     ready: BinaryHeap<Reverse<u32>>,
     ended: usize,
     conversations: Conversations<(u32, Event)>,
+    pub(super) clerk: Clerk,
 }
-
-/// For how many records it is worth a thread to work out beforehand what they depend on.
-const MANY: usize = 1000;
 
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
@@ -97,12 +92,16 @@ impl<'a> Applier<'a> {
                 spent: None,
             }));
         };
-        let graph = Arc::clone(&prepared.graph);
-        let writes = |step: &&Step| matches!(step, Step::Create(_) | Step::Update(_));
-        let ancestors = match plan.execution.steps().iter().filter(writes).count() {
-            0..MANY => when_asked(move || Ancestors::new(&graph)),
-            _ => ahead(move || Ancestors::new(&graph)),
-        };
+        let changes = |step: &&Step| matches!(step, Step::Create(_) | Step::Update(_) | Step::Delete(_));
+        let expected = plan.execution.steps().iter().filter(changes).count();
+        let clerk = Clerk::new(
+            expected,
+            &Equipment {
+                recorder: Arc::clone(&recorder),
+                hooks: Arc::clone(&session.hooks),
+                graph: Arc::clone(&prepared.graph),
+            },
+        );
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
         let mut evaluation = session.applying_evaluation(inputs, &plan.timestamp);
@@ -134,8 +133,8 @@ impl<'a> Applier<'a> {
             waiting,
             ready,
             execution: plan.execution,
-            ancestors,
             conversations: Conversations::new(session),
+            clerk,
         };
         applier.settle_known(&plan.deferred);
         Ok(applier)
@@ -188,9 +187,12 @@ impl<'a> Applier<'a> {
                 let Some(Reverse(step)) = self.ready.pop() else { break };
                 self.start(step).await;
             }
+            // While the walk waits, the clerk has all there is.
+            self.clerk.hand_over();
             let Some((step, event)) = self.conversations.next(self.providers).await else { break };
             self.take(step, event);
         }
+        self.clerk_has_caught_up();
         let hooks = Arc::clone(&self.session.hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
@@ -260,7 +262,8 @@ impl<'a> Applier<'a> {
 
     async fn start(&mut self, step: u32) {
         let what = self.execution.steps()[step as usize];
-        if self.failed[step as usize] {
+        let tells = matches!(what, Step::Read(_) | Step::Invoke(_) | Step::Open(..));
+        if self.failed[step as usize] || tells && !self.clerk_has_caught_up() {
             return self.end(step, Outcome::Failed);
         }
         let outcome = match what {
@@ -291,13 +294,24 @@ impl<'a> Applier<'a> {
             let results = self.evaluation.checks.results();
             self.state.check_results = Some(results);
         }
-        let spent = Box::new((self.world, self.changes, self.execution, self.ancestors));
+        let spent = Box::new((self.world, self.changes, self.execution));
+        let (made, done) = self.clerk.finish();
+        self.state.absorb(made);
         AppliedRun {
             state: self.state,
-            done: self.done,
+            done: self.done.and(done),
             diagnostics: told_once(self.evaluation.diagnostics),
             spent: Some(spent),
         }
+    }
+
+    /// Waits until all that was left to the clerk is taken down and told: before anything happens that people are told of
+    /// by somebody else, or that could not be made undone. Says whether all could be taken down.
+    pub(super) fn clerk_has_caught_up(&mut self) -> bool {
+        let problems = self.clerk.catch_up();
+        let is_sound = !problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        is_sound
     }
 
     /// Outputs that were worked out are recorded; others stay as they were.

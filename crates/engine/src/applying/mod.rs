@@ -2,11 +2,13 @@
 
 mod applier;
 mod changes;
+mod clerk;
 mod ephemeral;
 mod event;
 mod invocations;
 mod outcome;
 mod provisioning;
+mod results;
 mod talk;
 mod values;
 

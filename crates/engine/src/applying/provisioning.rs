@@ -85,7 +85,7 @@ impl Applier<'_> {
         self.evaluation.diagnostics.append(diagnostics);
         let subject = Subject::of(&self.changes[change as usize].address, None, &value);
         self.session.hooks.apply_complete(&subject, Operation::Create, &value, started.elapsed());
-        self.count(Operation::Create);
+        self.done.count(Operation::Create);
         self.postconditions(change, &value)
     }
 

@@ -37,12 +37,21 @@ pub(super) struct ApplyTalk {
     pub(super) dependencies: Dependencies,
     pub(super) create_before_destroy: bool,
     pub(super) recorder: Arc<dyn Recorder>,
-    /// Who is told that the change begins, unless that has been told already.
-    pub(super) announcement: Option<Announcement>,
+    pub(super) announcement: Announcement,
 }
 
-/// That a change begins.
-pub(super) struct Announcement {
+/// Who tells people that the change begins.
+pub(super) enum Announcement {
+    /// They know already.
+    Made,
+    /// The conversation, once it is certain that there is something to do.
+    Due(Notice),
+    /// The clerk, once it is done.
+    LeftToClerk,
+}
+
+/// What people are told.
+pub(super) struct Notice {
     pub(super) hooks: Arc<dyn Hooks>,
     pub(super) subject: hooks::Subject,
     pub(super) operation: hooks::Operation,
@@ -53,6 +62,8 @@ pub(super) struct Announcement {
 pub(super) enum Beginning {
     Told,
     Untold,
+    /// It began, and the clerk is to tell it.
+    LeftToClerk,
 }
 
 /// What came of it.
@@ -71,7 +82,10 @@ impl ApplyTalk {
 
     pub(super) async fn hold(self: Box<Self>) -> ApplyDone {
         let mut diagnostics = Diagnostics::new();
-        let mut beginning = if self.announcement.is_none() { Beginning::Told } else { Beginning::Untold };
+        let mut beginning = match self.announcement {
+            Announcement::Made => Beginning::Told,
+            Announcement::Due(_) | Announcement::LeftToClerk => Beginning::Untold,
+        };
         let applied = self.carry_out(&mut beginning, &mut diagnostics).await;
         ApplyDone { applied, beginning, diagnostics }
     }
@@ -112,10 +126,14 @@ impl ApplyTalk {
                 failed: false,
             });
         }
-        if let Some(Announcement { hooks, subject, operation }) = &self.announcement {
-            hooks.apply_start(subject, *operation);
-            *beginning = Beginning::Told;
-        }
+        *beginning = match &self.announcement {
+            Announcement::LeftToClerk => Beginning::LeftToClerk,
+            Announcement::Made => Beginning::Told,
+            Announcement::Due(Notice { hooks, subject, operation }) => {
+                hooks.apply_start(subject, *operation);
+                Beginning::Told
+            }
+        };
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
         if !self.provider.is_pure()
             && let Err(problem) = self.recorder.begin(&self.begin(&planned, &config))

@@ -1,7 +1,7 @@
 //! Building the configuration graph.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
@@ -20,7 +20,7 @@ use super::{
 /// References to what does not exist make no edge: they are reported by the checks of the configuration. A cycle is an
 /// error here.
 pub fn build(configuration: &Configuration) -> (ConfigGraph, Diagnostics) {
-    let mut graph = ConfigGraph { modules: Vec::new(), by_path: HashMap::new() };
+    let mut graph = ConfigGraph { modules: Vec::new(), by_path: HashMap::new(), ancestors: OnceLock::new() };
     place_module(&mut graph, &configuration.root, None);
     let imports = imports(&configuration.root);
     for at in 0..graph.modules.len() {

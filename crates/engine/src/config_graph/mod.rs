@@ -13,7 +13,7 @@ mod reduction;
 mod summary;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use groma_address::{ConfigResource, InstanceKey, ModulePath};
 use groma_config::Module;
@@ -226,15 +226,21 @@ impl StaticModule {
 }
 
 /// All modules of a configuration.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ConfigGraph {
     modules: Vec<StaticModule>,
     by_path: HashMap<ModulePath, ModuleIndex>,
+    ancestors: OnceLock<Ancestors>,
 }
 
 impl ConfigGraph {
     /// The root module.
     pub const ROOT: ModuleIndex = ModuleIndex(0);
+
+    /// What each resource depends on, worked out when it is first asked for.
+    pub fn ancestors(&self) -> &Ancestors {
+        self.ancestors.get_or_init(|| Ancestors::new(self))
+    }
 
     /// The module `index`.
     pub fn module(&self, index: ModuleIndex) -> &StaticModule {

@@ -8,7 +8,7 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_state::{Dependencies, text_order};
 
-use super::{Ancestors, build};
+use super::build;
 
 /// A resource with those it depends on directly: what follows from another dependency is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +28,8 @@ pub fn resource_dependencies(configuration: &Configuration) -> Result<Vec<Resour
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let ancestors = Ancestors::new(&graph);
     let of = |resource: &ConfigResource| {
-        graph.find_resource(resource).map(|(module, node)| ancestors.of(module, node)).unwrap_or_default()
+        graph.find_resource(resource).map(|(module, node)| graph.ancestors().of(module, node)).unwrap_or_default()
     };
     let mut resources: Vec<ConfigResource> = configuration
         .modules()

@@ -34,6 +34,7 @@ use groma_state::State;
 
 pub(crate) use ignore::{Ignore, ignore_changes};
 
+use crate::ahead::ask_ahead;
 use crate::options::{PlanOptions, Refresh};
 use crate::plan::Plan;
 use crate::prepared::Prepared;
@@ -48,6 +49,9 @@ use planner::{Parts, Planner};
 /// What a walk worked with and nobody needs any more.
 pub(crate) type Spent = Box<dyn std::any::Any>;
 
+/// How many objects are worth a thread that works out what they depend on.
+const MANY: usize = 1000;
+
 /// Plans, and gives what it worked with. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
 pub(crate) async fn plan(
     session: &Session,
@@ -56,6 +60,9 @@ pub(crate) async fn plan(
     state: State,
     options: &PlanOptions,
 ) -> (Option<Plan>, Diagnostics, Option<Spent>) {
+    if state.len() >= MANY {
+        ask_ahead(&prepared.graph);
+    }
     match ready(session, providers, prepared, state, options).await {
         Ok(mut planner) => {
             if let Some(problem) = planner.moves.left_out(&options.targets) {

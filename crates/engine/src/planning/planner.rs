@@ -14,7 +14,7 @@ use super::event::{Event, Instance, Task};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
-use crate::config_graph::{Ancestors, ConfigGraph, ModuleIndex, NodeKind};
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
 use crate::conversations::Conversations;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
@@ -55,7 +55,6 @@ pub(super) struct Planner<'a> {
     pub(super) included: Option<Included>,
     pub(super) forced_create_before_destroy: Vec<Vec<bool>>,
     /// What resources depend on, worked out for the first object that stays.
-    pub(super) ancestors: Option<Ancestors>,
     pub(super) used: HashSet<ProviderConfig>,
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
@@ -114,7 +113,6 @@ impl<'a> Planner<'a> {
             remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
             included: Included::new(&graph, &parts.options.targets, parts.options.mode),
             forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
-            ancestors: None,
             graph,
             used,
             session: parts.session,

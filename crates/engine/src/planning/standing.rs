@@ -6,7 +6,6 @@ use groma_state::{Dependencies, ObjectRecord};
 
 use super::event::{Instance, ManagedSubject};
 use super::planner::Planner;
-use crate::config_graph::Ancestors;
 use crate::options::Refresh;
 use crate::plan::{Action, Mode};
 
@@ -39,8 +38,7 @@ impl Planner<'_> {
     fn configured_dependencies(&mut self, instance: Instance) -> Dependencies {
         let module = self.world.module(instance.module).of;
         let node = self.world.static_module(instance.module).resource(instance.resource as usize);
-        let graph = &self.graph;
-        self.ancestors.get_or_insert_with(|| Ancestors::new(graph)).of(module, node)
+        self.graph.ancestors().of(module, node)
     }
 }
 

@@ -24,7 +24,7 @@ struct Group<'a> {
 }
 
 /// How many changes are together.
-const GROUP: usize = 4096;
+const GROUP: usize = 1024;
 
 /// The fewest bytes that a change takes in the file.
 const LEAST: usize = 16;
