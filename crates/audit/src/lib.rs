@@ -23,6 +23,7 @@ mod caller;
 mod calls;
 mod generate;
 mod given;
+mod inside;
 mod kind;
 mod life;
 mod report;

@@ -1,7 +1,9 @@
 //! Configurations that are a little smaller than one: the way to the smallest that shows a problem.
 
-use groma_provider::{Block, Item, Nesting, Use, collection_like};
+use groma_provider::{Block, Item, Use};
 use groma_value::{Kind, Type, Value};
+
+use crate::inside::Inside;
 
 /// Everything that is one step smaller than `config`: an argument left out, an element less, a value plainer.
 pub fn smaller(block: &Block, config: &Value) -> Vec<Value> {
@@ -15,50 +17,31 @@ pub fn smaller(block: &Block, config: &Value) -> Vec<Value> {
                 found.push(block.object(values));
             }
         };
-        let (can_go, nested) = match &slot.item {
-            Item::Attribute(attribute) => (
-                attribute.usage() != Use::Required,
-                attribute.nested_type().map(|nested| (nested.nesting().into(), nested.object())),
-            ),
-            Item::Block(nested) => (nested.min() == 0, Some((nested.nesting(), nested.block()))),
+        let can_go = match &slot.item {
+            Item::Attribute(attribute) => attribute.usage() != Use::Required,
+            Item::Block(nested) => nested.min() == 0,
         };
         let empty = slot.item.empty_value();
         if can_go && value != empty {
             put(empty.clone());
         }
-        match nested {
-            Some((nesting, inner)) => smaller_nested(nesting, inner, value).into_iter().for_each(&mut put),
-            None => plainer(value).into_iter().for_each(&mut put),
+        match (Inside::of(&slot.item, value), slot.item.nested()) {
+            (Some(inside), _) => smaller_inside(&inside).into_iter().for_each(&mut put),
+            (None, Some(_)) => {}
+            (None, None) => plainer(value).into_iter().for_each(&mut put),
         }
     }
     found
 }
 
-fn smaller_nested(nesting: Nesting, block: &Block, value: &Value) -> Vec<Value> {
-    let elements = match (nesting, value.kind()) {
-        (Nesting::Single | Nesting::Group, _) => return smaller(block, value),
-        (_, Kind::List(elements) | Kind::Set(elements)) => elements,
-        // Maps and values of dynamic type: only as wholes.
-        _ => return Vec::new(),
-    };
-    let mut found = Vec::new();
-    if elements.len() > 1 {
-        for position in 0..elements.len() {
-            let mut fewer = elements.to_vec();
-            fewer.remove(position);
-            found.push(collection_like(value, block, fewer));
-        }
-    }
-    for (position, element) in elements.iter().enumerate() {
-        for smaller in smaller(block, element) {
-            let mut changed = elements.to_vec();
-            if let Some(own) = changed.get_mut(position) {
-                *own = smaller;
-            }
-            found.push(collection_like(value, block, changed));
-        }
-    }
-    found
+/// An object less, or one of the objects smaller.
+fn smaller_inside(inside: &Inside<'_>) -> Vec<Value> {
+    let fewer = (0..inside.objects().len()).filter_map(|position| inside.without(position));
+    let objects = inside.objects().iter().enumerate();
+    let within = objects.flat_map(|(position, object)| {
+        smaller(inside.block(), object).into_iter().map(move |object| inside.with(position, object))
+    });
+    fewer.chain(within).collect()
 }
 
 fn plainer(value: &Value) -> Vec<Value> {

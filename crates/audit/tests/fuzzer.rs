@@ -12,10 +12,11 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_diagnostics::Sources;
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, Attribute, Block, ImportRequest, ImportResponse, ImportedResource,
-    NestedBlock, Nesting, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema,
-    ReadRequest, ReadResponse, Schema, SchemaLookup, TypeNames, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, ProviderSchema, ReadRequest, ReadResponse, Schema, SchemaLookup, TypeNames, UpgradeRequest,
+    UpgradeResponse, Use, ValidateRequest,
 };
-use groma_value::{Type, Value};
+use groma_value::{Path, PathStep, Type, Value};
 
 /// The rule that a [`Breaking`] breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ enum Fault {
     ImportsAnother,
     Hangs,
     FailsUpdate,
+    ShoutsPattern,
+    LosesLimit,
 }
 
 /// The fault, and how many objects there are.
@@ -48,7 +51,14 @@ impl Breaking {
 }
 
 fn block() -> Arc<Block> {
-    let rule = Block::new([("port", Attribute::required(Type::Number))], Vec::<(&str, NestedBlock)>::new());
+    let none = Vec::<(&str, NestedBlock)>::new;
+    let matching = Block::new([("pattern", Attribute::optional(Type::String))], none());
+    let rule = Block::new(
+        [("port", Attribute::required(Type::Number)), ("why", Attribute::optional(Type::String))],
+        [("match", NestedBlock::new(Nesting::List, matching))],
+    );
+    let limit = [("most", Attribute::optional(Type::Number)), ("unit", Attribute::optional(Type::String))];
+    let limits = Attribute::nested(ObjectSchema::new(ObjectNesting::Map, limit), Use::Optional);
     Arc::new(Block::new(
         [
             ("id", Attribute::computed(Type::String)),
@@ -56,6 +66,7 @@ fn block() -> Arc<Block> {
             ("size", Attribute::optional(Type::Number)),
             ("note", Attribute::optional(Type::String)),
             ("tags", Attribute::optional(Type::map(Type::String))),
+            ("limits", limits),
         ],
         [("rule", NestedBlock::new(Nesting::List, rule))],
     ))
@@ -66,6 +77,12 @@ fn with(object: &Value, name: &str, value: Value) -> Value {
     let object = object.as_object().unwrap();
     let parts = object.iter().map(|(own, old)| if **own == *name { value.clone() } else { old.clone() });
     block.object(parts.collect())
+}
+
+/// `object` with `value` wherever an argument `name` is set.
+fn everywhere(object: &Value, name: &str, value: Value) -> Value {
+    let is_it = |path: &Path| matches!(path.steps().last(), Some(PathStep::Attribute(own)) if **own == *name);
+    object.transform(|path, old| if is_it(path) && !old.is_null() { value.clone() } else { old })
 }
 
 impl Provider for Breaking {
@@ -107,6 +124,7 @@ impl Provider for Breaking {
                 let rule = block().item("rule").unwrap().empty_value().clone();
                 with(&plan, "rule", rule)
             }
+            Fault::ShoutsPattern => everywhere(&plan, "pattern", Value::string("LOUD")),
             Fault::ForgetsPlan if !get("name").is_known() => with(&plan, "id", Value::string("early")),
             Fault::NeverContent => with(&plan, "id", Value::unknown(Type::String)),
             _ => plan,
@@ -137,6 +155,8 @@ impl Provider for Breaking {
         };
         let loud = name.as_str().unwrap_or_default().to_uppercase();
         let state = if self.0 == Fault::ShoutsName { with(&state, "name", Value::string(loud)) } else { state };
+        let changes = !request.prior_state.is_null() && self.0 == Fault::LosesLimit;
+        let state = if changes { everywhere(&state, "most", Value::null(Type::Number)) } else { state };
         Answer::ready(ApplyResponse::new(state, request.planned_private))
     }
 
@@ -213,6 +233,24 @@ fn fw_23_each_broken_rule_is_found_with_the_smallest_configuration_that_shows_it
         named.retain(|word| *word != "}");
         assert_eq!(named, *arguments, "{fault:?}: {report}");
     }
+}
+
+/// The configurations of a finding, without what differs in its values from seed to seed.
+fn shown(report: &Report, rule: &str, place: &str) -> (String, Option<String>) {
+    let found = report.findings().find(|finding| finding.rule.id() == rule && finding.place.contains(place));
+    let finding = found.unwrap_or_else(|| panic!("{report}"));
+    (finding.configuration.clone(), finding.changed_to.clone())
+}
+
+#[test]
+fn fw_23_what_lies_deep_in_nested_blocks_is_reached_and_shown_alone() {
+    let (configuration, _) = shown(&audited(Fault::ShoutsPattern), "LC-07", ".rule");
+    let expected = "resource \"test_thing\" \"example\" {\n  name = \"a\"\n  rule {\n    match {\n      pattern = \"a\"\n    }\n    port = 1\n  }\n}\n";
+    assert_eq!(configuration, expected);
+    let (configuration, changed) = shown(&audited(Fault::LosesLimit), "LC-12", ".limits");
+    let changed = changed.unwrap();
+    assert!(changed.contains("most") && !changed.contains("unit") && !changed.contains("key-1"), "{changed}");
+    assert!(!configuration.contains("rule"), "{configuration}");
 }
 
 #[test]

@@ -1,14 +1,18 @@
 //! Made-up configurations for a schema.
 
+mod choices;
 mod clues;
+mod flaws;
 mod random;
 mod values;
 
 use groma_provider::{
-    Attribute, Block, Item, NestedBlock, Nesting, ProviderDiagnostic, ProviderDiagnostics, Slot, Use, collection_like,
+    Attribute, Block, Item, NestedBlock, Nesting, ProviderDiagnostic, ProviderDiagnostics, Slot, Use,
 };
-use groma_value::{Kind, Number, PathStep, Type, Value};
+use groma_value::{Kind, PathStep, Type, Value};
 
+use crate::inside::Inside;
+use choices::{choices, is_argument, is_choice};
 use clues::Clues;
 use random::Random;
 use values::{Purpose, value};
@@ -63,97 +67,61 @@ impl Generator {
         self.clues.learn(block, problems);
     }
 
-    /// A configuration that the schema allows: at first as small as can be, then with one optional argument after the other,
-    /// then anything.
+    /// A configuration that the schema allows: at first as small as can be, then with one optional argument after the other, inside
+    /// of nested blocks too, then anything. Where there are many to choose from, every third is anything all the same.
     pub fn valid(&mut self, block: &Block) -> Value {
-        let optional: Vec<usize> =
-            (0..block.slots().len()).filter(|position| block.slots().get(*position).is_some_and(is_choice)).collect();
         let turn = self.made;
         self.made += 1;
-        match turn.checked_sub(1) {
-            None => self.object(block, 0, None),
-            Some(turn) if turn < optional.len() => self.object(block, 0, optional.get(turn).copied()),
-            Some(_) => {
+        let Some(turn) = turn.checked_sub(1) else { return self.object(block, 0, &[]) };
+        let choices = choices(block);
+        let single = if turn % 3 == 2 { None } else { choices.get(turn - turn / 3) };
+        match single {
+            Some(way) => self.object(block, 0, way),
+            None => {
                 let density = 20 + self.random.below(60);
-                self.object(block, density, None)
+                self.object(block, density, &[])
             }
         }
     }
 
     /// `config` with other values for what the provider named when it refused it; nothing when it named nothing.
     pub fn repaired(&mut self, block: &Block, config: &Value, problems: &ProviderDiagnostics) -> Option<Value> {
-        let Kind::Object(object) = config.kind() else { return None };
-        let mut repaired = None;
+        let mut repaired = config.clone();
         for problem in problems.iter().filter(|problem| problem.is_error()) {
-            for slot in block.slots().iter().filter(|slot| is_argument(slot) && is_named(slot, problem)) {
-                let Some(given) = object.get(&slot.name) else { continue };
-                let is_set = given != slot.item.empty_value();
-                let value = if is_set && is_choice(slot) && self.random.chance(50) {
-                    slot.item.empty_value().clone()
-                } else {
-                    match &slot.item {
-                        Item::Attribute(attribute) => self.attribute(slot, attribute, 100, 0),
-                        Item::Block(nested) => self.blocks(nested, 60, 0),
-                    }
-                };
-                let other = with_slot(block, repaired.as_ref().unwrap_or(config), &slot.name, value);
-                repaired = Some(other);
-            }
+            let way: Vec<&PathStep> = problem.path.steps().iter().filter(|step| is_name(step)).collect();
+            repaired = self.repaired_at(block, &repaired, &way, problem);
         }
-        repaired.filter(|repaired| repaired != config)
+        (repaired != *config).then_some(repaired)
     }
 
-    /// A valid configuration with one flaw; none where the schema leaves no room for one.
-    pub fn nearly_valid(&mut self, block: &Block) -> Option<(Value, Flaw)> {
-        let density = self.random.below(60);
-        let config = self.object(block, density, None);
-        let slots = block.slots();
-        let slot = slots.get(self.random.below(slots.len()))?;
-        let (value, flaw) = match &slot.item {
-            Item::Attribute(attribute) => self.flawed_attribute(slot, attribute)?,
-            Item::Block(nested) => (self.wrong_count(nested)?, Flaw::Count(slot.name.to_string())),
-        };
-        Some((with_slot(block, &config, &slot.name, value), flaw))
+    /// The same for one problem with an object that `way` leads on from.
+    fn repaired_at(&mut self, block: &Block, config: &Value, way: &[&PathStep], problem: &ProviderDiagnostic) -> Value {
+        let mut repaired = config.clone();
+        for slot in block.slots().iter().filter(|slot| is_argument(slot) && is_named(slot, way, problem)) {
+            let Kind::Object(object) = repaired.kind() else { return repaired };
+            let Some(given) = object.get(&slot.name) else { continue };
+            let deeper = way.get(1..).filter(|way| !way.is_empty());
+            let value = match (deeper, Inside::of(&slot.item, given)) {
+                (Some(way), Some(inside)) => {
+                    let mended = |object| self.repaired_at(inside.block(), object, way, problem);
+                    inside.with_all(inside.objects().iter().map(mended).collect())
+                }
+                _ if given != slot.item.empty_value() && is_choice(slot) && self.random.chance(50) => {
+                    slot.item.empty_value().clone()
+                }
+                _ => self.argument_of(slot, 60),
+            };
+            repaired = with_slot(block, &repaired, &slot.name, value);
+        }
+        repaired
     }
 
-    fn flawed_attribute(&mut self, slot: &Slot, attribute: &Attribute) -> Option<(Value, Flaw)> {
-        let name = slot.name.to_string();
-        let ty = attribute.ty();
-        let unusual = match &ty {
-            Type::String => {
-                vec![Value::string(""), Value::string("x".repeat(10_000)), Value::string("\u{1}\u{7f}\n\"${")]
-            }
-            Type::Number => vec![
-                Value::number(-1),
-                Value::number(Number::parse("1e40").ok()?),
-                Value::number(Number::from_f64(0.5)?),
-            ],
-            Type::List(element) => vec![
-                Value::list((**element).clone(), Vec::new()),
-                Value::list((**element).clone(), vec![Value::null((**element).clone())]),
-            ],
-            Type::Set(element) => vec![Value::set((**element).clone(), Vec::new())],
-            Type::Map(element) => vec![
-                Value::map((**element).clone(), std::iter::empty::<(&str, Value)>()),
-                Value::map((**element).clone(), [("", Value::null((**element).clone()))]),
-            ],
-            _ => Vec::new(),
-        };
-        Some(match attribute.usage() {
-            Use::Required if self.random.chance(40) => (attribute.empty_value().clone(), Flaw::Missing(name)),
-            Use::Computed => (self.attribute(slot, attribute, 0, 0), Flaw::ReadOnly(name)),
-            _ => (self.random.one_of(&unusual)?.clone(), Flaw::Unusual(name)),
-        })
-    }
-
-    fn wrong_count(&mut self, nested: &NestedBlock) -> Option<Value> {
-        let count = match (nested.nesting(), nested.min(), nested.max()) {
-            (Nesting::List, 1.., _) => 0,
-            (Nesting::List, _, Some(max)) => usize::try_from(max).ok()? + 1,
-            _ => return None,
-        };
-        let blocks = (0..count).map(|_| self.object(nested.block(), 0, None)).collect();
-        Some(collection_like(nested.empty_value(), nested.block(), blocks))
+    /// A value for an argument that is to be there.
+    fn argument_of(&mut self, slot: &Slot, density: usize) -> Value {
+        match &slot.item {
+            Item::Attribute(attribute) => self.attribute(slot, attribute, density, &[], 0),
+            Item::Block(nested) => self.blocks(nested, density, &[], 0),
+        }
     }
 
     /// `config` with something changed that an author may change; nothing where there is no such thing.
@@ -162,16 +130,16 @@ impl Generator {
         let choices: Vec<&Slot> = block.slots().iter().filter(|slot| is_argument(slot)).collect();
         for _ in 0..4 {
             let slot = self.random.one_of(&choices).copied()?;
-            let value = match &slot.item {
-                Item::Attribute(attribute) => {
-                    let set = object.get(&slot.name).is_some_and(|value| !value.is_null());
-                    if set && attribute.usage() != Use::Required && self.random.chance(30) {
-                        attribute.empty_value().clone()
-                    } else {
-                        self.attribute(slot, attribute, 30, 0)
-                    }
+            let inside = object.get(&slot.name).and_then(|value| Inside::of(&slot.item, value));
+            let value = match inside {
+                Some(inside) if self.random.chance(75) => self.changed_inside(&inside),
+                _ if object.get(&slot.name).is_some_and(|value| value != slot.item.empty_value())
+                    && is_choice(slot)
+                    && self.random.chance(30) =>
+                {
+                    slot.item.empty_value().clone()
                 }
-                Item::Block(nested) => self.blocks(nested, 30, 0),
+                _ => self.argument_of(slot, 30),
             };
             let changed = with_slot(block, config, &slot.name, value);
             if changed != *config {
@@ -181,23 +149,42 @@ impl Generator {
         None
     }
 
-    /// An object with everything required, with `chosen`, and with `density` of a hundred of the rest.
-    fn object(&mut self, block: &Block, density: usize, chosen: Option<usize>) -> Value {
+    /// An argument of which one object is changed, or goes, or all of whose objects change places.
+    fn changed_inside(&mut self, inside: &Inside<'_>) -> Value {
+        let objects = inside.objects();
+        let position = self.random.below(objects.len());
+        let without = inside.without(position).filter(|_| self.random.chance(25));
+        if let Some(fewer) = without {
+            return fewer;
+        }
+        if objects.len() > 1 && self.random.chance(25) {
+            return inside.with_all(objects.iter().rev().cloned().collect());
+        }
+        let object = objects.get(position).and_then(|object| self.changed(inside.block(), object));
+        object.map_or_else(|| inside.with_all(objects.to_vec()), |object| inside.with(position, object))
+    }
+
+    /// An object with everything required, with what `chosen` leads to, and with `density` of a hundred of the rest.
+    fn object(&mut self, block: &Block, density: usize, chosen: &[usize]) -> Value {
         self.object_at(block, density, chosen, 0)
     }
 
-    fn object_at(&mut self, block: &Block, density: usize, chosen: Option<usize>, depth: usize) -> Value {
+    fn object_at(&mut self, block: &Block, density: usize, chosen: &[usize], depth: usize) -> Value {
         let slots = block.slots().iter().enumerate();
         let values = slots.map(|(position, slot)| {
-            let wanted = chosen == Some(position) || self.random.chance(density);
+            let is_chosen = chosen.first() == Some(&position);
+            let within = if is_chosen { chosen.get(1..).unwrap_or_default() } else { &[] };
+            let wanted = is_chosen || self.random.chance(density);
             match &slot.item {
                 Item::Attribute(attribute) => match attribute.usage() {
-                    Use::Required => self.attribute(slot, attribute, density, depth),
-                    Use::Optional | Use::OptionalComputed if wanted => self.attribute(slot, attribute, density, depth),
+                    Use::Required => self.attribute(slot, attribute, density, within, depth),
+                    Use::Optional | Use::OptionalComputed if wanted => {
+                        self.attribute(slot, attribute, density, within, depth)
+                    }
                     _ => attribute.empty_value().clone(),
                 },
                 Item::Block(nested) if wanted || nested.min() > 0 || nested.nesting() == Nesting::Group => {
-                    self.blocks(nested, density, depth)
+                    self.blocks(nested, density, within, depth)
                 }
                 Item::Block(nested) => nested.empty_value().clone(),
             }
@@ -206,29 +193,44 @@ impl Generator {
         block.object(values)
     }
 
-    fn attribute(&mut self, slot: &Slot, attribute: &Attribute, density: usize, depth: usize) -> Value {
+    fn attribute(
+        &mut self,
+        slot: &Slot,
+        attribute: &Attribute,
+        density: usize,
+        chosen: &[usize],
+        depth: usize,
+    ) -> Value {
         let Some(nested) = attribute.nested_type() else {
             let purpose = Purpose { name: &slot.name, clues: &self.clues };
             return value(attribute.config_type(), purpose, &mut self.random, depth).settle(attribute);
         };
-        let block = nested.object();
-        let count = 1 + self.random.below(2);
-        let mut objects: Vec<Value> = Vec::new();
-        for _ in 0..count {
-            objects.push(self.object_at(block, density / 2, None, depth + 1));
-        }
-        collection(nested.nesting().into(), block, objects)
+        let objects = self.objects(nested.object(), 1, usize::MAX, (density, chosen), depth);
+        collection(nested.nesting().into(), nested.object(), objects)
     }
 
-    fn blocks(&mut self, nested: &NestedBlock, density: usize, depth: usize) -> Value {
+    fn blocks(&mut self, nested: &NestedBlock, density: usize, chosen: &[usize], depth: usize) -> Value {
         let least = usize::try_from(nested.min()).unwrap_or_default().max(1);
-        let most = nested.max().and_then(|max| usize::try_from(max).ok()).unwrap_or(least + 1);
-        let count = (least + self.random.below(2)).min(most.max(least));
-        let mut objects: Vec<Value> = Vec::new();
-        for _ in 0..count {
-            objects.push(self.object_at(nested.block(), density / 2, None, depth + 1));
-        }
+        let most = nested.max().and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+        let objects = self.objects(nested.block(), least, most, (density, chosen), depth);
         collection(nested.nesting(), nested.block(), objects)
+    }
+
+    /// Objects inside of an argument: the first of them has what is chosen, and only what fits is there where little is.
+    fn objects(
+        &mut self,
+        block: &Block,
+        least: usize,
+        most: usize,
+        (density, chosen): (usize, &[usize]),
+        depth: usize,
+    ) -> Vec<Value> {
+        // Now and then as many as there may be, as long as that is not very many.
+        let full = most <= 5 && self.random.chance(density / 3);
+        let count = if full { most } else { least + self.random.below(2) };
+        let first = std::iter::once(chosen).chain(std::iter::repeat(&[][..]));
+        let inner = if density == 0 { 0 } else { density.div_ceil(2) };
+        first.take(count.min(most.max(least))).map(|chosen| self.object_at(block, inner, chosen, depth + 1)).collect()
     }
 }
 
@@ -261,8 +263,8 @@ fn collection(nesting: Nesting, block: &Block, mut objects: Vec<Value>) -> Value
 }
 
 /// Whether a problem is about the slot: by its path, or, without one, by its words.
-fn is_named(slot: &Slot, problem: &ProviderDiagnostic) -> bool {
-    match problem.path.steps().first() {
+fn is_named(slot: &Slot, way: &[&PathStep], problem: &ProviderDiagnostic) -> bool {
+    match way.first() {
         Some(PathStep::Attribute(name)) => *name == slot.name,
         _ => {
             let words = problem.detail.split(|character: char| !character.is_alphanumeric() && character != '_');
@@ -271,20 +273,9 @@ fn is_named(slot: &Slot, problem: &ProviderDiagnostic) -> bool {
     }
 }
 
-/// Whether an author can write it.
-fn is_argument(slot: &Slot) -> bool {
-    match &slot.item {
-        Item::Attribute(attribute) => attribute.usage() != Use::Computed,
-        Item::Block(nested) => nested.nesting() != Nesting::Group,
-    }
-}
-
-/// Whether an author can write it or leave it out.
-fn is_choice(slot: &Slot) -> bool {
-    match &slot.item {
-        Item::Attribute(attribute) => attribute.usage().is_optional(),
-        Item::Block(nested) => nested.min() == 0 && nested.nesting() != Nesting::Group,
-    }
+/// Whether a step leads to an argument; the others choose among several objects.
+fn is_name(step: &&PathStep) -> bool {
+    matches!(step, PathStep::Attribute(_))
 }
 
 /// `object` with another value for the slot `name`.
