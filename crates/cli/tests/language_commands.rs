@@ -120,3 +120,21 @@ fn the_same_texts_as_terraform() {
         assert_eq!((one.code, one.out), (other.code, other.out), "{arguments:?}");
     }
 }
+
+#[test]
+fn get_lists_the_root_module_where_no_other_is_called_and_init_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
+    folder.ok(&["init"]);
+    assert!(!folder.path(".terraform/modules").exists());
+    folder.ok(&["get"]);
+    assert_eq!(folder.read(".terraform/modules/modules.json"), r#"{"Modules":[{"Key":"","Source":"","Dir":"."}]}"#);
+}
+
+#[test]
+fn a_provider_that_is_only_passed_on_is_needed() {
+    let folder = Folder::new();
+    folder.write("main.tf", "module \"m\" {\n  source    = \"./m\"\n  providers = { foo = foo }\n}\n");
+    folder.write("m/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    assert!(folder.fails(&["validate"]).contains("registry.terraform.io/hashicorp/foo"));
+}

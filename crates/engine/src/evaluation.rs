@@ -55,6 +55,15 @@ impl Evaluation {
         };
         let Some((given, span)) = given else { return Outcome::Failed };
         let Some(value) = self.accept(variable, given, span) else { return Outcome::Failed };
+        if !variable.ephemeral && value.deep_marks().is_ephemeral() {
+            let detail = format!(
+                "The value is ephemeral, and the variable {:?} of the module is not: what it is given may be kept in the state. Declare it \
+                 with \"ephemeral = true\" in the module, or give it another value.",
+                variable.name
+            );
+            self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(span));
+            return Outcome::Failed;
+        }
         world.module_mut(module).variables[at as usize] = Some(value);
         let own: Vec<&Condition> = variable.validations.iter().filter(|rule| !mentions_others(rule, name)).collect();
         self.validate(world, module, variable, &own, span)

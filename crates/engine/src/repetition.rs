@@ -164,7 +164,7 @@ fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Va
              which everyone sees. Use keys that are no secret; if these are none, say so with nonsensitive().",
         ));
     }
-    if marks.is_ephemeral() {
+    if marks.is_ephemeral() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_ephemeral()) {
         return Err(argument.wrong(
             "The value of \"for_each\" is ephemeral, so it is not kept from plan to apply, and the two could \
              disagree about the instances. Use only values here that are not ephemeral.",
@@ -209,12 +209,13 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
             "Elements of this set, which become the instance keys, are known only after apply. {UNKNOWN_KEYS}"
         )));
     }
+    let of_set = Argument { summary: "Invalid for_each set argument", ..*argument };
     let mut keys = Vec::with_capacity(elements.len());
     for element in elements {
         match element.as_name() {
             Some(key) => keys.push((key.clone(), element.clone())),
             None if element.is_null() => {
-                return Err(argument.wrong(
+                return Err(of_set.wrong(
                     "The set has a null element, which cannot become an instance key. Leave nulls out, for example \
                      with compact().",
                 ));
@@ -225,7 +226,7 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
                      they are of type {}.",
                     element.ty().friendly_name()
                 );
-                return Err(argument.wrong(detail));
+                return Err(of_set.wrong(detail));
             }
         }
     }

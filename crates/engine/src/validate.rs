@@ -11,9 +11,9 @@ use indexmap::IndexMap;
 
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::evaluation::Evaluation;
-use crate::options::Input;
+use crate::options::{Deferral, Input};
 use crate::providers::Providers;
-use crate::repetition::{Arguments, expand};
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::search::Extent;
 use crate::session::Session;
 use crate::templates::Templates;
@@ -396,33 +396,16 @@ fn suitable(
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let mut quiet = Diagnostics::new();
-    if let Some(expression) = count.or(for_each)
-        && evaluate(expression, scope, &mut quiet).is_wholly_known()
-    {
-        let mut found = Diagnostics::new();
-        let expansion = expand(Arguments { count, for_each, enabled: None }, scope, &mut found);
-        // What is only a warning has been said by whoever evaluated the argument before.
-        diagnostics.append(found.into_iter().filter(Diagnostic::is_error));
-        return expansion.is_some();
+    if let Some(expression) = count.or(for_each) {
+        evaluate(expression, scope, &mut quiet);
     }
-    if let Some(expression) = count {
-        let value = evaluate(expression, scope, &mut quiet).unmark().0;
-        if convert::convert(&value, &Type::Number).is_err() {
-            let detail = format!("A number is needed for \"count\", but this is {}.", value.ty().friendly_name());
-            diagnostics.push(Diagnostic::error("Incorrect value type", detail).at(expression.span));
-            return false;
-        }
+    // What is wrong with the expression has been said by whoever evaluated it before, and so have warnings.
+    if quiet.has_errors() {
+        return true;
     }
-    if let Some(expression) = for_each {
-        let value = evaluate(expression, scope, &mut quiet).unmark().0;
-        if !matches!(value.ty(), Type::Map(_) | Type::Set(_) | Type::Object(_) | Type::Dynamic) {
-            let detail = format!(
-                "\"for_each\" takes a map or a set of strings, but this is a value of type {}.",
-                value.ty().friendly_name()
-            );
-            diagnostics.push(Diagnostic::error("Invalid for_each argument", detail).at(expression.span));
-            return false;
-        }
-    }
-    true
+    let mut found = Diagnostics::new();
+    let arguments = Arguments { count, for_each, enabled: None };
+    let expansion = expand_or_defer(arguments, Deferral::Allowed, scope, &mut found);
+    diagnostics.append(found.into_iter().filter(Diagnostic::is_error));
+    expansion.is_some()
 }

@@ -4,7 +4,7 @@ use groma_install::modules::Freshness;
 
 use super::configuration::has_files;
 use super::context::Context;
-use super::installation::{Lines, install};
+use super::installation::{EmptyList, Lines, install};
 use super::outcome::Outcome;
 use crate::arguments::{Flag, Get};
 
@@ -16,7 +16,7 @@ pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
     let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
     let streams = context.streams.clone();
     let mut print = |line: &str| streams.print(&format!("{line}\n"));
-    let (_, warnings) = install(context, freshness, &mut Lines(&mut print))?;
+    let (_, warnings) = install(context, freshness, EmptyList::Written, &mut Lines(&mut print))?;
     context.show(&warnings);
     Ok(0)
 }

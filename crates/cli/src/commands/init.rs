@@ -9,7 +9,7 @@ use super::configuration::{Empty, has_files, load_directory, load_options};
 use super::context::Context;
 use super::init_providers::ProviderSteps;
 use super::init_teller::Teller;
-use super::installation::{Lines, install};
+use super::installation::{EmptyList, Lines, install};
 use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
@@ -122,7 +122,7 @@ fn modules(
         head();
         teller.line(context, line);
     };
-    let installed = install(context, freshness, &mut Lines(&mut print));
+    let installed = install(context, freshness, EmptyList::LeftOut, &mut Lines(&mut print));
     if installed.as_ref().is_ok_and(|(configuration, _)| !configuration.root.calls.is_empty()) {
         head();
     }

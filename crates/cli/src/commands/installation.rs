@@ -12,6 +12,15 @@ use super::context::Context;
 use super::outcome::fail;
 use super::servers::discovery;
 
+/// Whether the list of installed modules is written where no module is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EmptyList {
+    /// It is.
+    Written,
+    /// A folder that needs none gets none.
+    LeftOut,
+}
+
 /// Loads the configuration, and installs the modules that it calls.
 ///
 /// # Errors
@@ -19,6 +28,7 @@ use super::servers::discovery;
 pub(super) fn install(
     context: &Context,
     freshness: Freshness,
+    empty_list: EmptyList,
     progress: &mut dyn ModuleProgress,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = load_options(context);
@@ -36,7 +46,7 @@ pub(super) fn install(
     let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, progress);
     let (configuration, diagnostics) = load_with(&options, &context.sources, &files, &mut installer);
     let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
-    if !configuration.root.calls.is_empty() {
+    if empty_list == EmptyList::Written || !configuration.root.calls.is_empty() {
         installer.write_manifest().map_err(|error| {
             fail(
                 "Failed to update module manifest",

@@ -79,7 +79,7 @@ fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
 
 fn called(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     if let Some(call) = module.calls.get(name) {
-        return call_key(call, reference);
+        return call_key(call, reference).or_else(|| output_of_one(module, name, reference));
     }
     let advice = format!("Declare it with a block module {name:?} {{ … }}.");
     Some(undeclared("module", name, module, module.calls.keys(), advice))
@@ -109,6 +109,20 @@ fn resource(
         ));
     }
     instance_key(declared, reference)
+}
+
+/// An output of one of several modules: nothing else has to be known to see that there is none of that name.
+fn output_of_one(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
+    let outputs = &module.children.get(name)?.outputs;
+    let (Some(_), Some(Step::Attribute { name: output, .. })) = (&reference.key, reference.rest.first()) else {
+        return None;
+    };
+    if outputs.contains_key(output) {
+        return None;
+    }
+    let advice = suggest(output, outputs.keys().map(|name| &**name))
+        .map_or_else(|| "Declare it there, or use another.".to_owned(), |similar| format!("Did you mean {similar:?}?"));
+    Some(Diagnostic::error("Unsupported attribute", format!("module.{name} has no output {output:?}. {advice}")))
 }
 
 /// A call with count is several modules. One with for_each is too, but there a name may be a key.

@@ -177,13 +177,13 @@ fn passed_provider(item: &ObjectItem, decoding: &mut Decoding<'_>) -> Option<Pas
 
 /// A key of the `providers` argument, where a bare name is a string to the parser.
 fn child_provider(key: &Expression, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
-    let provider = key.as_traversal().and_then(|traversal| provider::from_traversal(&traversal));
-    if provider.is_none() {
+    let Some(provider) = key.as_traversal().and_then(|traversal| provider::from_traversal(&traversal)) else {
         decoding.error(
             key.span,
             "Invalid provider configuration reference",
             "The child module's provider is its local name there, with a dot and an alias if need be: aws or aws.west.",
         );
-    }
-    provider
+        return None;
+    };
+    name::provider_name(&provider.name, key.span, decoding).then_some(provider)
 }

@@ -123,6 +123,7 @@ pub(super) fn reference(
             );
             None
         }
+        Some(provider) if !name::provider_name(&provider.name, traversal.root.span, decoding) => None,
         Some(provider) => Some(LocalProviderRef { provider, key, span: expression.span }),
         None => {
             wrong_reference(

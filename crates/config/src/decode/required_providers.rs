@@ -100,7 +100,7 @@ fn source(required: &mut RequiredProvider, value: &Expression, decoding: &mut De
 fn configuration_aliases(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
     let Some(elements) = syntax::list(value, decoding) else { return };
     for element in elements {
-        let Some(traversal) = syntax::traversal(element, decoding) else { continue };
+        let Some(traversal) = syntax::address(element, decoding) else { continue };
         let Some(reference) = provider::from_traversal(&traversal) else {
             decoding.error(
                 element.span,

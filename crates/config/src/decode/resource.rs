@@ -9,7 +9,7 @@ use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 use super::context::Decoding;
 use super::meta::{duplicate_lifecycle, expression_of};
 use super::{condition, depends_on, lifecycle, meta, name, provider, provisioner};
-use crate::model::{Connection, Lifecycle, Resource};
+use crate::model::{Connection, Lifecycle, Resource, implied_provider};
 
 /// The meta-arguments; the same for all modes, so that a wrong one gets a message of its own.
 static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -130,6 +130,9 @@ impl<'a> Common<'a> {
         };
         name::check(type_label, type_what, decoding);
         name::check(name_label, name_what, decoding);
+        if type_label.value.starts_with('_') && content.get("provider").is_none() {
+            name::provider_name(&implied_provider(&type_label.value), type_label.span, decoding);
+        }
         for reserved in content.blocks_of("locals") {
             meta::reserved_block(reserved, mode.block_keyword(), decoding);
         }

@@ -162,10 +162,31 @@ impl Builder<'_, '_> {
                 return None;
             }
         };
+        self.check_constants(call, &module, early);
         above.push(directory);
         let below = self.below(&module, &place.path, above, &early.child(call, &module));
         above.pop();
         Some(Module { path: place.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
+    }
+
+    /// Reports arguments that have to be known before anything is planned, and are not.
+    fn check_constants(&mut self, call: &ModuleCall, module: &Module, early: &Early<'_>) {
+        if !module.variables.values().any(|variable| variable.constant) {
+            return;
+        }
+        let (arguments, _) = call.body.attributes();
+        for argument in arguments {
+            let wants_constant = module.variables.get(&argument.name.name).is_some_and(|variable| variable.constant);
+            let is_known = || early.secret(&argument.expression, "constant", &mut Diagnostics::new()).is_some();
+            if wants_constant && !is_known() {
+                let detail = format!(
+                    "The module's variable {:?} is constant: its value has to be known before anything is planned. Only constants, variables \
+                     with a value, and local values made of them can be given.",
+                    argument.name.name
+                );
+                self.error(argument.expression.span, "Const variables must be known", detail);
+            }
+        }
     }
 
     /// Evaluates a source and a version that are not constant.

@@ -58,7 +58,7 @@ fn add_module(module: &Module, all: &mut IndexMap<ProviderAddress, ProviderRequi
     }
 }
 
-/// The local provider names that resources, imports and actions use, each once with its first place.
+/// The local provider names that resources, imports and actions use or calls pass on, each once with its first place.
 fn used_names(module: &Module) -> Vec<(Name, Span)> {
     let mut used: IndexMap<Name, Span> = IndexMap::new();
     // A module with very many resources has few types.
@@ -73,6 +73,10 @@ fn used_names(module: &Module) -> Vec<(Name, Span)> {
             }
             None => {}
         }
+    }
+    let passed = module.calls.values().flat_map(|call| &call.providers);
+    for reference in passed.map(|passed| &passed.parent) {
+        used.entry(reference.provider.name.clone()).or_insert(reference.span);
     }
     let referenced = module.imports.iter().filter_map(|import| import.provider.as_ref());
     let referenced = referenced.chain(module.actions.values().filter_map(|action| action.provider.as_ref()));

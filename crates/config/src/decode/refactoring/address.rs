@@ -13,12 +13,14 @@ pub(super) struct Address {
     pub(super) resource: Option<(Resource, InstanceKey)>,
     /// The first key that stands there.
     pub(super) key_span: Option<Span>,
+    /// A word in the place of the type that elsewhere begins a reference to another thing.
+    pub(super) reserved: Option<Name>,
 }
 
 impl Address {
     /// Reads `traversal`; what is no address is reported.
     pub(super) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
-        let mut reader = Reader { words: words(traversal), at: 0, key_span: None };
+        let mut reader = Reader { words: words(traversal), at: 0, key_span: None, reserved: None };
         let address = reader.address();
         if address.is_none() {
             decoding.error(
@@ -54,6 +56,7 @@ struct Reader<'a> {
     words: Vec<Word<'a>>,
     at: usize,
     key_span: Option<Span>,
+    reserved: Option<Name>,
 }
 
 impl<'a> Reader<'a> {
@@ -84,11 +87,12 @@ impl<'a> Reader<'a> {
         if self.at < self.words.len() || (resource.is_none() && module.is_root()) {
             return None;
         }
-        Some(Address { module, resource, key_span: self.key_span })
+        Some(Address { module, resource, key_span: self.key_span, reserved: self.reserved.take() })
     }
 
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
-        let first = self.name().filter(|name| !is_reserved(name))?;
+        let first = self.name()?;
+        self.reserved = Some(first).filter(|name| is_reserved(name)).cloned();
         let (mode, type_name) = match &**first {
             "data" => (Mode::Data, self.name()?),
             "ephemeral" => (Mode::Ephemeral, self.name()?),

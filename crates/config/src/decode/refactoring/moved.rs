@@ -46,6 +46,17 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
     let traversal = syntax::address(&attribute.expression, decoding)?;
     let span = attribute.expression.span;
     let address = Address::read(&traversal, decoding)?;
+    if let Some(word) = &address.reserved {
+        decoding.error(
+            traversal.span,
+            "Invalid address",
+            format!(
+                "The word {word:?} begins references to other things than resources. If a resource type has that name, write resource.{word} \
+                 for it."
+            ),
+        );
+        return None;
+    }
     match address.resource {
         None => Some((Target::Module(address.module), span)),
         Some((resource, _)) if resource.mode == Mode::Ephemeral => {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use groma_address::Mode;
-use groma_diagnostics::Span;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
 use super::address::Address;
@@ -41,6 +41,18 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
 fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(RemovedFrom, Span)> {
     let traversal = syntax::address(&attribute.expression, decoding)?;
     let address = Address::read(&traversal, decoding)?;
+    if let Some(word) = &address.reserved {
+        decoding.report(
+            Diagnostic::warning(
+                "Reserved word in an address",
+                format!(
+                    "The word {word:?} begins references to other things than resources. Here it is taken for the name of a resource type, \
+                     so that the block does nothing unless there is such a type."
+                ),
+            )
+            .at(traversal.span),
+        );
+    }
     if let Some(span) = address.key_span {
         let (what, whole) = match address.resource {
             Some(_) => ("Resource", "resource"),
