@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use groma_config::variables::{VariableSources, collect};
-use groma_config::{LoadOptions, load};
+use groma_config::{LoadOptions, MemoryFiles, load};
 use groma_diagnostics::Sources;
 use proptest::prelude::*;
 
@@ -58,4 +58,16 @@ proptest! {
             }
         }
     }
+}
+
+/// What the file would have declared is not missed: only the file is told about.
+#[test]
+fn a_file_that_cannot_be_read_hides_what_it_declares() {
+    let utf16: Vec<u8> =
+        [0xFF, 0xFE].into_iter().chain("variable \"a\" {}\n".bytes().flat_map(|byte| [byte, 0])).collect();
+    let files =
+        MemoryFiles::new().with("main.tf", "output \"o\" {\n  value = [var.a, local.b]\n}\n").with("vars.tf", utf16);
+    let (_, diagnostics) = load(&LoadOptions::default(), &Sources::new(), &files);
+    let summaries: Vec<&str> = diagnostics.iter().map(|diagnostic| &*diagnostic.summary).collect();
+    assert_eq!(summaries, ["Invalid character encoding"]);
 }

@@ -112,7 +112,10 @@ impl<'a> Reader<'a> {
         decode: Decode,
         diagnostics: &mut Diagnostics,
     ) -> Option<FileContent> {
-        let file = self.register(&directory.join(name), diagnostics)?;
+        let Some(file) = self.register(&directory.join(name), diagnostics) else {
+            self.incomplete = true;
+            return None;
+        };
         let (parsed, problems) = match syntax {
             Syntax::Native => groma_hcl::parse_file(&file),
             Syntax::Json => groma_hcl::parse_json_file(&file),
