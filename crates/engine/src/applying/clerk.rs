@@ -68,7 +68,7 @@ enum Letter {
 const BATCH: usize = 64;
 
 /// How many batches may wait: when the clerk is slower than the walk, that waits for it.
-const WAITING: usize = 512;
+const WAITING: usize = 128;
 
 /// How many changes are worth a thread.
 const MANY: usize = 1000;
