@@ -1,4 +1,5 @@
-//! A provider in another process: the one in Go that the tests of `groma-plugin` build, under us and under Terraform.
+//! A provider in another process: the one in Go that the tests of `groma-plugin` build, under us, under Terraform, and by itself: the example
+//! `replay` of `groma-plugin` makes the same calls and does nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,17 +35,22 @@ pub fn lines(groma: &Path, peer: Option<&PathBuf>, workspace: &Path, runs: usize
         bench.path()
     );
     std::fs::write(bench.path().join("cli.tfrc"), overrides).map_err(|error| format!("cannot write: {error}"))?;
+    let replay = built_replay(workspace)?;
     let mut own: Option<[Cost; 3]> = None;
+    let mut alone = [f64::INFINITY; 3];
+    // In turns, so that what else goes on at the machine disturbs both.
     for _ in 0..runs {
         let costs = story(groma, bench.path())?;
         own = Some(own.map_or(costs, |least| [0, 1, 2].map(|at| least[at].least(costs[at]))));
+        let taken = replayed(&replay, bench.path())?;
+        alone = [0, 1, 2].map(|at| taken[at].min(alone[at]));
     }
     // Some versions of Terraform fail now and then with the identities of this provider: our numbers are worth printing all the same.
     let peer = peer.map(|program| story(program, bench.path()));
     let costs = peer.as_ref().and_then(|peer| peer.as_ref().ok());
     let row = |at: usize| {
         let step = Step::ALL[at];
-        Some(line(step, own?[at], costs.map(|costs| costs[at])))
+        Some(line(step, own?[at], alone[at], costs.map(|costs| costs[at])))
     };
     let mut lines: Vec<String> = (0..Step::ALL.len()).filter_map(row).collect();
     if let Some(Err(problem)) = &peer {
@@ -60,19 +66,22 @@ const fn calls(step: Step) -> u32 {
         Step::Plan => 2,
         // The same once more, and it is made.
         Step::Apply => 3,
-        // It is upgraded and read before that.
-        Step::NoOp => 4,
+        // It and its identity are upgraded, and it is read, before that.
+        Step::NoOp => 5,
     }
 }
 
-fn line(step: Step, own: Cost, peer: Option<Cost>) -> String {
+fn line(step: Step, own: Cost, alone: f64, peer: Option<Cost>) -> String {
     let calls = f64::from(INSTANCES * calls(step));
     let mut text = format!(
-        "plugin in Go, {INSTANCES} instances, {}: {} s, CPU with the provider's {} s, {:.0} calls/s",
+        "plugin in Go, {INSTANCES} instances, {}: {} s, CPU with the provider's {} s, {:.0} calls/s; the provider by itself {} s: {:.2} times \
+         that (aim: 1.1)",
         step.name(),
         seconds(own.wall),
         seconds(own.cpu),
         calls / own.wall,
+        seconds(alone),
+        own.wall / alone,
     );
     if let Some(peer) = peer {
         let (wall, cpu) = (seconds(peer.wall), seconds(peer.cpu));
@@ -93,6 +102,32 @@ fn is_built(sources: &Path, folder: &Path) -> Result<bool, String> {
         Ok(output) if output.status.success() => Ok(true),
         Ok(output) => Err(format!("go build: {}", String::from_utf8_lossy(&output.stderr).trim())),
     }
+}
+
+/// The program that makes the calls alone.
+fn built_replay(workspace: &Path) -> Result<PathBuf, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| String::from("cargo"));
+    let built = Command::new(&cargo)
+        .args(["build", "--quiet", "--release", "--package", "groma-plugin", "--example", "replay"])
+        .current_dir(workspace)
+        .status()
+        .map_err(|error| format!("cannot run {cargo}: {error}"))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
+    let program = target.join("release/examples").join(format!("replay{}", std::env::consts::EXE_SUFFIX));
+    if built.success() { Ok(program) } else { Err(String::from("the example replay does not build")) }
+}
+
+/// Seconds of the wall that the provider takes by itself for each step.
+fn replayed(replay: &Path, bench: &Path) -> Result<[f64; 3], String> {
+    let output = Command::new(replay)
+        .arg(bench.join("terraform-provider-peer"))
+        .args(["peer_modern", &INSTANCES.to_string(), r#"{"name": "n#"}"#, "1"])
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", replay.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let walls: Vec<f64> = text.lines().filter_map(|line| line.split('\t').nth(1)?.parse().ok()).collect();
+    let problem = || format!("replay: {}{text}", String::from_utf8_lossy(&output.stderr));
+    walls.try_into().map_err(|_| problem())
 }
 
 /// The costs of all steps in a folder of their own.

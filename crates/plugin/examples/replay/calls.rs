@@ -1,0 +1,80 @@
+//! Calls whose messages are bytes on both ways.
+
+use groma_plugin::transport::Connection;
+use groma_plugin::{MESSAGE_LIMIT, Protocol};
+use prost::Message;
+use prost::bytes::{Buf, BufMut, Bytes};
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::{Request, Status};
+
+/// What something comes to, or why not.
+pub type Outcome<T> = Result<T, String>;
+
+/// One call that can be made again and again.
+#[derive(Clone, Debug)]
+pub struct Call {
+    path: PathAndQuery,
+    message: Bytes,
+}
+
+impl Call {
+    /// A call of what version 5 and version 6 call these names.
+    pub fn new(protocol: Protocol, names: [&str; 2], message: &impl Message) -> Self {
+        let path = match protocol {
+            Protocol::V5 => format!("/tfplugin5.Provider/{}", names[0]),
+            Protocol::V6 => format!("/tfplugin6.Provider/{}", names[1]),
+        };
+        let path = PathAndQuery::try_from(path).unwrap_or_else(|_| PathAndQuery::from_static("/"));
+        Self { path, message: message.encode_to_vec().into() }
+    }
+}
+
+/// Makes a call; the answer as it came.
+pub async fn ask(connection: &Connection, call: &Call) -> Outcome<Bytes> {
+    let mut client = Grpc::new(connection.channel())
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    client.ready().await.map_err(|error| error.to_string())?;
+    let answer = client.unary(Request::new(call.message.clone()), call.path.clone(), Plain).await;
+    Ok(answer.map_err(|status| format!("{}: {status}", call.path))?.into_inner())
+}
+
+/// Bytes as they are.
+#[derive(Clone, Copy, Default)]
+struct Plain;
+
+impl Codec for Plain {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl Encoder for Plain {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, item: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buffer.put(item);
+        Ok(())
+    }
+}
+
+impl Decoder for Plain {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
+    }
+}
