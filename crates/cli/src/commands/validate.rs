@@ -12,6 +12,7 @@ use super::context::Context;
 use super::operation::run_with;
 use super::outcome::Outcome;
 use super::packages::Packages;
+use super::variables::{Missing, values};
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
 use crate::views::diagnostic::{diagnostic_json, in_order};
@@ -60,6 +61,11 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         true => load_with_queries(context)?,
         false => load_directory(context, Empty::Fine)?,
     };
+    // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
+    match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
+        Ok((_, warnings)) => diagnostics.append(warnings),
+        Err(problems) => diagnostics.append(problems),
+    }
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let packages = Packages::of(context, &configuration)?;
     if packages.missing().is_some() {
