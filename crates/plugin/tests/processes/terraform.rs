@@ -1,4 +1,5 @@
-//! The provider under real Terraform, of the versions that `GROMA_TERRAFORM` and `GROMA_TERRAFORM_1_11` name.
+//! The provider under real Terraform, of the versions that `GROMA_TERRAFORM` and `GROMA_TERRAFORM_1_11` name, and under the OpenTofu that
+//! `GROMA_TOFU` names.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,6 +37,10 @@ const STEPS: &[Step] = &[
 /// What only newer versions can.
 const SINCE_1_12: &[&str] = &["identity", "import by identity"];
 
+/// The programs that our plugins run under, and the variables that name them.
+const HOSTS: &[(&str, &str)] =
+    &[("terraform", "GROMA_TERRAFORM"), ("terraform", "GROMA_TERRAFORM_1_11"), ("opentofu", "GROMA_TOFU")];
+
 struct Run {
     terraform: PathBuf,
     folder: tempfile::TempDir,
@@ -48,17 +53,17 @@ struct Output {
 }
 
 fn runs_our_plugins() {
-    let named = ["GROMA_TERRAFORM", "GROMA_TERRAFORM_1_11"];
-    let found: Vec<PathBuf> = named.iter().filter_map(|name| std::env::var_os(name).map(Into::into)).collect();
+    let named = |(product, name): &(&'static str, &str)| Some((*product, PathBuf::from(std::env::var_os(name)?)));
+    let found: Vec<(&str, PathBuf)> = HOSTS.iter().filter_map(named).collect();
     if found.is_empty() {
         println!("skipped: no terraform");
         return;
     }
     let mut failed = Vec::new();
-    for terraform in found {
+    for (product, program) in found {
         for only_v5 in [false, true] {
-            let run = Run::new(&terraform, only_v5);
-            let title = format!("terraform {} protocol {}", run.version(), if only_v5 { 5 } else { 6 });
+            let run = Run::new(&program, only_v5);
+            let title = format!("{product} {} protocol {}", run.version(), if only_v5 { 5 } else { 6 });
             for (name, step) in STEPS {
                 let result = match *name {
                     name if SINCE_1_12.contains(&name) && run.version().starts_with("1.11") => "-",
