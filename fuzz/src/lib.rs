@@ -3,6 +3,9 @@
 //! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/foreign_bytes.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
 
+mod packages;
+mod words;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +18,9 @@ use groma_install::settings;
 use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references, type_constraint};
 use groma_state::{LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
+
+pub use packages::{archive, emulator_file, plugin, signature, type_schema};
+pub use words::{address, functions};
 
 /// A reader with its name.
 pub type Target = (&'static str, fn(&[u8]));
@@ -37,6 +43,13 @@ pub const TARGETS: &[Target] = &[
     ("lock_file", lock_file),
     ("cli_configuration", cli_configuration),
     ("module_source", module_source),
+    ("address", address),
+    ("functions", functions),
+    ("archive", archive),
+    ("signature", signature),
+    ("plugin", plugin),
+    ("type_schema", type_schema),
+    ("emulator_file", emulator_file),
 ];
 
 fn text(bytes: &[u8]) -> &str {

@@ -21,6 +21,15 @@ const EXAMPLES: &[&str] = &[
     "git::ssh://git@example.com/a/b.git//sub/dir?ref=v1.2.3&depth=1",
     "hashicorp/consul/aws//modules/x",
     ">= 1.2.0-beta.1+x, ~> 1.2, != 1.4",
+    "module.a[\"x\"].module.b[0].data.aws_x.y[\"k\"]",
+    "module.a.provider[\"registry.terraform.io/hashicorp/aws\"].west",
+    "a: &x {b: 1, <<: {c: 0o17}}\nd:\n  - *x\n  - !!str 2026-01-02\n  - |\n    text\n",
+    "name,size\n\"a, b\",1\n\"c\"\"d\",2\n",
+    "(?P<year>\\d{4})-[[:alpha:]]+(?i:x|y)*?\\pL$",
+    "10.0.0.0/8",
+    "{\"typeName\":\"A::B::C\",\"definitions\":{\"T\":{\"type\":\"object\",\"properties\":{\"Key\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"},\"Next\":{\"$ref\":\"#/definitions/T\"}}}},\"properties\":{\"Id\":{\"type\":\"string\"},\"Tags\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/definitions/T\"}}},\"readOnlyProperties\":[\"/properties/Id\"],\"primaryIdentifier\":[\"/properties/Id\"],\"oneOf\":[{\"required\":[\"Tags\"]}]}",
+    "{\"header\":{\"format\":1,\"seed\":5}}\n{\"put\":{\"region\":\"eu-west-1\",\"type_name\":\"A::B::C\",\"identifier\":\"x\",\"model\":{\"Id\":\"x\"},\"at\":7}}\n",
+    "{\"example.com/a/b\":{\"Protocol\":\"grpc\",\"ProtocolVersion\":6,\"Pid\":7,\"Test\":true,\"Addr\":{\"Network\":\"unix\",\"String\":\"/x\"}}}",
     "{\"version\":4,\"terraform_version\":\"1.15.5\",\"serial\":3,\"lineage\":\"x\",\"outputs\":{\"o\":{\"value\":[1],\"type\":[\"list\",\"number\"]}},\"resources\":[{\"mode\":\"managed\",\"type\":\"t\",\"name\":\"n\",\"provider\":\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"index_key\":0,\"schema_version\":0,\"attributes\":{\"id\":\"1\"},\"sensitive_attributes\":[],\"dependencies\":[\"t.m\"]}]}],\"check_results\":null}",
 ];
 
@@ -62,13 +71,14 @@ impl Random {
 fn corpus() -> Vec<Vec<u8>> {
     let mut corpus: Vec<Vec<u8>> = EXAMPLES.iter().map(|text| text.as_bytes().to_vec()).collect();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for folder in ["state/src/file/fixtures", "lang/tests/templates"] {
+    for folder in ["state/src/file/fixtures", "lang/tests/templates", "install/tests/signatures"] {
         let mut paths: Vec<PathBuf> =
             std::fs::read_dir(crates.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.is_file());
         paths.sort();
         corpus.extend(paths.iter().map(|path| std::fs::read(path).unwrap()));
     }
-    corpus.push(plan_file());
+    corpus.extend([plan_file(), zip_file(), tar_file(), schema_message()]);
     corpus.extend(journals());
     corpus.push(
         b"\x82\xa1a\x93\x01\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xa31.5\xa1b\x92\xa1x\x92\xc4\x08\"string\"\xa1y"
@@ -77,6 +87,44 @@ fn corpus() -> Vec<Vec<u8>> {
     corpus.push(b"\xc7\x09\x0c\x82\x01\xc2\x02\xa4pre-".to_vec());
     corpus.push(b"\xd4\x00\x00".to_vec());
     corpus
+}
+
+/// A package with a program, a folder and a link.
+fn zip_file() -> Vec<u8> {
+    use std::io::Write;
+    use zip::write::SimpleFileOptions;
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("terraform-provider-x", SimpleFileOptions::default().unix_permissions(0o755)).unwrap();
+    writer.write_all(b"a program").unwrap();
+    writer.start_file("sub/main.tf", SimpleFileOptions::default()).unwrap();
+    writer.write_all(b"locals {}\n").unwrap();
+    writer.add_symlink("sub/link", "../terraform-provider-x", SimpleFileOptions::default()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+/// A file and a link to it, each behind its header of 512 bytes.
+fn tar_file() -> Vec<u8> {
+    let entry = |name: &str, leads: &str, kind: u8, content: &[u8]| {
+        let mut header = [0_u8; 512];
+        let mut put = |at: usize, text: &[u8]| header[at..at + text.len()].copy_from_slice(text);
+        put(0, name.as_bytes());
+        put(100, b"0000644\0");
+        put(124, format!("{:011o}\0", content.len()).as_bytes());
+        put(148, b"        ");
+        put(156, &[kind]);
+        put(157, leads.as_bytes());
+        put(257, b"ustar\x0000");
+        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        let padding = vec![0; content.len().next_multiple_of(512) - content.len()];
+        [&header, content, &padding].concat()
+    };
+    [entry("a/main.tf", "", b'0', b"locals {}\n"), entry("a/link", "main.tf", b'2', b""), vec![0; 1024]].concat()
+}
+
+/// The schema of a provider's type, as it is sent: version 1, a block with an attribute "id" of the type string.
+fn schema_message() -> Vec<u8> {
+    b"\x08\x01\x12\x14\x08\x01\x12\x10\x0a\x02id\x12\x08\"string\"\x30\x01".to_vec()
 }
 
 /// What a real run leaves: a plan file, and the journal of a run that was ended in the middle.

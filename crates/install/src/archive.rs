@@ -7,8 +7,10 @@ use std::path::{Component, Path, PathBuf};
 
 /// How an archive is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Archive {
+pub enum Archive {
+    /// A zip file.
     Zip,
+    /// A tar file, packed or not.
     Tar(Packing),
     /// One file, packed.
     Single(Packing),
@@ -16,17 +18,22 @@ pub(crate) enum Archive {
 
 /// How the bytes of an archive are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Packing {
+pub enum Packing {
+    /// They are not.
     None,
+    /// As gzip does it, several pieces after another too.
     Gzip,
+    /// As bzip2 does it, several pieces after another too.
     Bzip2,
+    /// As xz does it.
     Xz,
+    /// As zstd does it.
     Zstandard,
 }
 
 /// What becomes of links in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Links {
+pub enum Links {
     /// They are made if they lead to somewhere inside.
     Inside,
     /// The archive is refused.
@@ -58,12 +65,12 @@ const LEADS_OUTSIDE: &str = "is a link that leads outside of the package's folde
 
 impl Archive {
     /// What `?archive=` means.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         ENDINGS.iter().find(|(ending, _)| *ending == name).map(|(_, archive)| *archive)
     }
 
     /// What the end of a path says.
-    pub(crate) fn of_path(path: &str) -> Option<Self> {
+    pub fn of_path(path: &str) -> Option<Self> {
         let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
         ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)
     }
@@ -73,7 +80,7 @@ impl Archive {
     /// # Errors
     /// It is no such archive, is damaged or too large, or has an entry that would be written outside of the folder or a link that is
     /// refused. Then parts may be in `target`.
-    pub(crate) fn unpack(self, file: File, target: &Path, name: &str, links: Links) -> io::Result<()> {
+    pub fn unpack(self, file: File, target: &Path, name: &str, links: Links) -> io::Result<()> {
         fs::create_dir_all(target)?;
         match self {
             Self::Zip => unpack_zip(file, target, links),
