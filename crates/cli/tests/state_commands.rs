@@ -326,3 +326,22 @@ fn a_state_is_pushed_from_standard_input() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("Error reading source state"), "{}", ran.err);
 }
+
+#[test]
+fn what_the_state_says_is_told_although_modules_are_not_installed() {
+    let folder = Folder::new();
+    let resource = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\noutput \"o\" {\n  value = \"v\"\n}\n";
+    let module = "module \"m\" {\n  source  = \"example/module/null\"\n  version = \"1.0.0\"\n}\n";
+    folder.write("main.tf", module);
+    assert_eq!(folder.ok(&["show"]), "No state.\n");
+    assert_eq!(folder.ok(&["show", "-json"]), "{\"format_version\":\"1.0\"}\n");
+    folder.write("main.tf", resource);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &format!("{resource}{module}"));
+    assert_eq!(folder.ok(&["output"]), "o = \"v\"\n");
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+    assert!(folder.ok(&["state", "pull"]).contains("\"terraform_data\""));
+    assert!(folder.fails(&["plan"]).contains("Module not installed"));
+    folder.write("main.tf", &format!("{resource}{module}terraform {{\n  backend \"nowhere\" {{\n  }}\n}}\n"));
+    assert!(folder.fails(&["output"]).contains("Unsupported backend type"), "other mistakes are told");
+}

@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::variables::VariableSources;
-use groma_config::{Configuration, DiskFiles, Files, LoadOptions, MemoryFiles, Queries, load};
-use groma_diagnostics::Diagnostics;
+use groma_config::{
+    Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
+    ModuleRequest, Queries, load, load_with,
+};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::context::Context;
 use super::outcome::fail;
@@ -77,6 +80,34 @@ fn loaded(
 pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = LoadOptions { queries: Queries::Read, ..load_options(context) };
     loaded(context, &options, &DiskFiles::new("."))
+}
+
+/// The configuration as far as it says where the state is: called modules that are not installed do not matter for that.
+pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
+    let options = load_options(context);
+    let disk = DiskFiles::new(".");
+    let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();
+    let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
+    let mut locator = WhereInstalled { installed, missing: Vec::new() };
+    let empty = MemoryFiles::new().with("main.tf", "");
+    let files: &dyn Files = if has_configuration(&disk) { &disk } else { &empty };
+    let (configuration, problems) = load_with(&options, &context.sources, files, &mut locator);
+    let others: Diagnostics = problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect();
+    configuration.filter(|_| !others.has_errors()).ok_or(others)
+}
+
+/// Finds installed modules, and notes what it says of others.
+struct WhereInstalled {
+    installed: InstalledModules,
+    missing: Vec<Diagnostic>,
+}
+
+impl ModuleLocator for WhereInstalled {
+    fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
+        let located = self.installed.locate(request);
+        self.missing.extend(located.as_ref().err().map(|problem| (**problem).clone()));
+        located
+    }
 }
 
 /// How configurations are loaded here.

@@ -7,7 +7,7 @@ use groma_value::{Type, convert};
 use serde_json::{Map, Value as Json};
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::load_for_state;
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::{Outcome, fail};
@@ -62,7 +62,7 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
 }
 
 fn read_state(context: &mut Context, arguments: &Output) -> Result<State, Diagnostics> {
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let configuration = load_for_state(context)?;
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     open_state(context, paths, &Locking::Off).map(|(_, state)| state)

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use groma_config::Module;
 use groma_diagnostics::Diagnostics;
+use groma_encryption::is_sealed;
 use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run};
-use groma_encryption::is_sealed;
 use groma_state::{Locking, State, plan_file, read_sealed};
 
 use super::backend::{Elsewhere, has_state, state_paths};
-use super::configuration::{Empty, load_directory, load_files};
+use super::configuration::{load_files, load_for_state};
 use super::context::Context;
 use super::encryption;
 use super::lookup::Lookup;
@@ -30,8 +30,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     let is_json = arguments.json.is_some_and(Flag::is_on);
     match &*arguments.rest {
         [] => {
-            let (configuration, _) = load_directory(context, Empty::Fine)?;
-            let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+            let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
             let exists = has_state(&paths);
             let (_, state) = open_state(context, paths, &Locking::Off)?;
             show_state(context, exists.then_some(&state), is_json)
@@ -85,7 +84,8 @@ fn show_state_file(context: &Context, path: &Path, is_json: bool) -> Outcome {
         ));
     }
     let encryption = if is_sealed(&bytes) { encryption::of_states_here(context)? } else { None };
-    let state = read_sealed(&bytes, encryption.as_deref()).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
+    let state = read_sealed(&bytes, encryption.as_deref())
+        .map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
     show_state(context, Some(&state), is_json)
 }
 

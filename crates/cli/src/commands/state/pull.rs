@@ -3,7 +3,7 @@
 use groma_state::{Locking, file};
 
 use super::super::backend::{Elsewhere, has_state, state_paths};
-use super::super::configuration::{Empty, load_directory};
+use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::Outcome;
@@ -12,7 +12,7 @@ use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.view(&arguments.common.view);
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let configuration = load_for_state(context)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
     if !has_state(&paths) {
         return Ok(0);

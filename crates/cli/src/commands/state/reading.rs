@@ -7,14 +7,14 @@ use groma_diagnostics::Diagnostics;
 use groma_state::{InstanceView, Locking, State, StatePaths};
 
 use super::super::backend::{Elsewhere, has_state, state_paths};
-use super::super::configuration::{Empty, load_directory};
+use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::fail;
 
 /// Reads the state that is there, without its lock.
 pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let configuration = load_for_state(context)?;
     let paths = state_paths(context, &configuration.root, Elsewhere { state: file, ..Elsewhere::default() })?;
     must_exist(&paths)?;
     open_state(context, paths, &Locking::Off).map(|(_, state)| state)
