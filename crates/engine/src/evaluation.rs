@@ -1,5 +1,6 @@
 //! Evaluating variables, locals, outputs and checks into the world: the same when planning and when applying.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
@@ -28,6 +29,8 @@ pub struct Evaluation {
     pub checks: Checks,
     /// What went wrong.
     pub diagnostics: Diagnostics,
+    /// Why data sources inside check blocks could not be read, by the address of the check.
+    pub unread: HashMap<String, String>,
 }
 
 impl Evaluation {
@@ -133,7 +136,14 @@ impl Evaluation {
         let scope = InstanceScope::new(world, module, &functions);
         let mut outcome = Outcome::Done;
         for rule in rules {
-            let verdict = judge(rule, &scope, &mut self.diagnostics);
+            let mut problems = Diagnostics::new();
+            let verdict = judge(rule, &scope, &mut problems);
+            if !problems.is_empty() {
+                // A message that cannot be shown leaves whoever gives the value without any reason.
+                problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);
+                outcome = Outcome::Failed;
+            }
+            self.diagnostics.append(problems);
             if let Verdict::Fail(message) = &verdict {
                 let at = world_position(self, rule.condition.span);
                 let detail = format!("{message}\n\nThe validation rule that refuses this value is at {at}.");
@@ -244,6 +254,11 @@ impl Evaluation {
         let scope = InstanceScope::new(world, module, &functions);
         let (config_address, object) = names(world, module, &format!("check.{name}"));
         self.checks.reset(Checkable::Check, &config_address, &object);
+        if let Some(problem) = self.unread.get(&object) {
+            // The assertions are about what could not be read.
+            self.checks.report(Checkable::Check, config_address, object, &Verdict::Fail(problem.clone()));
+            return Outcome::Done;
+        }
         for rule in &check.assertions {
             let mut problems = Diagnostics::new();
             let verdict = judge(rule, &scope, &mut problems);
@@ -266,6 +281,32 @@ impl Evaluation {
             self.checks.report(Checkable::Check, config_address.clone(), object.clone(), &verdict);
         }
         Outcome::Done
+    }
+
+    /// How reading a data source inside the check block `check` went: what went wrong are warnings, and the check's result.
+    pub fn checked_data(&mut self, world: &World, module: ModuleId, check: &str, mut found: Diagnostics) {
+        let (_, object) = names(world, module, &format!("check.{check}"));
+        let errors: Vec<String> = found
+            .iter()
+            .filter(|problem| problem.is_error())
+            .map(|problem| format!("{}: {}", problem.summary, problem.detail))
+            .collect();
+        match &errors[..] {
+            [] => {
+                self.unread.remove(&object);
+            }
+            [only] => {
+                self.unread.insert(object, only.clone());
+            }
+            many => {
+                let list: String = many.iter().map(|problem| format!("\n- {problem}")).collect();
+                self.unread.insert(object, format!("{} problems:\n{list}", many.len()));
+            }
+        }
+        for problem in found.iter_mut() {
+            problem.severity = Severity::Warning;
+        }
+        self.diagnostics.append(found);
     }
 
     /// The configuration that the block of a resource instance gives; none after an error, which is noted.

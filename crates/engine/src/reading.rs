@@ -28,6 +28,7 @@ pub(crate) struct DataTalk {
 /// What came of it.
 pub(crate) struct DataRead {
     pub(crate) address: ResourceInstance,
+    pub(crate) config: Value,
     pub(crate) value: Option<Value>,
     /// Why it is left to a later run.
     pub(crate) deferred: Option<DeferralReason>,
@@ -67,7 +68,8 @@ impl DataTalk {
             };
         }
         let deferred = deferred.map(DeferralReason::from);
-        DataRead { address: self.address, value, deferred, open, diagnostics, elapsed: started.elapsed() }
+        let (address, config, elapsed) = (self.address, self.config, started.elapsed());
+        DataRead { address, config, value, deferred, open, diagnostics, elapsed }
     }
 
     fn ephemeral(&self) -> EphemeralSubject {

@@ -1,5 +1,6 @@
 //! What a run works with: handed in by whoever starts it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -81,6 +82,12 @@ impl Session {
             plan_timestamp: Some(self.timestamp.clone()),
             ..FunctionContext::new(&self.root_directory, Arc::clone(&self.sources))
         };
-        Evaluation { functions: Arc::new(functions), inputs, checks: Checks::new(), diagnostics: Diagnostics::new() }
+        Evaluation {
+            functions: Arc::new(functions),
+            inputs,
+            checks: Checks::new(),
+            diagnostics: Diagnostics::new(),
+            unread: HashMap::new(),
+        }
     }
 }

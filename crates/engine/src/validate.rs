@@ -307,7 +307,7 @@ impl Validator<'_> {
             address: &instance,
             schema: &template.schema,
             body: Some(&template.body),
-            span: resource.header_span,
+            span: resource.body.missing_item_span(),
         };
         let problems = provider.validate(&subject, &value).await;
         let failed = problems.has_errors();

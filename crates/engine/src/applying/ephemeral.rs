@@ -62,7 +62,7 @@ impl Applier<'_> {
         };
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let deferral = Deferral::Refused;
-        Some(DataTalk { address, provider, schema, body, span: block.header_span, config, deferral })
+        Some(DataTalk { address, provider, schema, body, span: block.body.missing_item_span(), config, deferral })
     }
 
     /// Takes in the values of what was opened.

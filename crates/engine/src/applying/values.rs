@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
 use groma_diagnostics::Diagnostic;
-use groma_provider::Checked;
+use groma_provider::{Checked, planned_unknown};
 use groma_state::Outcome as Recorded;
 
 use super::applier::Applier;
@@ -174,7 +174,7 @@ impl Applier<'_> {
             provider,
             schema,
             body,
-            span: block.header_span,
+            span: block.body.missing_item_span(),
             config: value,
             deferral: Deferral::Refused,
         };
@@ -185,6 +185,9 @@ impl Applier<'_> {
         let subject = crate::hooks::Subject { address: read.address.clone(), deposed: None, identifier: None };
         let elapsed = read.elapsed;
         let hooks = Arc::clone(&self.session.hooks);
+        if let Some((module, check)) = self.check_around(&read.address) {
+            return self.checked_data_read(change, module, &check, read);
+        }
         let Some(value) = read.value else {
             hooks.apply_errored(&subject, crate::hooks::Operation::Read, &read.diagnostics, elapsed);
             self.evaluation.diagnostics.append(read.diagnostics);
@@ -203,6 +206,34 @@ impl Applier<'_> {
             Outcome::Done => self.postconditions(change, &value),
             outcome => outcome,
         }
+    }
+
+    /// The check block that holds a data resource, if one does.
+    fn check_around(&self, address: &ResourceInstance) -> Option<(ModuleId, Name)> {
+        let (module, resource, _) = self.world.locate(address)?;
+        let config = &self.world.static_module(module).config;
+        let check = config.resources.get_index(resource as usize)?.1.check.clone()?;
+        Some((module, check))
+    }
+
+    /// A data source inside a check block was read: what is wrong with it is a result of the check (PL-27).
+    fn checked_data_read(&mut self, change: u32, module: ModuleId, check: &str, read: DataRead) -> Outcome {
+        let DataRead { address, config, value, diagnostics, elapsed, .. } = read;
+        let value = value.filter(|_| !diagnostics.has_errors());
+        self.evaluation.checked_data(&self.world, module, check, diagnostics);
+        let known = match &value {
+            Some(value) => value.clone(),
+            None => planned_unknown(&self.changes[change as usize].schema.block, &config),
+        };
+        self.settle(change, known.clone());
+        if let Err(problem) = self.record_data(change, &address, known.unknown_as_null()) {
+            self.evaluation.diagnostics.push(problem);
+            return Outcome::Failed;
+        }
+        let Some(value) = value else { return Outcome::Done };
+        let subject = crate::hooks::Subject::of(&address, None, &value);
+        self.session.hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
+        self.postconditions(change, &value)
     }
 
     /// Writes what was read to the journal and the state.

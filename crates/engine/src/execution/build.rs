@@ -43,6 +43,7 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     builder.written();
     builder.requested();
     builder.deletions();
+    builder.checked_data_last();
     builder.finish()
 }
 
@@ -448,6 +449,31 @@ impl<'a> Builder<'a> {
                     self.edges.push((make, *step));
                 }
             }
+        }
+    }
+
+    /// Data sources inside check blocks are read when everything is made: that is what the checks are about. Nothing but
+    /// their check stands on them.
+    fn checked_data_last(&mut self) {
+        let world = self.inputs.world;
+        let is_checked = |change: u32| {
+            let change = &self.inputs.changes[change as usize];
+            change.action == Action::Read
+                && world.locate(&change.address).is_some_and(|(module, resource, _)| {
+                    let resources = &world.static_module(module).config.resources;
+                    resources.get_index(resource as usize).is_some_and(|(_, block)| block.check.is_some())
+                })
+        };
+        let (checked, others): (Vec<_>, Vec<_>) = self.makes.iter().partition(|(change, _)| is_checked(**change));
+        let reads: Vec<u32> = checked.into_iter().map(|(_, step)| *step).collect();
+        let mut others: Vec<u32> = others.into_iter().map(|(_, step)| *step).collect();
+        if reads.is_empty() {
+            return;
+        }
+        others.sort_unstable();
+        let gate = self.join(&others);
+        if gate != NONE {
+            self.edges.extend(reads.iter().map(|read| (gate, *read)));
         }
     }
 

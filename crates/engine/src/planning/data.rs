@@ -22,7 +22,7 @@ use crate::world::{InstanceScope, ModuleId};
 impl Planner<'_> {
     pub(super) async fn start_data(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
         if self.options.mode == Mode::Destroy {
-            return self.settle_recorded(instance, &address, &template).await;
+            return self.start_remaining_data(instance, address, template).await;
         }
         let Some(config) = self.data_config(instance, &address, &template) else {
             return self.end_instance(instance, Outcome::Failed);
@@ -44,7 +44,7 @@ impl Planner<'_> {
             provider,
             schema: Arc::clone(&template.schema),
             body: Arc::clone(&template.body),
-            span: self.header(instance),
+            span: self.body_span(instance),
             config,
             deferral: self.options.deferral,
         };
@@ -71,7 +71,7 @@ impl Planner<'_> {
             self.settle(instance, unknown);
             return self.end_instance(instance, Outcome::Done);
         }
-        let span = self.header(instance);
+        let span = self.body_span(instance);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let deferral = self.options.deferral;
         let talk = DataTalk { address, provider, schema, body, span, config, deferral };
@@ -79,7 +79,7 @@ impl Planner<'_> {
         self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
     }
 
-    fn settle(&mut self, instance: Instance, value: Value) {
+    pub(super) fn settle(&mut self, instance: Instance, value: Value) {
         let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
         data.settle(instance.position, value);
     }
@@ -180,10 +180,24 @@ impl Planner<'_> {
         config: Value,
         reason: ActionReason,
     ) {
-        let before = template.schema.block.null_value();
         let after = planned_unknown(&template.schema.block, &config);
         self.settle(instance, after.clone());
         self.world.module_mut(instance.module).resources[instance.resource as usize].pending = true;
+        // What it was is no longer what it is.
+        self.state.remove(&address, None);
+        self.plan_read(instance, address, template, after, reason);
+        self.end_instance(instance, Outcome::Done);
+    }
+
+    /// A change of the plan: the data source is read by apply.
+    pub(super) fn plan_read(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        template: &Template,
+        after: Value,
+        reason: ActionReason,
+    ) {
         self.change_of.insert(instance, self.changes.len());
         self.changes.push(ResourceChange {
             address,
@@ -193,7 +207,7 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             action: Action::Read,
             reason: Some(reason),
-            before,
+            before: template.schema.block.null_value(),
             after,
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
@@ -201,10 +215,15 @@ impl Planner<'_> {
             create_before_destroy: false,
             importing: None,
         });
-        self.end_instance(instance, Outcome::Done);
     }
 
     pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
+        if self.options.mode == Mode::Destroy && read.address.resource.mode == ResourceMode::Data {
+            return self.remaining_data_read(instance, read);
+        }
+        if let Some(check) = self.check_around(instance).filter(|_| read.deferred.is_none()) {
+            return self.checked_data_read(instance, &check, read);
+        }
         self.evaluation.diagnostics.append(read.diagnostics);
         read.open.into_iter().for_each(|open| self.ephemerals.push(open));
         let Some(value) = read.value else {
@@ -242,7 +261,7 @@ impl Planner<'_> {
         }
     }
 
-    fn record_data(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) {
+    pub(super) fn record_data(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) {
         let Some(template) = self.template(instance.module, instance.resource) else { return };
         let object = Object { value: value.clone(), private: Arc::default(), identity: None };
         match record::encode(&template.schema, &object, Circumstances::default()) {
@@ -251,16 +270,5 @@ impl Planner<'_> {
             }
             Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(address, &problem)),
         }
-    }
-
-    /// While everything is destroyed, data resources are what the last run found.
-    async fn settle_recorded(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) {
-        if let Some(record) = self.state.object(address, None).cloned() {
-            if let Some(value) = record::decode(&template.schema, &record) {
-                self.settle(instance, value);
-            }
-            self.state.remove(address, None);
-        }
-        self.end_instance(instance, Outcome::Done);
     }
 }

@@ -111,7 +111,7 @@ impl Planner<'_> {
             provider,
             schema: Arc::clone(&template.schema),
             body: Some(Arc::clone(&template.body)),
-            span: self.header(instance),
+            span: self.body_span(instance),
             purpose,
             config: evaluated.config,
             record,
@@ -151,7 +151,7 @@ impl Planner<'_> {
                 provider: Arc::clone(provider),
                 schema: Arc::clone(&template.schema),
                 create_before_destroy: false,
-                span: self.header(instance),
+                span: self.body_span(instance),
                 purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
                 refresh: self.options.refresh,
                 deferral: self.options.deferral,
@@ -202,6 +202,13 @@ impl Planner<'_> {
             .get_index(instance.resource as usize)
             .map(|(_, resource)| resource.header_span)
             .unwrap_or_default()
+    }
+
+    /// Where problems are said to be that a provider has with the arguments as a whole.
+    pub(super) fn body_span(&self, instance: Instance) -> Span {
+        let config = &self.world.static_module(instance.module).config;
+        let block = config.resources.get_index(instance.resource as usize);
+        block.map(|(_, resource)| resource.body.missing_item_span()).unwrap_or_default()
     }
 
     /// The lifecycle of an instance whose configuration plays no part.

@@ -1,5 +1,6 @@
 //! Making a plan.
 
+mod checked_data;
 mod converse;
 mod data;
 mod deferral;
@@ -21,6 +22,7 @@ mod order;
 mod orphans;
 mod planner;
 mod relevant;
+mod remaining_data;
 mod standing;
 mod targets;
 mod triggers;

@@ -1,0 +1,162 @@
+//! Data sources: inside check blocks, while everything is destroyed, and read during apply; recorded as this program tells
+//! them, and, where a Terraform 1.15 is found, held against it.
+//!
+//! `INSTA_UPDATE=always` records anew.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use common::Folder;
+use common::scenario::Scenario;
+
+const PLAN: &[&str] = &["plan", "-out=p"];
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+const SAVED: &[&str] = &["apply", "p"];
+const CHANGES: &[&str] = &["plan", "-detailed-exitcode"];
+const DESTROY: &[&str] = &["destroy", "-auto-approve"];
+
+const CHECKED: &str = r#"
+variable "food" {
+  default = "meat"
+}
+
+resource "terraform_data" "lion" {
+  input = var.food
+}
+
+check "keeper" {
+  data "terraform_remote_state" "keeper" {
+    backend = "local"
+    config = {
+      path = "keeper.tfstate"
+    }
+  }
+  assert {
+    condition     = data.terraform_remote_state.keeper.outputs.name == "Leo"
+    error_message = "The keeper is ${data.terraform_remote_state.keeper.outputs.name}."
+  }
+}
+"#;
+
+/// The state of another configuration, with an output `name`.
+fn keeper(name: &str) -> String {
+    format!(
+        r#"{{"version": 4, "terraform_version": "1.15.5", "serial": 1, "lineage": "0b8e3c1a-7d52-4a56-9f0e-3c5d2b9a1e77",
+        "outputs": {{"name": {{"value": "{name}", "type": "string"}}}}, "resources": [], "check_results": null}}"#
+    )
+}
+
+#[test]
+fn data_of_a_check_is_read_again_by_apply_and_never_stops_it() {
+    let mut scenario = Scenario::new("data_of_checks", CHECKED);
+    scenario.write("keeper.tfstate", &keeper("Leo"));
+    scenario.run(&["validate"]);
+    scenario.run(PLAN);
+    scenario.run(SAVED);
+    scenario.run(CHANGES);
+    scenario.run(APPLY);
+    scenario.write("keeper.tfstate", &keeper("Max"));
+    scenario.run(PLAN);
+    scenario.run(SAVED);
+    scenario.run(&["apply", "-auto-approve", "-var=food=fish"]);
+    scenario.run(DESTROY);
+    scenario.end();
+}
+
+#[test]
+fn data_of_a_check_that_cannot_be_read_is_a_failed_check() {
+    let folder = Folder::new();
+    folder.write("main.tf", CHECKED);
+    let document =
+        |name: &str| -> serde_json::Value { serde_json::from_str(&folder.ok(&["show", "-json", name])).unwrap() };
+    let told = folder.ok(PLAN);
+    assert!(told.contains("Warning: Unable to find remote state"), "{told}");
+    assert!(told.contains("# (config will be reloaded to verify a check block)"), "{told}");
+    assert!(!told.contains("known after apply; ") && !told.contains("Check block assertion"), "{told}");
+    let plan = document("p");
+    let check = &plan["checks"][0]["instances"][0];
+    assert_eq!(check["status"], "fail");
+    assert!(check["problems"][0]["message"].as_str().unwrap().starts_with("Unable to find remote state: "), "{check}");
+    let read = &plan["resource_changes"][0];
+    assert_eq!(
+        (&read["action_reason"], &read["change"]["actions"][0]),
+        (&"read_because_check_nested".into(), &"read".into())
+    );
+    assert_eq!(read["change"]["after_unknown"]["outputs"], true);
+    // By the time of apply it is there.
+    folder.write("keeper.tfstate", &keeper("Leo"));
+    let told = folder.ok(SAVED);
+    assert!(!told.contains("Warning"), "{told}");
+    let created = told.find("terraform_data.lion: Creation complete").unwrap();
+    let read = told.find("data.terraform_remote_state.keeper: Reading...").unwrap();
+    assert!(created < read, "the check is about what apply has made\n{told}");
+    let state: serde_json::Value = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    assert_eq!(state["check_results"][0]["status"], "pass");
+}
+
+#[test]
+fn data_that_apply_will_read_is_no_part_of_the_prior_state() {
+    let configuration = r#"
+        variable "food" {
+          default = "meat"
+        }
+
+        resource "terraform_data" "lion" {
+          input = var.food
+        }
+
+        data "terraform_remote_state" "keeper" {
+          backend = "local"
+          config = {
+            path = terraform_data.lion.output == "meat" ? "keeper.tfstate" : "./keeper.tfstate"
+          }
+        }
+    "#;
+    let mut scenario = Scenario::new("data_read_again", configuration);
+    scenario.write("keeper.tfstate", &keeper("Leo"));
+    scenario.run(APPLY);
+    scenario.run(&["plan", "-out=p", "-var=food=fish"]);
+    scenario.run(SAVED);
+    scenario.end();
+}
+
+const REMAINING: &str = r#"
+resource "terraform_data" "lion" {
+  input = "meat"
+}
+
+data "terraform_remote_state" "keeper" {
+  backend = "local"
+  config = {
+    path = "keeper.tfstate"
+  }
+}
+
+output "keeper" {
+  value = data.terraform_remote_state.keeper.outputs.name
+}
+"#;
+
+#[test]
+fn destroying_reads_data_sources() {
+    let mut scenario = Scenario::new("destroying_reads_data", REMAINING);
+    scenario.write("keeper.tfstate", &keeper("Leo"));
+    scenario.run(APPLY);
+    scenario.run(&["plan", "-destroy"]);
+    scenario.run(&["plan", "-destroy", "-refresh=false"]);
+    scenario.run(DESTROY);
+    scenario.end();
+}
+
+#[test]
+fn data_that_cannot_be_read_keeps_nothing_alive() {
+    let folder = Folder::new();
+    folder.write("main.tf", REMAINING).write("keeper.tfstate", &keeper("Leo"));
+    folder.ok(APPLY);
+    std::fs::remove_file(folder.path("keeper.tfstate")).unwrap();
+    let told = folder.ok(DESTROY);
+    assert!(told.contains("Warning: Unable to find remote state"), "{told}");
+    assert!(told.contains("Destroy complete! Resources: 1 destroyed."), "{told}");
+    assert_eq!(folder.ok(&["state", "list"]), "");
+}
