@@ -6,7 +6,7 @@ use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, 
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::State;
 
-use crate::config_graph::ConfigGraph;
+use crate::config_graph::{ConfigGraph, ModuleIndex};
 
 /// Where objects were bound before.
 #[derive(Debug, Default)]
@@ -109,6 +109,11 @@ fn statements(graph: &ConfigGraph, diagnostics: &mut Diagnostics) -> Vec<Stateme
         }
     }
     check(&all, diagnostics);
+    let declared = all.iter().filter(|statement| statement.is_declared(graph)).map(Statement::still_declared);
+    diagnostics.extend(declared);
+    if diagnostics.has_errors() {
+        return Vec::new();
+    }
     order(all, diagnostics)
 }
 
@@ -176,6 +181,41 @@ fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<Statement> {
 }
 
 impl Statement {
+    /// Whether what moves is something that the configuration still has, as far as that can be told without evaluating
+    /// anything.
+    fn is_declared(&self, graph: &ConfigGraph) -> bool {
+        match (&self.from, &self.to) {
+            (Target::Module(from), Target::Module(to)) => {
+                let path = self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name));
+                let path = path.fold(groma_address::ModulePath::root(), |path, name| path.child(name));
+                let Some(found) = graph.find(&path) else { return false };
+                whole_call(from, to) || (is_plain(from) && !repeats(graph, found))
+            }
+            (Target::Resource(from), Target::Resource(_)) => self.declared(graph, from).is_some(),
+            (Target::Resource(from), Target::Instance(_)) => {
+                self.declared(graph, from).is_some_and(|block| block.count.is_none() && block.for_each.is_none())
+            }
+            _ => false,
+        }
+    }
+
+    /// The block of a resource that this statement names.
+    fn declared<'g>(&self, graph: &'g ConfigGraph, resource: &AbsResource) -> Option<&'g groma_config::Resource> {
+        let steps = self.module.steps().iter().chain(resource.module.steps().iter().map(|step| &step.name));
+        let module = steps.fold(groma_address::ModulePath::root(), |path, name| path.child(name));
+        let module = graph.find(&module)?;
+        graph.module(module).config.resources.get(&resource.resource)
+    }
+
+    fn still_declared(&self) -> Diagnostic {
+        let (from, to) = (&self.from, &self.to);
+        let detail = format!(
+            "This block says that what was {from} is {to} now, but {from} is still declared. Give that block the new \
+             address, so that {to} is declared instead, or take the moved block out."
+        );
+        Diagnostic::error("Moved object still exists", detail).at(self.span)
+    }
+
     /// Whether what this statement moves can be moved on by the other.
     fn leads_to(&self, other: &Self) -> bool {
         self.module == other.module && overlaps(&self.to, &other.from)
@@ -250,6 +290,18 @@ fn relocate(object: &ResourceInstance, from: &Target, to: &Target) -> Option<Res
         (Target::Instance(from), Target::Resource(to)) => (object == from).then(|| to.instance(InstanceKey::None)),
         _ => None,
     }
+}
+
+/// Whether no step has a key.
+fn is_plain(module: &ModuleInstance) -> bool {
+    module.steps().iter().all(|step| step.key == InstanceKey::None)
+}
+
+/// Whether the call of a module has `count` or `for_each`.
+fn repeats(graph: &ConfigGraph, module: ModuleIndex) -> bool {
+    let Some(place) = graph.module(module).caller else { return false };
+    let calls = &graph.module(place.module).config.calls;
+    calls.get_index(place.call as usize).is_some_and(|(_, call)| call.count.is_some() || call.for_each.is_some())
 }
 
 fn wanted_len(module: &ModuleInstance) -> usize {
