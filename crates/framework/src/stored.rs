@@ -2,7 +2,6 @@
 
 use groma_provider::ProviderDiagnostic;
 use groma_value::{Type, Value, json};
-use serde_json::Value as Json;
 
 /// Reads a stored object of the type `ty`. Attributes that the type does not have are dropped; those that are missing are
 /// null.
@@ -19,36 +18,7 @@ pub fn decode_stored(raw: &str, ty: &Type) -> Result<Value, ProviderDiagnostic> 
             ),
         )
     };
-    // Most stored objects have the shape of today and need no second look.
-    if let Ok(value) = json::from_json(raw.as_bytes(), ty) {
-        return Ok(value);
-    }
-    let mut stored: Json = serde_json::from_str(raw).map_err(|problem| unreadable(&problem))?;
-    trim(&mut stored, ty);
-    let trimmed = serde_json::to_vec(&stored).map_err(|problem| unreadable(&problem))?;
-    json::from_json(&trimmed, ty).map_err(|problem| unreadable(&problem))
-}
-
-/// Drops the attributes that `ty` does not have. The recursion is as deep as the type.
-fn trim(stored: &mut Json, ty: &Type) {
-    match (stored, ty) {
-        (Json::Object(stored), Type::Object(object)) => {
-            stored.retain(|name, _| object.attribute(name).is_some());
-            for (name, ty) in object.iter() {
-                if let Some(stored) = stored.get_mut(&**name) {
-                    trim(stored, ty);
-                }
-            }
-        }
-        (Json::Object(stored), Type::Map(element)) => stored.values_mut().for_each(|stored| trim(stored, element)),
-        (Json::Array(stored), Type::List(element) | Type::Set(element)) => {
-            stored.iter_mut().for_each(|stored| trim(stored, element));
-        }
-        (Json::Array(stored), Type::Tuple(types)) => {
-            stored.iter_mut().zip(types.iter()).for_each(|(stored, ty)| trim(stored, ty));
-        }
-        _ => {}
-    }
+    json::from_stored(raw.as_bytes(), ty).map_err(|problem| unreadable(&problem))
 }
 
 #[cfg(test)]

@@ -161,7 +161,7 @@ impl ObjectRecord {
         Some(serde_json::from_str(flat).unwrap_or_default())
     }
 
-    /// The attributes as a value of `ty`, which the schema of their version gives.
+    /// The attributes as a value of `ty`; those that `ty` does not have are left out.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl ObjectRecord {
     pub fn decode(&self, ty: &Type) -> Result<Value, String> {
         match self.flat_attributes() {
             Some(flat) => groma_value::flat::decode(&flat, ty),
-            None => groma_value::json::from_json(self.attributes.as_bytes(), ty).map_err(|error| error.to_string()),
+            None => groma_value::json::from_stored(self.attributes.as_bytes(), ty).map_err(|error| error.to_string()),
         }
     }
 

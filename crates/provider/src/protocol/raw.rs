@@ -33,14 +33,14 @@ impl RawState {
         }
     }
 
-    /// The object as a value of `ty`.
+    /// The object as a value of `ty`; attributes that `ty` does not have are left out.
     ///
     /// # Errors
     ///
     /// It is not of that type: says how.
     pub fn decode(&self, ty: &Type) -> Result<Value, String> {
         match self {
-            Self::Json(json) => groma_value::json::from_json(json.as_bytes(), ty).map_err(|error| error.to_string()),
+            Self::Json(json) => groma_value::json::from_stored(json.as_bytes(), ty).map_err(|error| error.to_string()),
             Self::Flat(flat) => groma_value::flat::decode(flat, ty),
         }
     }
