@@ -39,8 +39,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// More instances than this are a mistake; their values would not fit into memory either.
-const MOST: u64 = 100_000_000;
+/// More instances than this are a mistake; they would not fit into the memory of a machine either.
+const MOST: u64 = 10_000_000;
 
 /// The instances; none after an error.
 pub fn expand(arguments: Arguments<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {

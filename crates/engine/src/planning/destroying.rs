@@ -7,6 +7,7 @@ use groma_address::{InstanceKey, Mode as ResourceMode, ModuleInstance, Name};
 use groma_state::State;
 use groma_value::Value;
 
+use super::expand::recorded_count;
 use super::targets::requirements;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::world::Expansion;
@@ -49,12 +50,12 @@ impl Remains {
         if keys().any(InstanceKey::is_none) {
             return Expansion::Single;
         }
-        let highest =
-            keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).max();
-        match highest {
-            Some(highest) => Expansion::Count(highest.saturating_add(1)),
-            None if counts => Expansion::Count(0),
-            None => {
+        let numbers: Vec<u64> =
+            keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).collect();
+        match &numbers[..] {
+            [_, ..] => Expansion::Count(recorded_count(&numbers)),
+            [] if counts => Expansion::Count(0),
+            [] => {
                 let names =
                     keys().filter_map(|key| if let InstanceKey::String(name) = key { Some(name) } else { None });
                 Expansion::ForEach(names.map(|name| (name.clone(), Value::DYNAMIC)).collect())

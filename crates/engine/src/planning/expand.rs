@@ -159,16 +159,26 @@ pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId,
         };
     };
     let mut elements = Vec::new();
-    let mut highest = None;
+    let mut numbers = Vec::new();
     for (key, _) in entry.instances() {
         match key {
             InstanceKey::None => return Expansion::Single,
-            InstanceKey::Int(index) => highest = highest.max(Some(*index)),
+            InstanceKey::Int(index) => numbers.push(*index),
             InstanceKey::String(key) => elements.push((key.clone(), groma_value::Value::DYNAMIC)),
         }
     }
-    match highest {
-        Some(highest) => Expansion::Count(highest + 1),
-        None => Expansion::ForEach(elements.into()),
+    match &numbers[..] {
+        [] => Expansion::ForEach(elements.into()),
+        numbers => Expansion::Count(recorded_count(numbers)),
     }
 }
+
+/// How many instances are looked at so that those with these numbers are, which come in order. Numbers that are far from
+/// all others, as only a person can have made them, are left out: their objects go as those without a block do.
+pub(super) fn recorded_count(numbers: &[u64]) -> u64 {
+    let near = numbers.iter().enumerate().filter(|(at, number)| **number <= 2 * (*at as u64) + GAP);
+    near.map(|(_, number)| number + 1).max().unwrap_or_default()
+}
+
+/// Nobody takes so many instances out by hand.
+const GAP: u64 = 10_000;
