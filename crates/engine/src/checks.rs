@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use groma_config::Condition;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_lang::{Scope, evaluate};
+use groma_lang::{Scope, evaluate, for_each_traversal};
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use groma_value::{Kind, Type, Value, convert};
 use indexmap::IndexMap;
@@ -37,6 +37,12 @@ impl Checkable {
 /// The summary of the warning that an assertion of a check block cannot be told before apply.
 pub const UNKNOWN_ASSERTION: &str = "Check block assertion known after apply";
 
+/// What stands in place of messages that must not be shown; results do not keep it.
+const HIDDEN_SENSITIVE: &str =
+    "The condition does not hold. Its error message is hidden, because it contains a sensitive value.";
+const HIDDEN_EPHEMERAL: &str =
+    "The condition does not hold. Its error message is hidden, because it contains an ephemeral value.";
+
 /// How a condition came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -50,8 +56,37 @@ pub enum Verdict {
     Unknown,
 }
 
-/// Evaluates a condition. Problems with the expression itself are reported; that it does not hold is not.
+/// Evaluates a condition. Problems with the expression itself are reported; that it does not hold is not. Neither is shown
+/// what its message must not tell, and that is a warning, whether it holds or not.
 pub fn judge(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
+    let verdict = verdict(rule, scope, diagnostics);
+    if verdict != Verdict::Error {
+        diagnostics.extend(unshowable(rule, scope));
+    }
+    verdict
+}
+
+/// That the message of a condition is made of what must not be shown.
+fn unshowable(rule: &Condition, scope: &dyn Scope) -> Option<Diagnostic> {
+    let mut refers = false;
+    for_each_traversal(&rule.error_message, &mut |_| refers = true);
+    if !refers {
+        return None;
+    }
+    // What is wrong with the message itself is told when it is needed.
+    let value = evaluate(&rule.error_message, scope, &mut Diagnostics::new());
+    let (marks, text) = (value.deep_marks(), value.unmark().0);
+    let kind = match (marks.is_sensitive(), marks.is_ephemeral()) {
+        _ if !text.is_known() || text.is_null() => return None,
+        (true, _) => "sensitive",
+        (false, true) => "ephemeral",
+        (false, false) => return None,
+    };
+    let detail = format!("The error message is made of {kind} values, so it is not shown. Leave them out of it.");
+    Some(Diagnostic::warning(format!("Error message refers to {kind} values"), detail).at(rule.error_message.span))
+}
+
+fn verdict(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
     let mut problems = Diagnostics::new();
     let value = evaluate(&rule.condition, scope, &mut problems);
     let failed = problems.has_errors();
@@ -84,9 +119,12 @@ fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -
     let value = evaluate(&rule.error_message, scope, &mut problems);
     diagnostics.append(problems);
     let text = convert::convert(&value, &Type::String).unwrap_or(Value::DYNAMIC);
-    if text.deep_marks().is_sensitive() {
-        return "The condition does not hold. Its error message is hidden, because it contains a sensitive value."
-            .to_owned();
+    let marks = text.deep_marks();
+    if marks.is_sensitive() {
+        return HIDDEN_SENSITIVE.to_owned();
+    }
+    if marks.is_ephemeral() {
+        return HIDDEN_EPHEMERAL.to_owned();
     }
     match text.as_str() {
         Some(text) => text.trim().to_owned(),
@@ -164,7 +202,7 @@ impl Checks {
             Verdict::Unknown => (CheckStatus::Unknown, None),
         };
         known.status = worse(known.status, status);
-        known.failure_messages.extend(text);
+        known.failure_messages.extend(text.filter(|text| *text != HIDDEN_SENSITIVE && *text != HIDDEN_EPHEMERAL));
     }
 
     /// Forgets what is known of an instance, before its conditions are evaluated again.

@@ -47,6 +47,12 @@ pub struct Init {
     /// Accepted for remote backends that compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
+    /// Only experimental builds of Terraform take it
+    #[arg(long, hide = true)]
+    pub enable_pluggable_state_storage_experiment: Option<Flag>,
+    /// As the other: -create-default-workspace=false is for experimental builds
+    #[arg(long, hide = true)]
+    pub create_default_workspace: Option<Flag>,
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,

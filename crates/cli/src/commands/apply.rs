@@ -43,11 +43,11 @@ pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
 
 pub(super) fn destroy(context: &mut Context, arguments: Destroy) -> Outcome {
     let mut arguments = arguments.apply;
-    if arguments.planning.destroy.is_some_and(|flag| !flag.is_on()) {
-        return Err(fail(
-            "Invalid mode option",
-            "The destroy command always destroys; -destroy=false makes no sense here.",
-        ));
+    if arguments.planning.destroy.is_some() {
+        return Err(fail("Invalid mode option", "The destroy command always destroys: leave the option -destroy out."));
+    }
+    if arguments.planning.refresh_only.is_some_and(Flag::is_on) {
+        return Err(fail("Invalid mode option", "The destroy command destroys: -refresh-only belongs to apply."));
     }
     arguments.planning.destroy = Some(Flag::On);
     apply(context, arguments, Kind::Destroy)
@@ -204,10 +204,10 @@ fn from_file(
     // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
     let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
     if plans_anew || !planning.target.is_empty() || !planning.replace.is_empty() {
-        return Err(fail(
-            "Planning options with a saved plan",
-            "A saved plan is carried out as it is: options that change what is planned belong to the plan command.",
-        ));
+        // Terraform does not even say so, and wrappers give all commands the same options.
+        let detail = "A saved plan is carried out as it is: options that change what is planned belong to the plan \
+                      command, and have no effect here.";
+        context.show(&Diagnostic::warning("Planning options with a saved plan", detail).into());
     }
     if !path.exists() {
         return Err(fail(

@@ -76,6 +76,17 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
             "-migrate-state takes the state along to another backend, and -reconfigure leaves it behind: give one of them.",
         ));
     }
+    let experimental = [
+        (is_on(arguments.enable_pluggable_state_storage_experiment), "-enable-pluggable-state-storage-experiment"),
+        (arguments.create_default_workspace.is_some_and(|flag| !flag.is_on()), "-create-default-workspace"),
+    ];
+    let is_given = |(given, flag): (bool, &'static str)| given.then_some(flag);
+    if let Some(flag) = experimental.into_iter().find_map(is_given) {
+        return Err(fail(
+            &format!("Cannot use {flag} flag without experiments enabled"),
+            "The flag is for experimental builds of Terraform, and this is none. Leave it out.",
+        ));
+    }
     Ok(())
 }
 

@@ -209,7 +209,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     }
     if mode != Mode::Normal && !replace.is_empty() {
         problems.append(fail(
-            "Incompatible plan options",
+            "Unsupported plan mode",
             "-replace only goes with a plan that makes objects match the configuration.",
         ));
     }

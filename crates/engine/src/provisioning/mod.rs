@@ -170,7 +170,7 @@ pub fn prepare(
             Kind::RemoteExec => Task::RemoteExec(RemoteExec::new(&arguments), connection(evaluation)?),
             Kind::File => Task::File(Copy::new(&arguments), connection(evaluation)?),
         };
-        let (kind, span) = (provisioner.kind.clone(), provisioner.span);
+        let (kind, span) = (provisioner.kind.clone(), provisioner.body.missing_item_span());
         prepared.push(Provision { kind, span, on_failure: provisioner.on_failure, task });
     }
     Some(prepared)

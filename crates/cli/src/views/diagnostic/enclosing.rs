@@ -48,7 +48,9 @@ pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
             _ => {}
         }
     }
-    None
+    // A block that nothing closes goes on to the end of the file.
+    let (start, open) = block.filter(|(start, _)| *start < at)?;
+    Some(evened(text.get(start..open)?))
 }
 
 fn evened(header: &str) -> String {

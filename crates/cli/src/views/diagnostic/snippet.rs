@@ -48,14 +48,12 @@ pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Place, Snip
 fn cut(file: &Arc<SourceFile>, subject: Span, context: Span, start: Position, end: Position) -> Snippet {
     let first = file.position(context.start()).line.min(start.line);
     let last_position = file.position(context.end().max(subject.end()));
-    // A range that ends at the beginning of a line does not reach into that line.
-    let last = if last_position.column == 1 && last_position.line > first {
-        last_position.line - 1
-    } else {
-        last_position.line
-    };
-    let last = last.max(start.line);
-    let lines: Vec<&str> = (first..=last).map_while(|line| file.line(line)).collect();
+    let last = last_position.line.max(start.line);
+    let lines = (first..=last).map_while(|line| Some((line, file.line(line)?)));
+    // As Terraform has it: a range that ends at the beginning of a line touches that line, and an empty line is never
+    // touched.
+    let lines: Vec<&str> =
+        lines.filter(|(line, text)| *line == first || !text.is_empty()).map(|(_, text)| text).collect();
     let code = lines.join("\n");
     let text = file.text();
     let first_byte = start_of_line(text, file.position(context.start().min(subject.start())).byte as usize);

@@ -76,6 +76,10 @@ fn is_secret(value: &Value) -> bool {
 fn identify(before: &[Value], after: &[Value]) -> (Vec<u32>, Vec<u32>) {
     let mut known: HashMap<u64, Vec<(u32, &Value)>> = HashMap::new();
     let mut count = 0_usize;
+    // What is not known yet stands opposite to null: there is no value on either side.
+    let shown = |value: &Value| if value.is_known() { value.clone() } else { value.unknown_as_null() };
+    let before: Vec<Value> = before.iter().map(shown).collect();
+    let after: Vec<Value> = after.iter().map(shown).collect();
     let mut id = |value| {
         let bucket = known.entry(digest(value)).or_default();
         if let Some((id, _)) = bucket.iter().find(|(_, other)| same(value, other)) {
