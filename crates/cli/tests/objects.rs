@@ -171,3 +171,15 @@ fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
     folder.write("main.tf", main);
     assert!(folder.fails(&["validate"]).contains("Missing required provisioner plugin"));
 }
+
+#[test]
+fn objects_are_imported_into_blocks_that_are_written_only_afterwards() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  nonsense = 1\n}\nresource \"terraform_data\" \"b\" {\n  nonsense = 2\n}\n",
+    );
+    assert!(folder.ok(&["import", "terraform_data.a", "x1"]).contains("Import successful!"));
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+    assert!(folder.fails(&["plan"]).contains("Unsupported argument"));
+}

@@ -10,7 +10,7 @@ use groma_diagnostics::Diagnostics;
 use crate::config_graph;
 use crate::providers::Providers;
 use crate::session::Session;
-use crate::templates::Templates;
+use crate::templates::{Bodies, Templates};
 
 /// Everything about a configuration that plan and apply share.
 pub(crate) struct Prepared {
@@ -49,8 +49,9 @@ pub(crate) fn prepare(
     session: &Session,
     providers: &mut Providers,
     (graph, mut diagnostics): Graph,
+    bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
-    let (templates, problems) = Templates::prepare(session, &graph, providers);
+    let (templates, problems) = Templates::prepare(session, &graph, providers, bodies);
     diagnostics.append(problems);
     (Prepared { graph, templates }, diagnostics)
 }

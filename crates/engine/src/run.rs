@@ -19,6 +19,7 @@ use crate::recorder::Recorder;
 use crate::saved;
 use crate::search::Searched;
 use crate::session::Session;
+use crate::templates::Bodies;
 use crate::validate;
 
 /// A run of the engine over one configuration. Providers that one step starts serve the next one too.
@@ -63,17 +64,21 @@ impl Run {
         if let Some(prepared) = &self.prepared {
             return (Some(Arc::clone(prepared)), Diagnostics::new());
         }
+        let (prepared, diagnostics) = self.prepare_anew(Bodies::Checked);
+        self.prepared.clone_from(&prepared);
+        (prepared, diagnostics)
+    }
+
+    fn prepare_anew(&mut self, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
         let graph = match self.graph.take() {
             Some(graph) => (*graph).clone(),
             None => prepared::graph(&self.session.configuration),
         };
-        let (prepared, diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph);
+        let (prepared, diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }
-        let prepared = Arc::new(prepared);
-        self.prepared = Some(Arc::clone(&prepared));
-        (Some(prepared), diagnostics)
+        (Some(Arc::new(prepared)), diagnostics)
     }
 
     /// Checks the configuration without state and values.
@@ -111,7 +116,10 @@ impl Run {
 
     /// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
     pub fn plan(&mut self, state: State, options: &PlanOptions) -> (Option<Plan>, Diagnostics) {
-        let (prepared, mut diagnostics) = self.prepare();
+        let (prepared, mut diagnostics) = match options.import {
+            Some(_) => self.prepare_anew(Bodies::Unchecked),
+            None => self.prepare(),
+        };
         let Some(prepared) = prepared else { return (None, diagnostics) };
         let runtime = Arc::clone(&self.session.runtime);
         let (plan, problems, spent) =

@@ -64,11 +64,16 @@ pub struct Templates {
 
 impl Templates {
     /// Prepares all blocks.
-    pub fn prepare(session: &Session, graph: &ConfigGraph, providers: &mut Providers) -> (Self, Diagnostics) {
+    pub fn prepare(
+        session: &Session,
+        graph: &ConfigGraph,
+        providers: &mut Providers,
+        bodies: Bodies,
+    ) -> (Self, Diagnostics) {
         let mut templates = Self { functions: ModuleFunctions::new(graph, providers.on_demand()), ..Self::default() };
         let configuration = &session.configuration;
         let mut preparing =
-            Preparing { configuration, providers, shared: HashMap::new(), diagnostics: Diagnostics::new() };
+            Preparing { configuration, providers, bodies, shared: HashMap::new(), diagnostics: Diagnostics::new() };
         for (_, module) in graph.modules() {
             let config = &module.config;
             let blocks = config.providers.iter().map(|(local, block)| preparing.provider(config, local, block));
@@ -122,9 +127,19 @@ impl Templates {
 }
 
 /// The work of preparing blocks.
+/// What becomes of resource blocks that do not fit their schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies {
+    /// They are mistakes.
+    Checked,
+    /// Nobody looks at them: objects are imported into blocks that are written only after that.
+    Unchecked,
+}
+
 struct Preparing<'a> {
     configuration: &'a Configuration,
     providers: &'a mut Providers,
+    bodies: Bodies,
     /// The configurations of providers met so far: the blocks of one share it.
     shared: HashMap<ProviderConfig, Arc<ProviderConfig>>,
     diagnostics: Diagnostics,
@@ -176,7 +191,9 @@ impl Preparing<'_> {
     ) -> Option<Arc<Template>> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
         let (body, problems) = BodyDecoder::new(body, &schema.block);
-        self.diagnostics.append(problems);
+        if self.bodies == Bodies::Checked {
+            self.diagnostics.append(problems);
+        }
         let provider = self.shared.entry(provider.clone()).or_insert_with(|| Arc::new(provider));
         Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider) }))
     }

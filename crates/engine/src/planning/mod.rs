@@ -108,7 +108,11 @@ async fn ready<'a>(
     state: State,
     options: &'a PlanOptions,
 ) -> Result<Planner<'a>, Diagnostics> {
-    let mut diagnostics = validate(session, &prepared.graph, &prepared.templates, providers).await;
+    let mut diagnostics = match options.import {
+        // The block is often written after the import.
+        Some(_) => Diagnostics::new(),
+        None => validate(session, &prepared.graph, &prepared.templates, providers).await,
+    };
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
