@@ -173,12 +173,14 @@ pub fn journal(bytes: &[u8]) {
     });
 }
 
-/// What can be decoded is encoded and decoded again as the same.
+/// What can be decoded is encoded; that, decoded, is encoded as the same. The number may be another one: a whole one beyond 64 bits is written
+/// with the digits that tell it apart in the precision it came with, as Terraform does.
 pub fn message_pack(bytes: &[u8]) {
     for ty in types() {
         let Ok(value) = msgpack::decode(bytes, &ty) else { continue };
-        let Ok(again) = msgpack::encode(&value, &ty) else { continue };
-        assert_eq!(msgpack::decode(&again, &ty).ok(), Some(value), "{ty:?}");
+        let Ok(once) = msgpack::encode(&value, &ty) else { continue };
+        let again = msgpack::decode(&once, &ty).ok().and_then(|value| msgpack::encode(&value, &ty).ok());
+        assert_eq!(again, Some(once), "{ty:?}");
     }
 }
 

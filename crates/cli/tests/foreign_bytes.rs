@@ -86,6 +86,8 @@ fn corpus() -> Vec<Vec<u8>> {
     );
     corpus.push(b"\xc7\x09\x0c\x82\x01\xc2\x02\xa4pre-".to_vec());
     corpus.push(b"\xd4\x00\x00".to_vec());
+    // A whole number as a float of 32 bits.
+    corpus.push(b"\xca\xff\x01\x00\xff".to_vec());
     corpus
 }
 
