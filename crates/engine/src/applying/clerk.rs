@@ -43,7 +43,7 @@ pub(super) struct Clerk(Place);
 
 enum Place {
     /// On the thread that walks.
-    Here(Desk),
+    Here(Box<Desk>),
     /// On a thread of its own.
     Beside(Office),
 }
@@ -83,14 +83,14 @@ impl Clerk {
             problems: Diagnostics::new(),
         };
         if expected < MANY {
-            return Self(Place::Here(desk()));
+            return Self(Place::Here(Box::new(desk())));
         }
         let (letters, received) = mpsc::sync_channel(WAITING);
         let own = desk();
         let thread = Builder::new().name("clerk".to_owned()).spawn(move || own.work_off(&received));
         match thread {
             Ok(thread) => Self(Place::Beside(Office { letters, batch: Vec::new(), is_behind: false, thread })),
-            Err(_) => Self(Place::Here(desk())),
+            Err(_) => Self(Place::Here(Box::new(desk()))),
         }
     }
 
@@ -125,7 +125,7 @@ impl Clerk {
     /// The objects that came into being or were changed, as they are recorded, and how many changes could be taken down.
     pub(super) fn finish(self) -> (State, Done) {
         let desk = match self.0 {
-            Place::Here(desk) => desk,
+            Place::Here(desk) => *desk,
             Place::Beside(mut office) => {
                 office.hand_over();
                 drop(office.letters);
