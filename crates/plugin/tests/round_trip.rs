@@ -12,13 +12,13 @@ use groma_plugin::server::{Served, serve_below};
 use groma_plugin::transport::{NoLog, Reattach};
 use groma_plugin::{Protocol, wire};
 use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, Attribute, Block, ClientCapabilities, ConfigureRequest, Deferred,
-    GenerateConfigRequest, GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest,
-    ImportResponse, ImportTarget, ImportedResource, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed,
-    MoveRequest, MoveResponse, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanActionRequest,
-    PlanActionResponse, PlanRequest, PlanResponse, Private, Provider, ProviderDiagnostic, ProviderDiagnostics,
-    ProviderSchema, RawState, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup,
-    ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse, Use, ValidateRequest,
+    Answer, ApplyRequest, ApplyResponse, Attribute, Block, ClientCapabilities, Deferred, GenerateConfigRequest,
+    GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest, ImportResponse,
+    ImportTarget, ImportedResource, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, MoveRequest,
+    MoveResponse, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanActionRequest, PlanActionResponse,
+    PlanRequest, PlanResponse, Private, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, RawState,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames,
+    UpgradeRequest, UpgradeResponse, Use, ValidateRequest,
 };
 use groma_value::{Path, Type, Value};
 use proptest::collection::vec;
@@ -281,16 +281,6 @@ impl Sides {
         Self { echo, plugin, runtime, _served: served, _folder: folder }
     }
 
-    /// Configures the provider on the other side.
-    fn configure(&self) {
-        let request = ConfigureRequest {
-            terraform_version: "1.15.0".into(),
-            config: self.echo.schema.block.empty_value().clone(),
-            client_capabilities: ClientCapabilities::default(),
-        };
-        assert!(self.runtime.block_on(self.plugin.configure(request)).is_empty());
-    }
-
     /// Holds that the provider sees `request` as it is, and that its answer comes back as it is.
     fn same<'a, Q, R>(
         &'a self,
@@ -368,8 +358,6 @@ fn law(protocol: Protocol) {
             },
             |provider, request| provider.read_resource(request),
         )?;
-        // What was found valid before is asked about again once the provider is configured anew.
-        sides.configure();
         sides.same(
             ValidateRequest { type_name: type_name.clone(), config: config.clone(), client_capabilities },
             |provider, request| provider.validate_resource(request),
@@ -408,28 +396,6 @@ fn law(protocol: Protocol) {
         Ok(())
     };
     runner.run(&inputs, law).unwrap();
-}
-
-#[test]
-fn what_a_provider_took_without_a_word_is_not_shown_to_it_again_until_it_is_configured_anew() {
-    let sides = Sides::new(Protocol::V6);
-    let config = sides.echo.schema.block.empty_value().clone();
-    let asked = || {
-        sides.echo.seen.lock().unwrap().clear();
-        let request = ValidateRequest {
-            type_name: TYPE.into(),
-            config: config.clone(),
-            client_capabilities: ClientCapabilities::default(),
-        };
-        let problems = sides.runtime.block_on(sides.plugin.validate_resource(request));
-        (!sides.echo.seen.lock().unwrap().is_empty(), problems.len())
-    };
-    sides.echo.problems.lock().unwrap().push(ProviderDiagnostic::warning("Odd", "It is odd."));
-    assert_eq!([asked(), asked()], [(true, 1), (true, 1)], "what it has to say is asked for each time");
-    sides.echo.problems.lock().unwrap().clone_from(&ProviderDiagnostics::new());
-    assert_eq!([asked(), asked()], [(true, 0), (false, 0)]);
-    sides.configure();
-    assert_eq!([asked(), asked()], [(true, 0), (false, 0)]);
 }
 
 #[test]

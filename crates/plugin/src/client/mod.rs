@@ -13,7 +13,6 @@ mod runtime;
 mod schemas;
 mod session;
 mod stores;
-mod valid;
 
 pub use cache::SchemaCache;
 pub use remote::Plugin;

@@ -24,12 +24,7 @@ pub(super) async fn validate_resource(session: Arc<Session>, request: ValidateRe
         type_name: request.type_name.to_string(),
         client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
     };
-    let Some(key) = session.valid().unless_known(&message) else { return Ok(ProviderDiagnostics::new()) };
-    let problems = wire::diagnostics(session.call(methods::VALIDATE_RESOURCE, message).await?.diagnostics);
-    if problems.is_empty() {
-        session.valid().remember(key);
-    }
-    Ok(problems)
+    Ok(wire::diagnostics(session.call(methods::VALIDATE_RESOURCE, message).await?.diagnostics))
 }
 
 pub(super) async fn validate_data(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {

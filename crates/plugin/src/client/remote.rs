@@ -135,7 +135,6 @@ impl Provider for Plugin {
                 client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
             };
             let response = session.call(methods::CONFIGURE, request).await?;
-            session.valid().forget();
             Ok(wire::diagnostics(response.diagnostics))
         };
         self.converse(talk, |problems| problems)

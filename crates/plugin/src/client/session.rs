@@ -15,7 +15,6 @@ use super::cache::{Kept, SchemaCache};
 use super::codec::Compact;
 use super::methods::{self, Method};
 use super::schemas::{Kind, Schemas};
-use super::valid::Valid;
 use crate::MESSAGE_LIMIT;
 use crate::proto::v6::{self, DynamicValue};
 use crate::transport::Connection;
@@ -26,7 +25,6 @@ pub(super) struct Session {
     address: ProviderAddress,
     connection: Connection,
     schemas: Arc<Schemas>,
-    valid: Valid,
 }
 
 /// Whether more messages of a stream are wanted.
@@ -39,7 +37,7 @@ pub(super) enum More {
 impl Session {
     /// A session whose provider need not be asked what it declares.
     pub fn knowing(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
-        Self { address, connection, schemas, valid: Valid::default() }
+        Self { address, connection, schemas }
     }
 
     /// Asks for the schemas, and keeps the answer in `cache` if there is one.
@@ -79,11 +77,6 @@ impl Session {
     /// What the provider declares.
     pub fn schemas(&self) -> &Arc<Schemas> {
         &self.schemas
-    }
-
-    /// The configurations that the provider has found valid.
-    pub fn valid(&self) -> &Valid {
-        &self.valid
     }
 
     /// Calls the provider.
