@@ -3,6 +3,7 @@
 //! Numbers are told, not judged: timings never fail anything.
 
 mod commands;
+mod language;
 mod measure;
 mod options;
 mod plugin;
@@ -37,6 +38,11 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     println!("{}", small::start(&groma)?);
     for line in small::quick_start(&groma, workspace, options.runs)? {
         println!("{line}");
+    }
+    if options.extent != Extent::Quick {
+        for line in language::lines(&groma, peer.as_ref(), options.runs)? {
+            println!("{line}");
+        }
     }
     for line in plugin::lines(&groma, peer.as_ref(), workspace, options.runs)? {
         println!("{line}");
