@@ -27,7 +27,8 @@ fn project() -> Project {
         let world = world.clone();
         move |request, _| {
             assert_eq!(&*request.source_type_name, "test_old");
-            let object = json::from_json(request.source_state.json().unwrap().as_bytes(), block().implied_type()).unwrap();
+            let object =
+                json::from_json(request.source_state.json().unwrap().as_bytes(), block().implied_type()).unwrap();
             world.put("test_new", object.attribute("id").unwrap().as_str().unwrap(), object.clone());
             MoveResponse {
                 target_state: object,

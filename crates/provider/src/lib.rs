@@ -22,7 +22,8 @@ mod trail;
 pub use answer::Answer;
 pub use checked::{
     ActionSubject, Applied, ApplyInput, Checked, DataInput, Found, ImportInput, Imported, ListInput, LogHook,
-    MoveInput, Moved, Opened, PlanInput, PlanPurpose, Planned, Read, ReadData, ReadInput, StoredIdentity, StoredState, Subject,
+    MoveInput, Moved, Opened, PlanInput, PlanPurpose, Planned, Read, ReadData, ReadInput, StoredIdentity, StoredState,
+    Subject,
 };
 pub use decode::BodyDecoder;
 pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};

@@ -43,12 +43,7 @@ pub type Parts = BTreeMap<String, Vec<u8>>;
 ///
 /// # Errors
 /// When the file cannot be written. A file that was there before is still there then.
-pub fn write(
-    path: &Path,
-    version: &str,
-    parts: &Parts,
-    encryption: Option<&Encryption>,
-) -> Result<(), StateError> {
+pub fn write(path: &Path, version: &str, parts: &Parts, encryption: Option<&Encryption>) -> Result<(), StateError> {
     let mut bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
     if let Some(encryption) = encryption {
         bytes = encryption.seal(&bytes, None).map_err(failed)?;
@@ -77,7 +72,9 @@ fn archive(version: &str, parts: &Parts) -> Result<Vec<u8>, ZipError> {
 pub fn is_plan_file(path: &Path) -> bool {
     let mut begin = [0; 4];
     let is_readable = File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
-    is_readable && (begin == *b"PK\x03\x04" || begin[0] == b'{' && std::fs::read(path).is_ok_and(|bytes| is_sealed_plan(&bytes)))
+    is_readable
+        && (begin == *b"PK\x03\x04"
+            || begin[0] == b'{' && std::fs::read(path).is_ok_and(|bytes| is_sealed_plan(&bytes)))
 }
 
 /// Reads a plan file that `version` wrote.
@@ -253,7 +250,9 @@ mod tests {
             assert!(detail().contains(expected), "{part}");
         }
         write(&path, "0.1.0", &parts(), None).unwrap();
-        assert!(read_archive(&path, File::open(&path).unwrap(), "0.1.0", 5000).unwrap_err().detail.contains("larger parts"));
+        assert!(
+            read_archive(&path, File::open(&path).unwrap(), "0.1.0", 5000).unwrap_err().detail.contains("larger parts")
+        );
         assert!(write(&directory.path().join("no/such/folder"), "0.1.0", &parts(), None).is_err());
         std::fs::create_dir(directory.path().join("folder")).unwrap();
         assert!(read(&directory.path().join("folder"), "0.1.0", None).is_err());

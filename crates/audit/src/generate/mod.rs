@@ -88,7 +88,7 @@ impl Generator {
     pub fn repaired(&mut self, block: &Block, config: &Value, problems: &ProviderDiagnostics) -> Option<Value> {
         let mut repaired = config.clone();
         for problem in problems.iter().filter(|problem| problem.is_error()) {
-            let way: Vec<&PathStep> = problem.path.steps().iter().filter(|step| is_name(step)).collect();
+            let way: Vec<&PathStep> = problem.path.steps().iter().filter(is_name).collect();
             repaired = self.repaired_at(block, &repaired, &way, problem);
         }
         (repaired != *config).then_some(repaired)

@@ -16,12 +16,7 @@ const STATE: &str = "state";
 const CONFIGURATION: &str = "configuration/";
 
 /// Saves `plan` with everything that applying it needs.
-pub(super) fn write(
-    path: &Path,
-    run: &Run,
-    plan: &Plan,
-    encryption: Option<&Encryption>,
-) -> Result<(), Diagnostics> {
+pub(super) fn write(path: &Path, run: &Run, plan: &Plan, encryption: Option<&Encryption>) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
@@ -44,7 +39,8 @@ pub(super) struct Saved {
 
 /// Reads a saved plan.
 pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved, Diagnostics> {
-    let mut parts = plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    let mut parts =
+        plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE).map(|bytes| file::read(&bytes));
     let (Some(plan), Some(state)) = (plan, state) else {

@@ -17,11 +17,7 @@ pub const ERRORED_STATE: &str = "errored.tfstate";
 ///
 /// # Errors
 /// When that cannot be written either.
-pub fn write_errored(
-    directory: &Path,
-    state: &State,
-    encryption: Option<&Encryption>,
-) -> Result<PathBuf, StateError> {
+pub fn write_errored(directory: &Path, state: &State, encryption: Option<&Encryption>) -> Result<PathBuf, StateError> {
     let path = directory.join(ERRORED_STATE);
     let bytes = sealed(encryption, file::write(state))?;
     match write_whole(&path, &bytes) {

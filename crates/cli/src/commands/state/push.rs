@@ -69,7 +69,8 @@ fn read(source: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnos
     if file::is_blank(&bytes) {
         return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));
     }
-    read_sealed(&bytes, encryption).map_err(|problem| fail(&format!("Error reading source state \"{shown}\""), problem.to_string()))
+    read_sealed(&bytes, encryption)
+        .map_err(|problem| fail(&format!("Error reading source state \"{shown}\""), problem.to_string()))
 }
 
 /// Whether `pushed` can have grown out of `current`.
