@@ -27,7 +27,7 @@ pub fn archive(bytes: &[u8]) {
         for ending in ENDINGS {
             let target = folder.join("outer").join(ending);
             let (Some(archive), Ok(file)) = (Archive::named(ending), File::open(&path)) else { continue };
-            let links = if bytes.len() % 2 == 0 { Links::Inside } else { Links::Refused };
+            let links = if bytes.len().is_multiple_of(2) { Links::Inside } else { Links::Refused };
             if archive.unpack(file, &target, "single", links).is_ok() {
                 let _ = hash::folder_hash(&target);
             }
