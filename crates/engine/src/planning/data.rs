@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_lang::{Binding, for_each_traversal};
-use groma_provider::planned_unknown;
+use groma_provider::{Checked, planned_unknown};
 use groma_state::CheckStatus;
 use groma_value::{Marks, Value};
 
@@ -12,6 +12,7 @@ use super::event::{Event, Instance};
 use super::planner::Planner;
 use crate::evaluation::outcome_of;
 use crate::hooks::EphemeralPhase;
+use crate::options::Deferral;
 use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
@@ -39,6 +40,18 @@ impl Planner<'_> {
         if let Some(reason) = reason {
             return self.defer_read(instance, address, &template, config, reason);
         }
+        self.read_now(instance, address, (provider, &template), config, self.options.deferral).await;
+    }
+
+    /// Has a data resource read by its provider.
+    pub(super) async fn read_now(
+        &mut self,
+        instance: Instance,
+        address: ResourceInstance,
+        (provider, template): (Arc<Checked>, &Template),
+        config: Value,
+        deferral: Deferral,
+    ) {
         let talk = DataTalk {
             address,
             provider,
@@ -46,7 +59,7 @@ impl Planner<'_> {
             body: Arc::clone(&template.body),
             span: self.body_span(instance),
             config,
-            deferral: self.options.deferral,
+            deferral,
         };
         self.session.hooks.read_start(&talk.address);
         self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
@@ -199,22 +212,7 @@ impl Planner<'_> {
         reason: ActionReason,
     ) {
         self.change_of.insert(instance, self.changes.len());
-        self.changes.push(ResourceChange {
-            address,
-            previous_address: None,
-            deposed: None,
-            provider: Arc::clone(&template.provider),
-            schema: Arc::clone(&template.schema),
-            action: Action::Read,
-            reason: Some(reason),
-            before: template.schema.block.null_value(),
-            after,
-            replace_paths: Vec::new(),
-            planned_private: Arc::default(),
-            planned_identity: None,
-            create_before_destroy: false,
-            importing: None,
-        });
+        self.changes.push(read_change(address, template, after, Some(reason)));
     }
 
     pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
@@ -270,5 +268,30 @@ impl Planner<'_> {
             }
             Err(problem) => self.evaluation.diagnostics.push(record::unrecordable(address, &problem)),
         }
+    }
+}
+
+/// The change of a data resource that is not read now.
+pub(super) fn read_change(
+    address: ResourceInstance,
+    template: &Template,
+    after: Value,
+    reason: Option<ActionReason>,
+) -> ResourceChange {
+    ResourceChange {
+        address,
+        previous_address: None,
+        deposed: None,
+        provider: Arc::clone(&template.provider),
+        schema: Arc::clone(&template.schema),
+        action: Action::Read,
+        reason,
+        before: template.schema.block.null_value(),
+        after,
+        replace_paths: Vec::new(),
+        planned_private: Arc::default(),
+        planned_identity: None,
+        create_before_destroy: false,
+        importing: None,
     }
 }

@@ -11,6 +11,7 @@ use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 use groma_provider::{PlanPurpose, planned_unknown};
 use groma_value::Value;
 
+use super::data::read_change;
 use super::draft::Draft;
 use super::event::{Instance, ManagedSubject};
 use super::planner::Planner;
@@ -182,27 +183,11 @@ impl Planner<'_> {
         config: &Value,
         reason: DeferralReason,
     ) {
-        let block = &template.schema.block;
-        let after = planned_unknown(block, config);
+        let after = planned_unknown(&template.schema.block, config);
         let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
         data.settle(instance.position, after.clone());
         data.pending = true;
-        let change = ResourceChange {
-            address,
-            previous_address: None,
-            deposed: None,
-            provider: Arc::clone(&template.provider),
-            schema: Arc::clone(&template.schema),
-            action: Action::Read,
-            reason: None,
-            before: block.null_value(),
-            after,
-            replace_paths: Vec::new(),
-            planned_private: Arc::default(),
-            planned_identity: None,
-            create_before_destroy: false,
-            importing: None,
-        };
+        let change = read_change(address, template, after, None);
         let open_steps = self.world.open_steps(instance.module, instance.resource);
         self.deferred.push(DeferredChange { reason, change, open_steps, source: Source::Known });
         self.end_instance(instance, Outcome::Deferred);
@@ -210,24 +195,29 @@ impl Planner<'_> {
 
     /// An object whose deletion is left to a later run still needs what it depends on, so that stays too.
     pub(super) fn keep_what_is_needed(&mut self) {
-        let mut open: Vec<ConfigResource> = Vec::new();
-        let mut needed: HashSet<ConfigResource> = HashSet::new();
         let goes = |change: &ResourceChange| change.action == Action::Delete;
-        for deferred in self.deferred.iter().filter(|deferred| goes(&deferred.change)) {
-            open.extend(self.needs(&deferred.change));
+        let stays = self.deferred.iter().filter(|deferred| goes(&deferred.change));
+        let mut open: Vec<ConfigResource> = stays.flat_map(|deferred| self.needs(&deferred.change)).collect();
+        if open.is_empty() {
+            return;
         }
+        let mut deletions: HashMap<ConfigResource, Vec<usize>> = HashMap::new();
+        for (at, change) in self.changes.iter().enumerate().filter(|(_, change)| goes(change)) {
+            deletions.entry(change.address.config_resource()).or_default().push(at);
+        }
+        let mut needed: HashSet<usize> = HashSet::new();
         while let Some(resource) = open.pop() {
-            if !needed.insert(resource.clone()) {
-                continue;
+            for at in deletions.remove(&resource).unwrap_or_default() {
+                open.extend(self.needs(&self.changes[at]));
+                needed.insert(at);
             }
-            let is_needed = |change: &ResourceChange| goes(change) && change.address.config_resource() == resource;
-            let (kept, rest) = std::mem::take(&mut self.changes).into_iter().partition(is_needed);
-            self.changes = rest;
-            let kept: Vec<ResourceChange> = kept;
-            for change in kept {
-                open.extend(self.needs(&change));
+        }
+        for (at, change) in std::mem::take(&mut self.changes).into_iter().enumerate() {
+            if needed.contains(&at) {
                 let reason = DeferralReason::DeferredPrerequisite;
                 self.deferred.push(DeferredChange { reason, change, open_steps: Vec::new(), source: Source::Known });
+            } else {
+                self.changes.push(change);
             }
         }
     }

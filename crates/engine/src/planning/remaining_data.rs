@@ -6,10 +6,10 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, Severity};
 
-use super::event::{Event, Instance};
+use super::event::Instance;
 use super::planner::Planner;
 use crate::options::{Deferral, Refresh};
-use crate::reading::{DataRead, DataTalk};
+use crate::reading::DataRead;
 use crate::record;
 use crate::templates::Template;
 use crate::walk::Outcome;
@@ -34,17 +34,7 @@ impl Planner<'_> {
         let (Some(provider), true) = (provider, config.is_wholly_known() && !problems.has_errors()) else {
             return self.settle_recorded(instance, &address);
         };
-        let talk = DataTalk {
-            address,
-            provider,
-            schema: Arc::clone(&template.schema),
-            body: Arc::clone(&template.body),
-            span: self.body_span(instance),
-            config,
-            deferral: Deferral::Refused,
-        };
-        self.session.hooks.read_start(&talk.address);
-        self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
+        self.read_now(instance, address, (provider, &template), config, Deferral::Refused).await;
     }
 
     pub(super) fn remaining_data_read(&mut self, instance: Instance, read: DataRead) {
