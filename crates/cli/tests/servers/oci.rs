@@ -33,9 +33,15 @@ fn manifest(kind: &str, archive: &[u8]) -> String {
 
 /// A registry with a provider and a module, which sends everybody for a token first; blobs are damaged by `damage`.
 fn registry(damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
+    registry_granting(|_| true, damage)
+}
+
+/// The same, which gives tokens to those whose request `is_known`.
+fn registry_granting(is_known: fn(&Request) -> bool, damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
     Server::start(move |request: &Request| {
         if request.path == "/token" {
-            return Answer::json(r#"{"token": "for-everybody"}"#);
+            let granted = is_known(request).then(|| Answer::json(r#"{"access_token": "for-everybody"}"#));
+            return granted.unwrap_or_else(|| Answer::status("401 Unauthorized"));
         }
         if request.token.as_deref() != Some("for-everybody") {
             let host = request.host.clone();
@@ -120,4 +126,32 @@ fn what_has_another_digest_than_its_manifest_says_is_refused() {
     let said = folder.fails(&["init"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("which is not what its manifest says"), "{said}");
     assert!(!folder.path(".terraform/providers/example.com").exists());
+}
+
+#[test]
+fn an_identity_token_is_exchanged_for_one_to_work_with() {
+    let known = |request: &Request| {
+        let asked: Vec<&str> = request.body.split('&').collect();
+        ["grant_type=refresh_token", "refresh_token=who-i-am", "scope=pull"].iter().all(|field| asked.contains(field))
+    };
+    let server = registry_granting(known, |bytes| bytes);
+    let folder = folder(&server);
+    folder.write("main.tf", TOOL);
+    assert!(folder.fails(&["init"]).contains("401"), "nobody is known without a login");
+    let written = format!(r#"{{"auths": {{"{}": {{"auth": "YTo=", "identitytoken": "who-i-am"}}}}}}"#, server.host());
+    folder.write("home/.docker/config.json", &written);
+    folder.ok(&["init"]);
+
+    let helper = "#!/bin/sh\ncat > /dev/null\nprintf '{\"Username\": \"<token>\", \"Secret\": \"who-i-am\"}'\n";
+    folder.write("bin/docker-credential-box", helper);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path("bin/docker-credential-box"), executable).unwrap();
+    }
+    folder.write("home/.docker/config.json", r#"{"credsStore": "box"}"#);
+    std::fs::remove_dir_all(folder.path(".terraform")).unwrap();
+    let path = format!("{}:{}", folder.path("bin").display(), std::env::var("PATH").unwrap());
+    folder.with("PATH", &path).ok(&["init"]);
 }

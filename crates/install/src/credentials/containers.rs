@@ -11,19 +11,29 @@ use serde_json::{Map, Value};
 
 use super::Token;
 
-/// A name and its password.
+/// Who is known to a registry.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Login {
-    name: String,
-    password: Token,
+pub(crate) enum Login {
+    /// By a name and its password.
+    Password(String, Token),
+    /// By a token that the registry's token server takes in exchange for one to work with.
+    Identity(Token),
 }
 
 impl Login {
-    /// What the header `authorization` says.
-    pub(crate) fn basic(&self) -> String {
-        format!("Basic {}", STANDARD.encode(format!("{}:{}", self.name, self.password.secret())))
+    /// What the header `authorization` says of a name and its password.
+    pub(crate) fn basic(&self) -> Option<String> {
+        match self {
+            Self::Password(name, password) => {
+                Some(format!("Basic {}", STANDARD.encode(format!("{name}:{}", password.secret()))))
+            }
+            Self::Identity(_) => None,
+        }
     }
 }
+
+/// The name that helpers give for an identity token.
+const IDENTITY: &str = "<token>";
 
 /// What a helper answers.
 #[derive(Deserialize)]
@@ -67,12 +77,16 @@ fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Log
 
 fn decoded(entry: &Value) -> Option<Login> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    // Beside it stands a name, too, whose password is of no use.
+    if let Some(token) = text("identitytoken") {
+        return Some(Login::Identity(Token::new(token)));
+    }
     if let Some(bytes) = text("auth").and_then(|encoded| STANDARD.decode(encoded.trim()).ok()) {
         let plain = String::from_utf8(bytes).ok()?;
         let (name, password) = plain.split_once(':')?;
-        return Some(Login { name: name.to_owned(), password: Token::new(password) });
+        return Some(Login::Password(name.to_owned(), Token::new(password)));
     }
-    Some(Login { name: text("username")?.to_owned(), password: Token::new(text("password")?) })
+    Some(Login::Password(text("username")?.to_owned(), Token::new(text("password")?)))
 }
 
 /// What the program `docker-credential-NAME` keeps for the registry.
@@ -87,7 +101,8 @@ fn helper(name: &str, registry: &str) -> Option<Login> {
     let _ = child.stdin.take()?.write_all(registry.as_bytes());
     let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
     let told: Told = serde_json::from_slice(&output.stdout).ok()?;
-    Some(Login { name: told.username, password: Token::new(told.secret) })
+    let secret = Token::new(told.secret);
+    Some(if told.username == IDENTITY { Login::Identity(secret) } else { Login::Password(told.username, secret) })
 }
 
 #[cfg(test)]
@@ -98,7 +113,10 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         let login = in_file(file.path(), registry, name)?;
-        Some(format!("{}:{}", login.name, login.password.secret()))
+        Some(match login {
+            Login::Password(name, password) => format!("{name}:{}", password.secret()),
+            Login::Identity(token) => format!("identity {}", token.secret()),
+        })
     }
 
     #[test]
@@ -106,11 +124,13 @@ mod tests {
         // a:b, c:d:e and f:g
         let text = r#"{"auths": {"example.com": {"auth": "YTpi"}, "example.com/team/x": {"auth": "YzpkOmU="},
             "https://old.example.com/v1/": {"auth": "Zjpn"}, "plain.example.com": {"username": "u", "password": "p"},
+            "token.example.com": {"auth": "YTo=", "identitytoken": "i"},
             "broken.example.com": {"auth": "%%"}, "empty.example.com": {}}}"#;
         assert_eq!(found(text, "example.com", "other/x").as_deref(), Some("a:b"));
         assert_eq!(found(text, "example.com", "team/x/y").as_deref(), Some("c:d:e"));
         assert_eq!(found(text, "old.example.com", "x").as_deref(), Some("f:g"));
         assert_eq!(found(text, "plain.example.com", "x").as_deref(), Some("u:p"));
+        assert_eq!(found(text, "token.example.com", "x").as_deref(), Some("identity i"));
         for none in ["broken.example.com", "empty.example.com", "other.com"] {
             assert_eq!(found(text, none, "x"), None, "{none}");
         }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::document::{Descriptor, Manifest};
-use crate::credentials::Stores;
+use crate::credentials::{Login, Stores};
 use crate::discovery::Discovery;
 use crate::hex::hex;
 use crate::http::{Http, HttpError, Response, StatusCode, Url, without_secrets};
@@ -152,14 +152,23 @@ impl<'a> Registry<'a> {
 
     /// What to say after a refusal: the token that the registry gives where it says, or the login itself if it asks for that.
     async fn authorization(&self, repository: &Repository, refusal: &Response) -> Result<Option<String>, OciError> {
-        let login = self.stores.container(&repository.registry, &repository.name).map(|login| login.basic());
+        let login = self.stores.container(&repository.registry, &repository.name);
+        let basic = login.as_ref().and_then(Login::basic);
         let challenge = refusal.header("www-authenticate").unwrap_or_default();
         if parameters_of(challenge, "Basic").is_some() && refusal.url.scheme() == "https" {
-            return Ok(login);
+            return Ok(basic);
         }
-        let Some(url) = token_url(challenge) else { return Ok(None) };
-        let headers: Vec<_> = login.iter().map(|value| ("authorization", value.as_str())).collect();
-        let answer = self.http.get_with(&url, None, &headers, LARGEST_DOCUMENT).await?;
+        let Some(server) = TokenServer::of(challenge) else { return Ok(None) };
+        let url = server.url();
+        let answer = match &login {
+            Some(Login::Identity(identity)) => {
+                self.http.post_form(&server.realm, &server.exchange(identity.secret()), LARGEST_DOCUMENT).await?
+            }
+            _ => {
+                let headers: Vec<_> = basic.iter().map(|value| ("authorization", value.as_str())).collect();
+                self.http.get_with(&url, None, &headers, LARGEST_DOCUMENT).await?
+            }
+        };
         checked(&url, &answer)?;
         let granted: Granted = parsed(&url, &answer.body)?;
         Ok(granted.token.or(granted.access_token).map(|token| format!("Bearer {token}")))
@@ -172,20 +181,37 @@ fn parameters_of<'a>(challenge: &'a str, scheme: &str) -> Option<&'a str> {
     named.eq_ignore_ascii_case(scheme).then_some(parameters)
 }
 
-/// Where `Bearer realm="…",service="…",scope="…"` sends for a token. Only over https.
-fn token_url(challenge: &str) -> Option<Url> {
-    let parameters = parameters_of(challenge, "Bearer")?;
-    let value = |name: &str| {
-        let (_, rest) = parameters.split_once(&format!("{name}=\""))?;
-        rest.split_once('"').map(|(value, _)| value)
-    };
-    let mut url = Url::parse(value("realm")?).ok().filter(|url| url.scheme() == "https")?;
-    for name in ["service", "scope"] {
-        if let Some(value) = value(name) {
-            url.query_pairs_mut().append_pair(name, value);
-        }
+/// Where a registry sends for tokens, and what it wants asked there.
+struct TokenServer {
+    realm: Url,
+    asked: Vec<(&'static str, String)>,
+}
+
+impl TokenServer {
+    /// What `Bearer realm="…",service="…",scope="…"` says. Only over https.
+    fn of(challenge: &str) -> Option<Self> {
+        let parameters = parameters_of(challenge, "Bearer")?;
+        let value = |name: &str| {
+            let (_, rest) = parameters.split_once(&format!("{name}=\""))?;
+            rest.split_once('"').map(|(value, _)| value)
+        };
+        let realm = Url::parse(value("realm")?).ok().filter(|url| url.scheme() == "https")?;
+        let asked = ["service", "scope"].into_iter().filter_map(|name| Some((name, value(name)?.to_owned())));
+        Some(Self { realm, asked: asked.collect() })
     }
-    Some(url)
+
+    /// The question of who has a name and a password, or nothing.
+    fn url(&self) -> Url {
+        let mut url = self.realm.clone();
+        url.query_pairs_mut().extend_pairs(&self.asked);
+        url
+    }
+
+    /// The question of who has an identity token: a form.
+    fn exchange<'a>(&'a self, identity: &'a str) -> Vec<(&'a str, &'a str)> {
+        let own = [("grant_type", "refresh_token"), ("client_id", "groma"), ("refresh_token", identity)];
+        own.into_iter().chain(self.asked.iter().map(|(name, value)| (*name, value.as_str()))).collect()
+    }
 }
 
 fn checked(url: &Url, answer: &Response) -> Result<(), OciError> {
@@ -215,11 +241,13 @@ mod tests {
 
     #[test]
     fn a_refusal_says_where_tokens_are_given() {
-        let url = token_url(r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#);
-        assert_eq!(url.unwrap().as_str(), "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull");
-        assert_eq!(token_url(r#"Bearer realm="http://auth.example.com/token""#), None);
-        assert_eq!(token_url("Basic realm=\"x\""), None);
-        assert!(token_url(r#"bearer realm="https://auth.example.com/token""#).is_some());
+        let url = |challenge: &str| TokenServer::of(challenge).map(|server| server.url().to_string());
+        let told = r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#;
+        let expected = "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull";
+        assert_eq!(url(told).as_deref(), Some(expected));
+        assert_eq!(url(r#"Bearer realm="http://auth.example.com/token""#), None);
+        assert_eq!(url("Basic realm=\"x\""), None);
+        assert!(url(r#"bearer realm="https://auth.example.com/token""#).is_some());
         assert_eq!(parameters_of("BASIC realm=\"x\"", "Basic"), Some("realm=\"x\""));
         assert_eq!(parameters_of("Basically", "Basic"), None);
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::fetch::{archive, hashes};
 use super::filesystem::provider_folder;
-use super::hash::{archive_hash, content_hash, folder_hash};
+use super::hash::{content_hash, folder_hash};
 use super::installer::{Cache, CacheTrust};
 use super::lock::{Lock, constraints_text};
 use super::package::Authentication;
@@ -168,7 +168,7 @@ pub fn write_mirror_documents(root: &Path, address: &ProviderAddress) -> std::io
         let Some((version, platform)) = rest.split_once('_') else { continue };
         let path = folder.join(&name);
         let mut opened = zip::ZipArchive::new(fs::File::open(&path)?).map_err(std::io::Error::other)?;
-        let entry = json!({"hashes": [*content_hash(&mut opened)?, *archive_hash(&path)?], "url": name});
+        let entry = json!({"hashes": [*content_hash(&mut opened)?], "url": name});
         let archives = versions.entry(version.to_owned()).or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(archives) = archives {
             archives.insert(platform.to_owned(), entry);
@@ -186,4 +186,34 @@ fn write_json(folder: &Path, name: &str, value: &Value) -> std::io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&mut file, value)?;
     write_whole(file, &folder.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_documents_of_a_mirror_name_each_archive_with_the_hash_of_what_is_in_it() {
+        let root = tempfile::tempdir().unwrap();
+        let address = ProviderAddress::parse("example.com/acme/tool", "registry.terraform.io").unwrap();
+        let folder = provider_folder(root.path(), &address);
+        fs::create_dir_all(&folder).unwrap();
+        let name = "terraform-provider-tool_1.0.0_linux_amd64.zip";
+        let mut archive = zip::ZipWriter::new(fs::File::create(folder.join(name)).unwrap());
+        archive.start_file("terraform-provider-tool_v1.0.0", zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(b"program").unwrap();
+        archive.finish().unwrap();
+        fs::write(folder.join("notes.txt"), "no archive").unwrap();
+        write_mirror_documents(root.path(), &address).unwrap();
+
+        let read = |name: &str| -> Value { serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap() };
+        assert_eq!(read("index.json"), json!({"versions": {"1.0.0": {}}}));
+        let version = read("1.0.0.json");
+        let entry = &version["archives"]["linux_amd64"];
+        assert_eq!(entry["url"], name);
+        let hashes: Vec<&str> = entry["hashes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(matches!(&hashes[..], [only] if only.starts_with("h1:")), "{hashes:?}");
+    }
 }
