@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance, Target};
 use groma_diagnostics::Span;
+use groma_provider::ClientCapabilities;
 use groma_value::Value;
 use indexmap::IndexMap;
 
+use crate::client::capabilities;
 use crate::plan::Mode;
 use crate::recovery::Recovery;
 
@@ -70,6 +72,13 @@ pub enum Deferral {
     Refused,
     /// It is left to a later run (PL-29, PL-45).
     Allowed,
+}
+
+impl Deferral {
+    /// What the engine can handle of a provider's answers in such a plan.
+    pub(crate) fn capabilities(self) -> ClientCapabilities {
+        ClientCapabilities { deferral_allowed: self == Self::Allowed, ..capabilities() }
+    }
 }
 
 /// The options of a plan.

@@ -10,7 +10,6 @@ use groma_provider::{BodyDecoder, Checked, ConfigureRequest, Schema};
 use groma_state::Begin;
 use groma_value::Value;
 
-use crate::client::planning_capabilities;
 use crate::options::Deferral;
 use crate::providers::Providers;
 use crate::recovery::{Recovered, Recovery, ask_again};
@@ -74,7 +73,7 @@ impl Configuring {
         let span = Span::NONE;
         self.diagnostics.append(self.provider.validate_provider_config(&self.value, Some(&self.body), span).await);
         if !self.diagnostics.has_errors() {
-            let client_capabilities = planning_capabilities(self.deferral);
+            let client_capabilities = self.deferral.capabilities();
             let request = ConfigureRequest { terraform_version, config: self.value.clone(), client_capabilities };
             self.diagnostics.append(self.provider.configure(request, Some(&self.body), span).await);
         }

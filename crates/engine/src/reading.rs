@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject};
 use groma_value::{Marks, Value};
 
-use crate::client::{no_meta, planning_capabilities};
+use crate::client::no_meta;
 use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
 use crate::options::Deferral;
 use crate::plan::DeferralReason;
@@ -48,7 +48,7 @@ impl DataTalk {
         let mut open = None;
         let mut deferred = None;
         if !diagnostics.has_errors() {
-            let capabilities = planning_capabilities(self.deferral);
+            let capabilities = self.deferral.capabilities();
             let input = DataInput { config: self.config.clone(), meta: no_meta(), capabilities };
             value = match self.address.resource.mode {
                 ResourceMode::Ephemeral => {

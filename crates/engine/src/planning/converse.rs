@@ -14,7 +14,7 @@ use groma_value::Value;
 
 use super::draft::{Again, Draft, Told};
 use super::ignore::{Ignore, ignore_changes};
-use crate::client::{no_meta, planning_capabilities};
+use crate::client::no_meta;
 use crate::generate;
 use crate::hooks::{self, Hooks};
 use crate::options::Deferral;
@@ -173,8 +173,7 @@ impl Conversation {
     /// An object that exists already: a stub of it, then what reading says (LC-23).
     async fn import(&self, importing: &Importing, told: &mut Told) -> Option<Object> {
         self.hooks.import_planned(&self.address, importing);
-        let input =
-            ImportInput { target: importing.target.clone(), capabilities: planning_capabilities(self.deferral) };
+        let input = ImportInput { target: importing.target.clone(), capabilities: self.deferral.capabilities() };
         let (imported, problems) = self.provider.import(&self.subject(), input).await;
         told.diagnostics.append(problems);
         let imported = imported?;
@@ -208,7 +207,7 @@ impl Conversation {
             private: Arc::clone(&object.private),
             identity: object.identity.clone(),
             meta: no_meta(),
-            capabilities: planning_capabilities(self.deferral),
+            capabilities: self.deferral.capabilities(),
         };
         let (read, problems) = self.provider.read(&self.subject(), input).await;
         told.diagnostics.append(problems);
@@ -344,7 +343,7 @@ impl Conversation {
             private: Arc::clone(&kept.private),
             identity: kept.identity.clone(),
             meta: no_meta(),
-            capabilities: planning_capabilities(self.deferral),
+            capabilities: self.deferral.capabilities(),
         };
         let (planned, problems) = self.provider.plan(&self.subject(), input).await;
         told.diagnostics.append(problems);

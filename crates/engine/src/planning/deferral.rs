@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
+use groma_address::{ConfigResource, ResourceInstance};
 use groma_provider::{PlanPurpose, planned_unknown};
 use groma_value::Value;
 
@@ -20,60 +20,6 @@ use crate::plan::{Action, DeferralReason, DeferredChange, Mode, ResourceChange, 
 use crate::record;
 use crate::templates::Template;
 use crate::walk::Outcome;
-
-/// Provider configurations through which nothing can be done in this run.
-#[derive(Debug, Default)]
-pub(super) struct Waiting {
-    reasons: HashMap<ProviderConfig, DeferralReason>,
-    unready: HashSet<ProviderConfig>,
-}
-
-impl Waiting {
-    /// Notes one that can be asked, as far as that goes.
-    pub(super) fn note(&mut self, provider: &ProviderConfig, reason: DeferralReason) {
-        self.reasons.entry(provider.clone()).or_insert(reason);
-    }
-
-    /// Notes one that does not even take its configuration.
-    pub(super) fn unready(&mut self, provider: &ProviderConfig) {
-        self.reasons.insert(provider.clone(), DeferralReason::ProviderConfigUnknown);
-        self.unready.insert(provider.clone());
-    }
-
-    /// Why nothing can be done through it.
-    pub(super) fn reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
-        self.reasons.get(provider).copied()
-    }
-
-    /// Whether it cannot even be asked.
-    pub(super) fn is_unready(&self, provider: &ProviderConfig) -> bool {
-        self.unready.contains(provider)
-    }
-}
-
-/// Imports of which only a later run will know what they mean.
-#[derive(Debug, Default)]
-pub(super) struct LaterImports {
-    /// Which object is meant is not known.
-    instances: HashSet<ResourceInstance>,
-    /// Into which instances is not known either.
-    resources: HashSet<ConfigResource>,
-}
-
-impl LaterImports {
-    pub(super) fn note_instance(&mut self, address: ResourceInstance) {
-        self.instances.insert(address);
-    }
-
-    pub(super) fn note_resource(&mut self, resource: ConfigResource) {
-        self.resources.insert(resource);
-    }
-
-    fn concerns(&self, address: &ResourceInstance) -> bool {
-        self.instances.contains(address)
-            || (!self.resources.is_empty() && self.resources.contains(&address.config_resource()))
-    }
-}
 
 impl Planner<'_> {
     /// Whether an instance stands for all that there will be.

@@ -7,7 +7,6 @@ use groma_address::{InstanceKey, Mode as ResourceMode, ModuleInstance, Name};
 use groma_state::State;
 use groma_value::Value;
 
-use super::expand::recorded_count;
 use super::targets::requirements;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::world::Expansion;
@@ -53,7 +52,7 @@ impl Remains {
         let numbers: Vec<u64> =
             keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).collect();
         match &numbers[..] {
-            [_, ..] => Expansion::Count(recorded_count(&numbers)),
+            [_, ..] => Expansion::of_recorded(&numbers),
             [] if counts => Expansion::Count(0),
             [] => {
                 let names =

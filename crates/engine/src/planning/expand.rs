@@ -169,16 +169,6 @@ pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId,
     }
     match &numbers[..] {
         [] => Expansion::ForEach(elements.into()),
-        numbers => Expansion::Count(recorded_count(numbers)),
+        numbers => Expansion::of_recorded(numbers),
     }
 }
-
-/// How many instances are looked at so that those with these numbers are, which come in order. Numbers that are far from
-/// all others, as only a person can have made them, are left out: their objects go as those without a block do.
-pub(super) fn recorded_count(numbers: &[u64]) -> u64 {
-    let near = numbers.iter().enumerate().filter(|(at, number)| **number <= 2 * (*at as u64) + GAP);
-    near.map(|(_, number)| number + 1).max().unwrap_or_default()
-}
-
-/// Nobody takes so many instances out by hand.
-const GAP: u64 = 10_000;

@@ -12,6 +12,7 @@ mod finish;
 mod ignore;
 mod import;
 mod invocations;
+mod later;
 mod left_over;
 mod list_talk;
 mod lists;

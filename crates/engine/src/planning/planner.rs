@@ -8,9 +8,9 @@ use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
-use super::deferral::{LaterImports, Waiting};
 use super::destroying::Remains;
 use super::event::{Event, Instance, Task};
+use super::later::{LaterImports, Waiting};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;

@@ -40,7 +40,17 @@ pub enum Repetition {
     Unknown,
 }
 
+/// Nobody takes so many instances out by hand.
+const GAP: u64 = 10_000;
+
 impl Expansion {
+    /// The expansion in which the instances with these numbers are, which come in order. Numbers that are far from all
+    /// others, as only a person can have made them, are left out: their objects go as those without a block do.
+    pub fn of_recorded(numbers: &[u64]) -> Self {
+        let near = numbers.iter().enumerate().filter(|(at, number)| **number <= 2 * (*at as u64) + GAP);
+        Self::Count(near.map(|(_, number)| number + 1).max().unwrap_or_default())
+    }
+
     /// How many instances there are.
     pub fn len(&self) -> usize {
         match self {

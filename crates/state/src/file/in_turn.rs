@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
 
-use super::write::Take;
+/// Takes the next piece of a text.
+pub(crate) type Take<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 
 /// Has `make` append each of the `pieces` to a buffer, given its number and what its thread keeps from piece to piece, and
 /// passes them on to `take`: one at a time and in order, while others are made. Ends at the first error.

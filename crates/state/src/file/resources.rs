@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use groma_address::{AbsResource, InstanceKey, Mode, ModuleInstance};
 
-use super::in_turn::in_turn;
+use super::in_turn::{Take, in_turn};
 use super::members::Members;
 use super::objects::{DependencyLines, write_object};
-use super::write::Take;
 use crate::json::new_line;
 use crate::model::{InstanceRecord, ResourceEntry, State};
 use crate::object::ObjectRecord;

@@ -6,6 +6,7 @@ use std::io;
 use groma_address::Name;
 use groma_value::Path;
 
+use super::in_turn::Take;
 use super::members::Members;
 use super::{FORMAT_VERSION, paths, resources};
 use crate::json::write_string;
@@ -53,9 +54,6 @@ pub(crate) fn write_pieces(state: &State, take: &mut Take<'_>) -> io::Result<()>
     take(&written.head(state.serial))?;
     write_rest(state, take)
 }
-
-/// Takes the next piece of a text.
-pub(crate) type Take<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 
 /// Passes on all from the comma after the serial on.
 fn write_rest(state: &State, take: &mut Take<'_>) -> io::Result<()> {

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_encryption::{Encryption, KeyProvider, Method, Pbkdf2, Secret, is_sealed};
 use tempfile::TempDir;
 
+use super::tests::{address, provider};
 use super::*;
-use crate::journal::{Begin, Operation, Outcome};
+use crate::journal::{Begin, Outcome};
 use crate::model::State;
 use crate::object::{AttributesJson, ObjectRecord};
 
@@ -38,31 +38,12 @@ fn open(directory: &Path, encryption: Option<Arc<Encryption>>) -> (LocalStore, O
     try_open(directory, encryption).unwrap()
 }
 
-fn provider() -> ProviderConfig {
-    ProviderConfig::default_in_root(ProviderAddress::default_for("aws"))
-}
-
-fn address(text: &str) -> ResourceInstance {
-    text.parse().unwrap()
-}
-
 fn object(id: &str) -> Arc<ObjectRecord> {
     Arc::new(ObjectRecord::new(0, AttributesJson::new(format!("{{\"id\":\"{id}\",\"secret\":\"{SECRET}\"}}"))))
 }
 
 fn begin(text: &str) -> Begin {
-    Begin {
-        address: address(text),
-        deposed: None,
-        operation: Operation::Create,
-        provider: provider(),
-        schema_version: 0,
-        planned_private: Arc::default(),
-        planned_state: SECRET.as_bytes().into(),
-        config: Arc::default(),
-        dependencies: Default::default(),
-        create_before_destroy: false,
-    }
+    Begin { planned_state: SECRET.as_bytes().into(), ..tests::begin(text) }
 }
 
 fn add(directory: &Path, encryption: Option<Arc<Encryption>>, text: &str) {

@@ -41,11 +41,11 @@ fn open_error(directory: &Path) -> crate::StateError {
     }
 }
 
-fn provider() -> ProviderConfig {
+pub(super) fn provider() -> ProviderConfig {
     ProviderConfig::default_in_root(ProviderAddress::default_for("aws"))
 }
 
-fn address(text: &str) -> ResourceInstance {
+pub(super) fn address(text: &str) -> ResourceInstance {
     text.parse().unwrap()
 }
 
@@ -53,7 +53,7 @@ fn object(id: &str) -> Arc<ObjectRecord> {
     Arc::new(ObjectRecord::new(0, AttributesJson::new(format!("{{\"id\":\"{id}\",\"note\":\"of {id}\"}}"))))
 }
 
-fn begin(text: &str) -> Begin {
+pub(super) fn begin(text: &str) -> Begin {
     Begin {
         address: address(text),
         deposed: None,

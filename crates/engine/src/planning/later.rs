@@ -1,0 +1,62 @@
+//! What waits for a later run, and is only known by what it stands on.
+
+use std::collections::{HashMap, HashSet};
+
+use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
+
+use crate::plan::DeferralReason;
+
+/// Provider configurations through which nothing can be done in this run.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    reasons: HashMap<ProviderConfig, DeferralReason>,
+    unready: HashSet<ProviderConfig>,
+}
+
+impl Waiting {
+    /// Notes one that can be asked, as far as that goes.
+    pub(super) fn note(&mut self, provider: &ProviderConfig, reason: DeferralReason) {
+        self.reasons.entry(provider.clone()).or_insert(reason);
+    }
+
+    /// Notes one that does not even take its configuration.
+    pub(super) fn unready(&mut self, provider: &ProviderConfig) {
+        self.reasons.insert(provider.clone(), DeferralReason::ProviderConfigUnknown);
+        self.unready.insert(provider.clone());
+    }
+
+    /// Why nothing can be done through it.
+    pub(super) fn reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
+        self.reasons.get(provider).copied()
+    }
+
+    /// Whether it cannot even be asked.
+    pub(super) fn is_unready(&self, provider: &ProviderConfig) -> bool {
+        self.unready.contains(provider)
+    }
+}
+
+/// Imports of which only a later run will know what they mean.
+#[derive(Debug, Default)]
+pub(super) struct LaterImports {
+    /// Which object is meant is not known.
+    instances: HashSet<ResourceInstance>,
+    /// Into which instances is not known either.
+    resources: HashSet<ConfigResource>,
+}
+
+impl LaterImports {
+    pub(super) fn note_instance(&mut self, address: ResourceInstance) {
+        self.instances.insert(address);
+    }
+
+    pub(super) fn note_resource(&mut self, resource: ConfigResource) {
+        self.resources.insert(resource);
+    }
+
+    /// Whether an instance is to take over an object that is not known yet.
+    pub(super) fn concerns(&self, address: &ResourceInstance) -> bool {
+        self.instances.contains(address)
+            || (!self.resources.is_empty() && self.resources.contains(&address.config_resource()))
+    }
+}
