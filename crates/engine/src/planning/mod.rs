@@ -39,7 +39,7 @@ pub(crate) use ignore::{Ignore, ignore_changes};
 
 use crate::ahead::ask_ahead;
 use crate::options::{PlanOptions, Refresh};
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::search::Searched;
@@ -63,7 +63,7 @@ pub(crate) async fn plan(
     state: State,
     options: &PlanOptions,
 ) -> (Option<Plan>, Diagnostics, Option<Spent>) {
-    if state.len() >= MANY {
+    if state.len() >= MANY && options.mode != Mode::Destroy {
         ask_ahead(&prepared.graph);
     }
     match ready(session, providers, prepared, state, options).await {

@@ -13,6 +13,9 @@ impl Planner<'_> {
     /// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right
     /// order one day, though nothing changes it until then. Who is changed gets all this from apply.
     pub(super) fn note_standing(&mut self, subject: &ManagedSubject, action: Option<Action>) {
+        if self.options.mode == Mode::Destroy {
+            return;
+        }
         let Some(instance) = subject.instance.filter(|_| subject.deposed.is_none()) else { return };
         let Some(record) = self.state.object(&subject.address, None).cloned() else { return };
         let wanted = self.configured_dependencies(instance);
