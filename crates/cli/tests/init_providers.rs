@@ -116,6 +116,24 @@ fn a_read_only_lock_file_stays_as_it_is() {
 }
 
 #[test]
+fn another_constraint_that_allows_the_locked_version_changes_no_lock_file() {
+    let folder = folder(&["1.0.0", "1.2.0"], "~> 1.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    let written = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
+    configure(folder.path(), ">= 1.1.0");
+    for arguments in [&["init", "-lockfile=readonly"][..], &["init"], &["init", "-upgrade"]] {
+        let (code, text) = groma(folder.path(), arguments);
+        assert_eq!(code, 0, "{text}");
+        assert_eq!(std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap(), written);
+    }
+    // It is written down by who asks for the lock file.
+    let (code, text) = groma(folder.path(), &["providers", "lock", "-fs-mirror=mirror"]);
+    assert_eq!(code, 0, "{text}");
+    let lock = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
+    assert!(lock.contains("  constraints = \">= 1.1.0\"\n"), "{lock}");
+}
+
+#[test]
 fn what_only_the_state_needs_is_installed_too() {
     let folder = folder(&["1.0.0"], "1.0.0");
     std::fs::write(folder.path().join("main.tf"), "").unwrap();

@@ -147,6 +147,7 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
             });
             let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
             let is_tracked = learnt.hashes.iter().all(|hash| before.contains(hash));
+            lock.constraints = constraints.clone();
             lock.add_hashes(learnt.hashes);
             obtained.push_str(&told(before, is_tracked, &shown.to_string(), platform));
         }

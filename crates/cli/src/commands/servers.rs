@@ -35,18 +35,22 @@ pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
 /// Who tells what a host offers, and which token it gets.
 ///
 /// # Errors
-/// As [`http`]; the credentials helper is not to be found.
+/// As [`http`].
 pub(super) fn discovery(context: &Context) -> Result<Discovery, Diagnostics> {
     let (settings, configuration) = (&context.settings, &context.cli);
-    let credentials = credentials(settings, configuration)?;
+    let credentials = credentials(settings, configuration);
     Ok(Discovery::new(http(settings)?, Arc::new(credentials), configuration.services.clone()))
 }
 
-/// The tokens: those of the environment count most, then those of files, then those that a helper keeps.
-pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration) -> Result<Credentials, Diagnostics> {
+/// The tokens: those of the environment count most, then those of files, then those that a helper keeps. Only who needs a token misses a
+/// helper that is not there: public registries answer anybody.
+pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration) -> Credentials {
     let tokens = tokens_of_environment(&settings.environment).into_iter().chain(configuration.tokens.iter().cloned());
     let stores = Stores::new(settings.environment.iter().cloned(), settings.home.clone());
-    Ok(Credentials::new(tokens, helper(settings, configuration)?).with_stores(stores))
+    match found_helper(settings, configuration) {
+        Ok(helper) => Credentials::new(tokens, helper).with_stores(stores),
+        Err(lacking) => Credentials::new(tokens, None).with_stores(stores).lacking_helper(lacking),
+    }
 }
 
 /// The program that keeps credentials.
@@ -54,16 +58,17 @@ pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration)
 /// # Errors
 /// It is in none of the folders of plugins.
 pub(super) fn helper(settings: &Settings, configuration: &CliConfiguration) -> Result<Option<Helper>, Diagnostics> {
+    found_helper(settings, configuration).map_err(|lacking| fail("Credentials helper not found", lacking))
+}
+
+fn found_helper(settings: &Settings, configuration: &CliConfiguration) -> Result<Option<Helper>, String> {
     let Some(setting) = &configuration.helper else { return Ok(None) };
-    let file = format!("terraform-credentials-{}", setting.name);
+    let (name, file) = (&setting.name, format!("terraform-credentials-{}", setting.name));
     let program = plugin_folders(settings).into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
     let program = program.ok_or_else(|| {
-        fail(
-            "Credentials helper not found",
-            format!("The CLI configuration names the credentials helper {:?}, and there is no program {file} in the folders of plugins.", setting.name),
-        )
+        format!("The CLI configuration names the credentials helper {name:?}, and there is no program {file} in the folders of plugins.")
     })?;
-    Ok(Some(Helper { name: setting.name.clone(), program, arguments: setting.arguments.clone() }))
+    Ok(Some(Helper { name: name.clone(), program, arguments: setting.arguments.clone() }))
 }
 
 fn plugin_folders(settings: &Settings) -> Vec<PathBuf> {

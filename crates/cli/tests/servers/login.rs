@@ -184,3 +184,24 @@ fn a_helper_keeps_tokens_and_forgets_them() {
     assert!(!folder.path("home/box").exists());
     assert!(folder.read("home/calls").contains(&format!("--red store {}\n", server.host())));
 }
+
+#[test]
+fn a_helper_that_is_missing_is_missed_by_those_who_need_a_token() {
+    let server = Server::start(|request| match &*request.path {
+        "/.well-known/terraform.json" => Answer::json(r#"{"providers.v1": "/v1/"}"#),
+        "/v1/acme/open/versions" => Answer::json(r#"{"versions": []}"#),
+        _ => Answer::status("401 Unauthorized"),
+    });
+    let folder = folder(&server);
+    folder.write("home/.terraformrc", "credentials_helper \"box\" {}\n");
+    let asks_for = |name: &str| {
+        let source = format!("{}/acme/{name}", server.host());
+        let text = format!("terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n");
+        let said = folder.write("main.tf", &text).fails(&["init"]);
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = asks_for("open");
+    assert!(said.contains("has no released versions") && !said.contains("helper"), "{said}");
+    let said = asks_for("closed");
+    assert!(said.contains("asks for credentials") && said.contains("no program terraform-credentials-box"), "{said}");
+}

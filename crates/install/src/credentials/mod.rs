@@ -23,6 +23,7 @@ pub struct Credentials {
     tokens: HashMap<String, Token>,
     helper: Option<Helper>,
     stores: Stores,
+    lacking: Option<String>,
     asked: Mutex<HashMap<String, Option<Token>>>,
 }
 
@@ -33,13 +34,25 @@ impl Credentials {
         for (host, token) in tokens {
             ranked.entry(normal_host(&host)).or_insert(token);
         }
-        Self { tokens: ranked, helper, stores: Stores::default(), asked: Mutex::default() }
+        Self { tokens: ranked, helper, ..Self::default() }
     }
 
     /// The same, with credentials of object stores.
     #[must_use]
     pub fn with_stores(self, stores: Stores) -> Self {
         Self { stores, ..self }
+    }
+
+    /// The same, where the helper of the settings is not to be found; `why` is for those who would need it.
+    #[must_use]
+    pub fn lacking_helper(self, why: String) -> Self {
+        Self { lacking: Some(why), ..self }
+    }
+
+    /// That `host` wants a token, and there is none.
+    pub(crate) fn needed_by(&self, host: &str) -> String {
+        let why = self.lacking.as_ref().map(|why| format!(". {why}")).unwrap_or_default();
+        format!("host {host} asks for credentials: give some with \"login {host}\" or in the CLI configuration{why}")
     }
 
     /// Those of object stores.

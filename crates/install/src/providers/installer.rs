@@ -113,7 +113,7 @@ impl Installer {
         for (address, constraints, choice) in self.choose_all(needed, locks, selecting, tell).await {
             match choice {
                 Ok(choice) => {
-                    result.warnings.append(choice.warnings.iter().map(|warning| registry_warning(address, warning)));
+                    result.warnings.append(registry_warning(address, &choice.warnings));
                     chosen.push((address, constraints, choice));
                 }
                 Err(problem) => problems.push(self.cannot_query(address, &problem)),
@@ -304,6 +304,10 @@ impl Installation {
                 lock.add_hashes([fetched.hash]);
             }
         }
+        // What is locked as before stays as it is written.
+        if let Some(before) = before.filter(|before| before.hashes == lock.hashes) {
+            lock.constraints = before.constraints.clone();
+        }
         self.locks.providers.insert(address.clone(), lock);
     }
 }
@@ -318,11 +322,10 @@ struct Choice {
 /// Who hears what happens: several packages are under way at once.
 type Tell<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
-fn registry_warning(address: &ProviderAddress, warning: &str) -> Diagnostic {
-    Diagnostic::warning(
-        "Additional provider information from registry",
-        format!("The remote registry returned warnings for {address}:\n- {warning}"),
-    )
+fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Diagnostic> {
+    let lines: String = warnings.iter().map(|warning| format!("\n- {warning}")).collect();
+    let detail = format!("The remote registry returned warnings for {address}:{lines}");
+    (!warnings.is_empty()).then(|| Diagnostic::warning("Additional provider information from registry", detail))
 }
 
 /// What is known of a package that is in its place.

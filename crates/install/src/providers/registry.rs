@@ -192,9 +192,7 @@ impl<'a> Registry<'a> {
                 Err(SourceError::NotFound(format!("provider registry {host} does not have a provider named {address}")))
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.token.is_none() => {
-                Err(SourceError::Failed(format!(
-                    "host {host} asks for credentials: give some with \"login {host}\" or in the CLI configuration"
-                )))
+                Err(SourceError::Failed(self.discovery.credentials().needed_by(host)))
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Err(SourceError::Failed(format!("host {host} rejected the given authentication credentials")))
