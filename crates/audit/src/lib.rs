@@ -13,7 +13,7 @@
 //! use std::sync::Arc;
 //! use groma_audit::{Options, audit};
 //!
-//! let start = || Ok(Arc::new(groma_builtin::Terraform) as Arc<dyn groma_provider::Provider>);
+//! let start = || Ok(Arc::new(groma_builtin::Terraform::default()) as Arc<dyn groma_provider::Provider>);
 //! let report = audit(&start, &Options::default(), &mut |_| ()).unwrap();
 //! assert!(!report.has_errors(), "{report}");
 //! ```

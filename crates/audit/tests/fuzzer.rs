@@ -295,7 +295,7 @@ fn fw_23_a_given_configuration_takes_the_place_of_made_up_ones() {
 #[test]
 fn fw_23_the_built_in_provider_keeps_the_rules() {
     let options = Options { configurations: 60, ..Options::default() };
-    let report = audit(&|| Ok(Arc::new(Terraform)), &options, &mut |_| ()).unwrap();
+    let report = audit(&|| Ok(Arc::new(Terraform::default())), &options, &mut |_| ()).unwrap();
     assert_eq!(report.findings().count(), 0, "{report}");
     assert!(report.types[0].lived > 50, "{report}");
 }

@@ -16,7 +16,7 @@ const TEXT: &str =
     "input = {\n  name = \"web-${count.index}\"\n  tags = [\"a\", \"b\", \"c\"]\n}\ntriggers_replace = count.index\n";
 
 fn main() {
-    let checked = Checked::new(Arc::new(Terraform), ProviderAddress::builtin_terraform());
+    let checked = Checked::new(Arc::new(Terraform::default()), ProviderAddress::builtin_terraform());
     let Ok(Some(schema)) = checked.resource_schema("terraform_data") else { return };
     let sources = Arc::new(Sources::new());
     let Some(file) = sources.add("main.tf", TEXT) else { return };

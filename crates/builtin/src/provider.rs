@@ -10,13 +10,24 @@ use groma_provider::{
     ValidateRequest,
 };
 
+use groma_encryption::RemoteEncryption;
 use groma_value::Value;
 
 use crate::{data, functions, remote_settings, remote_state};
 
 /// The provider `terraform.io/builtin/terraform`. It has no configuration and no state of its own.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Terraform;
+#[derive(Clone, Debug, Default)]
+pub struct Terraform {
+    remote: RemoteEncryption,
+}
+
+impl Terraform {
+    /// One that opens the states of others as `remote` says.
+    #[must_use]
+    pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
+        Self { remote }
+    }
+}
 
 impl Provider for Terraform {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
@@ -100,6 +111,6 @@ impl Provider for Terraform {
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        Answer::ready(remote_state::read(request))
+        Answer::ready(remote_state::read(request, &self.remote))
     }
 }

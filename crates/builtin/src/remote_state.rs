@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use groma_encryption::{Encryption, RemoteEncryption, is_sealed};
 use groma_provider::{
     Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
     ReadDataResponse, Schema,
@@ -38,8 +39,9 @@ pub(crate) fn schema() -> &'static Arc<Schema> {
     &SCHEMA
 }
 
-pub(crate) fn read(request: ReadDataRequest) -> ReadDataResponse {
-    let (state, diagnostics) = match outputs(&request.config) {
+pub(crate) fn read(request: ReadDataRequest, remote: &RemoteEncryption) -> ReadDataResponse {
+    let address = request.address.map(|address| address.to_string()).unwrap_or_default();
+    let (state, diagnostics) = match outputs(&request.config, remote.of(&address)) {
         Ok(outputs) => (with_outputs(&request.config, outputs), ProviderDiagnostics::new()),
         Err(problem) => (request.config, problem.into()),
     };
@@ -54,7 +56,7 @@ fn with_outputs(config: &Value, outputs: Value) -> Value {
 }
 
 /// The outputs of the state that the configuration names, completed with the defaults.
-fn outputs(config: &Value) -> Result<Value, ProviderDiagnostic> {
+fn outputs(config: &Value, encryption: Option<&Encryption>) -> Result<Value, ProviderDiagnostic> {
     let backend = text(config, "backend").unwrap_or_default();
     if backend != "local" {
         let detail = format!(
@@ -73,6 +75,7 @@ fn outputs(config: &Value) -> Result<Value, ProviderDiagnostic> {
         ),
         _ => unreadable(&path, &problem.to_string()),
     })?;
+    let content = opened(content, encryption, &path)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
     let defaults = config.attribute("defaults").unwrap_or(Value::NULL);
     if let Some(defaults) = defaults.as_object() {
@@ -82,6 +85,29 @@ fn outputs(config: &Value) -> Result<Value, ProviderDiagnostic> {
         outputs.insert(name, value);
     }
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
+}
+
+/// The state in clear, as the `encryption` block of this configuration says that it can be had.
+fn opened(
+    content: Vec<u8>,
+    encryption: Option<&Encryption>,
+    path: &std::path::Path,
+) -> Result<Vec<u8>, ProviderDiagnostic> {
+    let Some(encryption) = encryption else {
+        if is_sealed(&content) {
+            let detail = format!(
+                "{} is encrypted. Say in the encryption block how it can be read: remote_state_data_sources, with a \"default\" block \
+                 or one for this data source.",
+                path.display()
+            );
+            return Err(ProviderDiagnostic::error("Error loading state", detail));
+        }
+        return Ok(content);
+    };
+    let opened = encryption.open(&content, "state").map_err(|problem| {
+        ProviderDiagnostic::error(problem.summary, format!("{}: {}", path.display(), problem.detail))
+    })?;
+    Ok(opened.content)
 }
 
 fn unreadable(path: &std::path::Path, problem: &str) -> ProviderDiagnostic {

@@ -16,7 +16,7 @@ use groma_value::{Value, json};
 /// The value of an expression that may use the functions, and the details of errors.
 fn evaluate(text: &str) -> (Value, Vec<String>) {
     let sources = Arc::new(Sources::new());
-    let checked = Arc::new(Checked::new(Arc::new(Terraform), ProviderAddress::builtin_terraform()));
+    let checked = Arc::new(Checked::new(Arc::new(Terraform::default()), ProviderAddress::builtin_terraform()));
     let mut context = FunctionContext::new("", Arc::clone(&sources));
     context.provider_functions = Some(Arc::new(LocalFunctions::new([("terraform".into(), checked)])));
     let file = sources.add("expression", text).unwrap();

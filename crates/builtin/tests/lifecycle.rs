@@ -21,7 +21,7 @@ struct Setup {
 
 impl Setup {
     fn new() -> Self {
-        let checked = Checked::new(Arc::new(Terraform), ProviderAddress::builtin_terraform());
+        let checked = Checked::new(Arc::new(Terraform::default()), ProviderAddress::builtin_terraform());
         let schema = checked.resource_schema("terraform_data").unwrap().unwrap();
         Self { checked, schema, address: "terraform_data.a".parse().unwrap() }
     }
@@ -230,7 +230,7 @@ fn null_resources_can_become_terraform_data() {
 
 #[test]
 fn reading_remote_state_of_a_backend_that_is_not_there_says_so() {
-    let checked = Checked::new(Arc::new(Terraform), ProviderAddress::builtin_terraform());
+    let checked = Checked::new(Arc::new(Terraform::default()), ProviderAddress::builtin_terraform());
     let schema = checked.data_schema("terraform_remote_state").unwrap().unwrap();
     let address = "data.terraform_remote_state.r".parse().unwrap();
     let subject = Subject { address: &address, schema: &schema, body: None, span: Span::NONE };

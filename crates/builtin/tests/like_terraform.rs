@@ -39,7 +39,7 @@ fn folder(terraform: &Path, text: &str) -> tempfile::TempDir {
 }
 
 fn schema() -> std::sync::Arc<Schema> {
-    Terraform.resource_schema("terraform_data").unwrap().unwrap()
+    Terraform::default().resource_schema("terraform_data").unwrap().unwrap()
 }
 
 /// The schema in the layout of `terraform providers schema -json`, without descriptions of nothing.
@@ -90,7 +90,7 @@ fn the_schema_is_terraforms() {
     for attribute in source["block"]["attributes"].as_object_mut().unwrap().values_mut() {
         attribute.as_object_mut().unwrap().remove("description");
     }
-    let ours = Terraform.data_schema("terraform_remote_state").unwrap().unwrap();
+    let ours = Terraform::default().data_schema("terraform_remote_state").unwrap().unwrap();
     assert_eq!(source, printed(&ours));
 }
 
@@ -169,5 +169,5 @@ fn plan_here(state: Value, (input, triggers): &(Value, Value)) -> groma_provider
         config,
         ..PlanRequest::default()
     };
-    Terraform.plan_resource(request).now().unwrap()
+    Terraform::default().plan_resource(request).now().unwrap()
 }

@@ -266,6 +266,7 @@ fn cc_44_data_sources_of_one_and_of_all() {
         });
         let request = ReadDataRequest {
             type_name: type_name.into(),
+            address: None,
             config: schema.block.object(values.collect()),
             meta: Value::NULL,
             client_capabilities: ClientCapabilities::default(),

@@ -34,6 +34,8 @@ pub struct LoadOptions {
     pub variables: VariableSources,
     /// Values of root variables that are known already; they count more.
     pub early_variables: IndexMap<Name, Value>,
+    /// The workspace, for backends and module sources that depend on it.
+    pub workspace: String,
     /// What the environment says in place of the encryption block: `TF_ENCRYPTION`.
     pub encryption: Option<String>,
     /// Whether query files count.
@@ -49,6 +51,7 @@ impl Default for LoadOptions {
             data_directory: PathBuf::from(".terraform"),
             variables: VariableSources::default(),
             early_variables: IndexMap::new(),
+            workspace: "default".to_owned(),
             encryption: None,
             queries: Queries::default(),
         }

@@ -3,38 +3,18 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::cipher::{Cipher, KEY_LENGTHS};
 use crate::envelope::{Envelope, Lineage, is_sealed};
 use crate::error::EncryptionError;
-use crate::key_provider::{KeyProvider, Metadata};
-
-/// A way to seal.
-#[derive(Debug)]
-pub enum Method {
-    /// Nothing is sealed.
-    Unencrypted,
-    /// AES in Galois/Counter Mode.
-    AesGcm {
-        /// Where the keys come from.
-        keys: KeyProvider,
-        /// What is authenticated along with the content.
-        associated: Vec<u8>,
-    },
-}
+use crate::key_provider::Metadata;
+use crate::keyring::{Keyring, Shut};
+use crate::method::Method;
 
 /// The methods for one kind of file. Keys are made when they are needed first, which takes a while.
 pub struct Encryption {
     /// The first seals.
-    methods: Vec<Method>,
+    methods: Arc<[Method]>,
     current: OnceLock<Result<Arc<Keyring>, EncryptionError>>,
-    known: Mutex<Vec<(Metadata, Arc<Keyring>)>>,
-}
-
-/// Ciphers with what is needed to make them again: the first seals, the others only open.
-pub struct Keyring {
-    metadata: Metadata,
-    /// By method; none for one whose key cannot be made from these notes.
-    ciphers: Vec<Option<Cipher>>,
+    known: Mutex<Vec<Arc<Keyring>>>,
 }
 
 /// What was in a file.
@@ -79,35 +59,23 @@ impl Encryption {
     }
 
     fn make(&self) -> Result<Arc<Keyring>, EncryptionError> {
-        let mut metadata = Metadata::new();
-        let mut ciphers = Vec::new();
-        if let Some(Method::AesGcm { keys, associated }) = self.methods.first() {
-            ciphers.push(Some(Cipher::new(&keys.fresh(&mut metadata)?, associated)?));
-        }
-        let keyring = Arc::new(Keyring { metadata: metadata.clone(), ciphers });
-        self.known().push((metadata, Arc::clone(&keyring)));
+        let keyring = Arc::new(Keyring::fresh(&self.methods)?);
+        self.known().push(Arc::clone(&keyring));
         Ok(keyring)
     }
 
     /// The keys for what was sealed with these notes.
     fn keyring(&self, metadata: &Metadata) -> Arc<Keyring> {
-        if let Some((_, known)) = self.known().iter().find(|(notes, _)| notes == metadata) {
+        let mut known = self.known();
+        if let Some(known) = known.iter().find(|keyring| keyring.metadata() == metadata) {
             return Arc::clone(known);
         }
-        let cipher = |method: &Method| match method {
-            Method::Unencrypted => None,
-            Method::AesGcm { keys, associated } => {
-                let key = keys.noted(metadata).filter(|key| KEY_LENGTHS.contains(&key.len()))?;
-                Cipher::new(&key, associated).ok()
-            }
-        };
-        let ciphers = self.methods.iter().map(cipher).collect();
-        let keyring = Arc::new(Keyring { metadata: metadata.clone(), ciphers });
-        self.known().push((metadata.clone(), Arc::clone(&keyring)));
+        let keyring = Arc::new(Keyring::noted(&self.methods, metadata.clone()));
+        known.push(Arc::clone(&keyring));
         keyring
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Vec<(Metadata, Arc<Keyring>)>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Keyring>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -118,7 +86,7 @@ impl Encryption {
     pub fn seal(&self, content: &[u8], lineage: Option<&Lineage>) -> Result<Vec<u8>, EncryptionError> {
         match self.current()? {
             None => Ok(content.to_owned()),
-            Some(keyring) => Envelope::write(lineage, &keyring.metadata, &keyring.seal(content)?),
+            Some(keyring) => Envelope::write(lineage, keyring.metadata(), &keyring.seal_file(content)?),
         }
     }
 
@@ -132,8 +100,8 @@ impl Encryption {
         }
         let envelope = Envelope::read(bytes)?;
         let keyring = self.keyring(&envelope.meta);
-        let opened = envelope.content().and_then(|sealed| keyring.open(&sealed));
-        let (method, content) = opened.ok_or_else(|| self.unopened(&keyring, what))?;
+        let sealed = envelope.content()?;
+        let (method, content) = keyring.open_file(&sealed).map_err(|shut| unopened(&shut, what))?;
         Ok(Opened { content, is_current: method == 0, lineage: envelope.lineage })
     }
 
@@ -151,22 +119,6 @@ impl Encryption {
         Ok(Opened { content: bytes.to_owned(), is_current: place == 0, lineage: None })
     }
 
-    fn unopened(&self, keyring: &Keyring, what: &str) -> EncryptionError {
-        let has_key = keyring.ciphers.iter().any(Option::is_some);
-        let why = if has_key {
-            "None of the keys fits: the passphrase is another one, or the file has been changed since."
-        } else {
-            "The file does not hold what the key providers of the encryption block noted: it was encrypted with key providers of other \
-             names. Name them as they were, or set encrypted_metadata_alias."
-        };
-        EncryptionError::new(
-            "Decryption failed for all provided methods",
-            format!(
-                "The {what} is encrypted and cannot be read. {why} If the key has changed, add the old method as a fallback."
-            ),
-        )
-    }
-
     /// The keys for pieces that were sealed by a [`Keyring`] with these notes.
     ///
     /// # Errors
@@ -175,42 +127,45 @@ impl Encryption {
         let metadata: Metadata = serde_json::from_slice(notes).map_err(|error| {
             EncryptionError::new("Invalid encrypted content", format!("The notes about the key are damaged: {error}."))
         })?;
-        Ok(self.keyring(&metadata))
+        Ok(Arc::new(Keyring::of_pieces(&self.methods, metadata)))
     }
 }
 
-impl Keyring {
-    /// What [`Encryption::noted`] needs to make these keys again. Nothing in it is secret.
-    pub fn notes(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.metadata).unwrap_or_default()
-    }
-
-    /// Seals a piece.
-    ///
-    /// # Errors
-    /// When the system gives no random numbers.
-    pub fn seal(&self, piece: &[u8]) -> Result<Vec<u8>, EncryptionError> {
-        match self.ciphers.first() {
-            Some(Some(cipher)) => cipher.seal(piece),
-            _ => Err(EncryptionError::new("Encryption failed", "There is no key.")),
+fn unopened(shut: &Shut, what: &str) -> EncryptionError {
+    let why = match shut.problems.as_slice() {
+        [] if shut.had_key => {
+            "None of the keys fits: the passphrase is another one, or the file has been changed since.".to_owned()
         }
-    }
+        [] => "The file does not hold what the key providers of the encryption block noted: it was encrypted with key providers of other \
+               names. Name them as they were, or set encrypted_metadata_alias."
+            .to_owned(),
+        problems => problems.iter().map(|problem| capitalized(problem)).collect::<Vec<_>>().join(" "),
+    };
+    EncryptionError::new(
+        "Decryption failed for all provided methods",
+        format!(
+            "The {what} is encrypted and cannot be read. {why} If the key has changed, add the old method as a fallback."
+        ),
+    )
+}
 
-    /// Opens a piece, and says which method has sealed it; none if it was sealed with other keys or damaged.
-    pub fn open(&self, sealed: &[u8]) -> Option<(usize, Vec<u8>)> {
-        let opened = |(method, cipher): (usize, &Option<Cipher>)| Some((method, cipher.as_ref()?.open(sealed)?));
-        self.ciphers.iter().enumerate().find_map(opened)
-    }
+/// A sentence.
+fn capitalized(problem: &str) -> String {
+    let mut letters = problem.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let end = if problem.ends_with('.') { "" } else { "." };
+    first.chain(letters).chain(end.chars()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pbkdf2::{Pbkdf2, Secret};
+    use crate::key_provider::{KeyProvider, KeySource, Secret};
+    use crate::pbkdf2::Pbkdf2;
 
     fn provider(name: &str, secret: Secret) -> KeyProvider {
-        let settings = Pbkdf2::new(secret).unwrap().with_iterations(200_000).unwrap();
-        KeyProvider { name: format!("key_provider.pbkdf2.{name}"), settings }
+        let settings = Pbkdf2::default().with_iterations(200_000).unwrap();
+        KeyProvider { name: format!("key_provider.pbkdf2.{name}"), source: KeySource::Pbkdf2 { secret, settings } }
     }
 
     fn method(passphrase: &str) -> Method {
@@ -285,8 +240,9 @@ mod tests {
     /// Made with other tools (Python's hashlib and cryptography), from what the format is said to be.
     #[test]
     fn a_file_of_another_program_is_read() {
-        let settings = Pbkdf2::new(Secret::Passphrase("a-passphrase-of-others".into())).unwrap();
-        let keys = KeyProvider { name: "key_provider.pbkdf2.k".into(), settings };
+        let secret = Secret::Passphrase("a-passphrase-of-others".into());
+        let source = KeySource::Pbkdf2 { secret, settings: Pbkdf2::default() };
+        let keys = KeyProvider { name: "key_provider.pbkdf2.k".into(), source };
         let encryption = Encryption::new(Method::AesGcm { keys, associated: Vec::new() }, Vec::new());
         let opened = encryption.open(include_bytes!("../testdata/foreign.json"), "state").unwrap();
         assert_eq!(opened.content, br#"{"version":4,"serial":3,"lineage":"abc"}"#);

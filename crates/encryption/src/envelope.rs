@@ -72,8 +72,11 @@ impl Envelope {
         Ok(envelope)
     }
 
-    pub(crate) fn content(&self) -> Option<Vec<u8>> {
-        BASE64_STANDARD.decode(&self.encrypted_data).ok()
+    pub(crate) fn content(&self) -> Result<Vec<u8>, EncryptionError> {
+        BASE64_STANDARD.decode(&self.encrypted_data).map_err(|error| {
+            let detail = format!("The encrypted content is damaged: {error}. Restore the file from a backup.");
+            EncryptionError::new("Invalid encrypted content", detail)
+        })
     }
 
     pub(crate) fn write(lineage: Option<&Lineage>, meta: &Metadata, sealed: &[u8]) -> Result<Vec<u8>, EncryptionError> {

@@ -1,36 +1,148 @@
 //! Key providers: where keys come from.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use serde::Serialize;
 
 use crate::error::EncryptionError;
-use crate::pbkdf2::{Derivation, Pbkdf2, Secret};
+use crate::pbkdf2::{Derivation, Pbkdf2};
 
 /// What the key providers of a method need to make the same keys again, by their addresses; each in JSON, in Base64.
 pub(crate) type Metadata = BTreeMap<String, String>;
 
+/// What a passphrase has to have at least.
+const MINIMUM_PASSPHRASE: usize = 16;
+
 /// A key provider, under the name by which its notes are found in a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KeyProvider {
     /// `key_provider.TYPE.NAME`, or what `encrypted_metadata_alias` says.
     pub name: String,
-    /// The rest of it.
-    pub settings: Pbkdf2,
+    /// Where its keys come from.
+    pub source: KeySource,
+}
+
+/// Where keys come from.
+#[derive(Clone, Debug)]
+pub enum KeySource {
+    /// They are derived from a secret.
+    Pbkdf2 {
+        /// From what.
+        secret: Secret,
+        /// How.
+        settings: Pbkdf2,
+    },
+    /// Somebody else is asked for them.
+    Service(Arc<dyn KeyService>),
+}
+
+/// What keys are derived from.
+#[derive(Clone)]
+pub enum Secret {
+    /// A text that people know.
+    Passphrase(String),
+    /// The keys of another provider.
+    Chain(Box<KeyProvider>),
+}
+
+/// Somebody who is asked for keys: another program, or a service in a network.
+pub trait KeyService: fmt::Debug + Send + Sync {
+    /// A key to seal with, and what has to be kept beside what is sealed.
+    ///
+    /// # Errors
+    /// When there is none. The text is for people, and has no secrets.
+    fn fresh(&self) -> Result<FreshKey, String>;
+
+    /// The key for what was sealed beside these notes; `notes` are none where there are none of this provider.
+    /// None if the notes tell of no key.
+    ///
+    /// # Errors
+    /// As for [`Self::fresh`].
+    fn noted(&self, notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String>;
+}
+
+/// A key to seal with.
+pub struct FreshKey {
+    /// The key.
+    pub key: Vec<u8>,
+    /// What makes the same key again, in JSON; nothing secret.
+    pub notes: Vec<u8>,
+}
+
+/// A passphrase is never shown.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passphrase(_) => f.write_str("Passphrase(..)"),
+            Self::Chain(provider) => f.debug_tuple("Chain").field(provider).finish(),
+        }
+    }
+}
+
+impl Secret {
+    /// A passphrase that protects.
+    ///
+    /// # Errors
+    /// When it is too short; the text says so.
+    pub fn passphrase(text: String) -> Result<Self, String> {
+        if text.len() < MINIMUM_PASSPHRASE {
+            return Err(format!(
+                "the passphrase is too short: it has to have {MINIMUM_PASSPHRASE} characters at least"
+            ));
+        }
+        Ok(Self::Passphrase(text))
+    }
 }
 
 impl KeyProvider {
     /// A key that was never used before; what is needed to make it again goes to `metadata`.
     pub(crate) fn fresh(&self, metadata: &mut Metadata) -> Result<Vec<u8>, EncryptionError> {
-        let derivation = self.settings.fresh()?;
-        let secret = match &self.settings.secret {
-            Secret::Passphrase(passphrase) => passphrase.as_bytes().to_vec(),
-            Secret::Chain(provider) => provider.fresh(metadata)?,
-        };
-        let notes = serde_json::to_vec(&derivation).map_err(|error| {
+        match &self.source {
+            KeySource::Service(service) => {
+                let FreshKey { key, notes } = service.fresh().map_err(|problem| self.failed(&problem))?;
+                self.note(&notes, metadata)?;
+                Ok(key)
+            }
+            KeySource::Pbkdf2 { secret, settings } => {
+                let secret = match secret {
+                    Secret::Passphrase(passphrase) => passphrase.as_bytes().to_vec(),
+                    Secret::Chain(provider) => provider.fresh(metadata)?,
+                };
+                let derivation = settings.fresh()?;
+                self.note(&self.encoded(&derivation)?, metadata)?;
+                derivation.key(&secret).ok_or_else(|| self.failed("it gave no key"))
+            }
+        }
+    }
+
+    /// The key of a file with these notes; none if they are not this provider's.
+    pub(crate) fn noted(&self, metadata: &Metadata) -> Result<Option<Vec<u8>>, EncryptionError> {
+        let notes = metadata.get(&self.name).and_then(|notes| BASE64_STANDARD.decode(notes).ok());
+        match &self.source {
+            KeySource::Service(service) => service.noted(notes.as_deref()).map_err(|problem| self.failed(&problem)),
+            KeySource::Pbkdf2 { secret, .. } => {
+                let Some(derivation) = notes.and_then(|notes| serde_json::from_slice::<Derivation>(&notes).ok()) else {
+                    return Ok(None);
+                };
+                match secret {
+                    Secret::Passphrase(passphrase) => Ok(derivation.key(passphrase.as_bytes())),
+                    Secret::Chain(provider) => Ok(provider.noted(metadata)?.and_then(|secret| derivation.key(&secret))),
+                }
+            }
+        }
+    }
+
+    fn encoded(&self, notes: &impl Serialize) -> Result<Vec<u8>, EncryptionError> {
+        serde_json::to_vec(notes).map_err(|error| {
             EncryptionError::new("Unable to encode encrypted metadata", format!("{}: {error}.", self.name))
-        })?;
+        })
+    }
+
+    fn note(&self, notes: &[u8], metadata: &mut Metadata) -> Result<(), EncryptionError> {
         if metadata.insert(self.name.clone(), BASE64_STANDARD.encode(notes)).is_some() {
             return Err(EncryptionError::new(
                 "Duplicate metadata key",
@@ -40,18 +152,25 @@ impl KeyProvider {
                 ),
             ));
         }
-        derivation.key(&secret).ok_or_else(|| {
-            EncryptionError::new("Unable to fetch encryption key data", format!("{} gave no key.", self.name))
-        })
+        Ok(())
     }
 
-    /// The key of a file with these notes; none if they are not this provider's.
-    pub(crate) fn noted(&self, metadata: &Metadata) -> Option<Vec<u8>> {
-        let notes = BASE64_STANDARD.decode(metadata.get(&self.name)?).ok()?;
-        let derivation: Derivation = serde_json::from_slice(&notes).ok()?;
-        match &self.settings.secret {
-            Secret::Passphrase(passphrase) => derivation.key(passphrase.as_bytes()),
-            Secret::Chain(provider) => derivation.key(&provider.noted(metadata)?),
-        }
+    fn failed(&self, problem: &str) -> EncryptionError {
+        EncryptionError::new(
+            "Unable to fetch encryption key data",
+            format!("The key provider {} gave no key: {problem}.", self.name),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passphrase_is_long_enough_and_never_shown() {
+        assert!(Secret::passphrase("too short".into()).is_err());
+        let secret = Secret::passphrase("correct horse battery".into()).unwrap();
+        assert!(!format!("{secret:?}").contains("horse"));
     }
 }

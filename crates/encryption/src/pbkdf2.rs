@@ -1,6 +1,5 @@
-//! The key provider `pbkdf2`: a key from a passphrase, or from the keys of another provider.
+//! Keys that are derived from a secret.
 
-use std::fmt;
 use std::num::NonZeroU32;
 
 use aws_lc_rs::{pbkdf2, rand};
@@ -9,13 +8,9 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EncryptionError;
-use crate::key_provider::KeyProvider;
 
 /// Fewer are not taken, neither of a configuration nor of what lies in a file.
 const MINIMUM_ITERATIONS: u32 = 200_000;
-
-/// What a passphrase has to have at least.
-const MINIMUM_PASSPHRASE: usize = 16;
 
 /// No file makes us work for longer than this.
 const MAXIMUM_ITERATIONS: u32 = 100_000_000;
@@ -51,28 +46,9 @@ impl HashFunction {
     }
 }
 
-/// What keys are made from.
-pub enum Secret {
-    /// A text that people know.
-    Passphrase(String),
-    /// The keys of another provider.
-    Chain(Box<KeyProvider>),
-}
-
-/// It is never shown.
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Passphrase(_) => f.write_str("Passphrase(..)"),
-            Self::Chain(provider) => f.debug_tuple("Chain").field(provider).finish(),
-        }
-    }
-}
-
 /// The settings of a `pbkdf2` key provider.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pbkdf2 {
-    pub(crate) secret: Secret,
     key_length: usize,
     iterations: NonZeroU32,
     hash_function: HashFunction,
@@ -88,28 +64,19 @@ pub(crate) struct Derivation {
     key_length: usize,
 }
 
-impl Pbkdf2 {
-    /// The provider with what counts where nothing is written.
-    ///
-    /// # Errors
-    /// When the passphrase is too short; the text says so.
-    pub fn new(secret: Secret) -> Result<Self, String> {
-        if let Secret::Passphrase(passphrase) = &secret
-            && passphrase.len() < MINIMUM_PASSPHRASE
-        {
-            return Err(format!(
-                "the passphrase is too short: it has to have {MINIMUM_PASSPHRASE} characters at least"
-            ));
-        }
-        Ok(Self {
-            secret,
+/// What counts where nothing is written.
+impl Default for Pbkdf2 {
+    fn default() -> Self {
+        Self {
             key_length: 32,
             iterations: const { NonZeroU32::new(600_000).unwrap() },
             hash_function: HashFunction::Sha512,
             salt_length: 32,
-        })
+        }
     }
+}
 
+impl Pbkdf2 {
     /// The same with keys of `length` bytes.
     ///
     /// # Errors
@@ -204,19 +171,17 @@ mod tests {
 
     #[test]
     fn settings_that_are_no_protection_are_refused() {
-        let provider = || Pbkdf2::new(Secret::Passphrase("correct horse battery".into())).unwrap();
-        assert!(Pbkdf2::new(Secret::Passphrase("too short".into())).is_err());
+        let provider = Pbkdf2::default;
         assert!(provider().with_iterations(199_999).is_err());
         assert!(provider().with_iterations(-1).is_err());
         assert!(provider().with_iterations(200_000).is_ok());
         assert!(provider().with_key_length(0).is_err());
         assert!(provider().with_salt_length(0).is_err());
-        assert!(!format!("{:?}", provider()).contains("horse"));
     }
 
     #[test]
     fn a_derivation_out_of_a_damaged_file_is_none() {
-        let sound = Pbkdf2::new(Secret::Passphrase("correct horse battery".into())).unwrap().fresh().unwrap();
+        let sound = Pbkdf2::default().fresh().unwrap();
         let damaged = [
             Derivation { salt: "?".into(), ..sound.clone() },
             Derivation { salt: String::new(), ..sound.clone() },

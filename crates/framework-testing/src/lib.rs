@@ -33,7 +33,7 @@
 //! use groma_framework_testing::{Options, audit};
 //! # use groma_builtin::Terraform as MyProvider;
 //!
-//! let report = audit(&|| Ok(Arc::new(MyProvider)), &Options::default(), &mut |_| ()).unwrap();
+//! let report = audit(&|| Ok(Arc::new(MyProvider::default())), &Options::default(), &mut |_| ()).unwrap();
 //! assert!(!report.has_errors(), "{report}");
 //! ```
 

@@ -49,7 +49,7 @@ impl UnderTest {
 impl ProviderSource for UnderTest {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         if *address == ProviderAddress::builtin_terraform() {
-            return Ok(Arc::new(Terraform));
+            return Ok(Arc::new(Terraform::default()));
         }
         if *address != self.address {
             let detail = format!("The test is about {}, and the configuration needs {address}.", self.address);

@@ -363,7 +363,7 @@ fn law(protocol: Protocol) {
             |provider, request| provider.validate_resource(request),
         )?;
         sides.same(
-            ReadDataRequest { type_name: type_name.clone(), config, meta, client_capabilities },
+            ReadDataRequest { type_name: type_name.clone(), address: None, config, meta, client_capabilities },
             |provider, request| provider.read_data(request),
         )?;
         let target = match identity {

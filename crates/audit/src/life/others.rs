@@ -40,6 +40,7 @@ impl Life<'_> {
     fn read_data(&mut self, config: &Value) -> Stepped<ReadDataResponse> {
         let request = ReadDataRequest {
             type_name: self.type_name.clone(),
+            address: None,
             config: config.clone(),
             meta: Value::NULL,
             client_capabilities: capabilities(),

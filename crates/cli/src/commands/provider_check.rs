@@ -138,7 +138,7 @@ impl Known {
                 launch.folder = Some(folder.to_owned());
                 Ok(Arc::new(Plugin::start(address.clone(), Start::Launch(launch), Arc::new(NoLog))))
             }
-            Self::Builtin => Ok(Arc::new(Terraform)),
+            Self::Builtin => Ok(Arc::new(Terraform::default())),
             Self::CloudControl => {
                 let store = Store::in_memory(Arc::clone(Catalogue::shipped()), Settings::default())
                     .map_err(|problem| ProviderDiagnostic::error("Emulator Unusable", problem.to_string()))?;

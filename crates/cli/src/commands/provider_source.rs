@@ -6,6 +6,7 @@ use groma_address::ProviderAddress;
 use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_diagnostics::Diagnostic;
+use groma_encryption::RemoteEncryption;
 use groma_engine::ProviderSource;
 use groma_install::providers::Selection;
 use groma_provider::Provider;
@@ -17,19 +18,25 @@ use super::packages::Packages;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Included {
     packages: Packages,
+    remote: RemoteEncryption,
 }
 
 impl Included {
     /// Those that give way to no package of `packages`.
     pub fn unless(packages: Packages) -> Self {
-        Self { packages }
+        Self { packages, remote: RemoteEncryption::default() }
+    }
+
+    /// The same, with the states of others opened as `remote` says.
+    pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
+        Self { remote, ..self }
     }
 }
 
 impl ProviderSource for Included {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         if *address == ProviderAddress::builtin_terraform() {
-            return Ok(Arc::new(Terraform));
+            return Ok(Arc::new(Terraform::default().with_encryption(self.remote.clone())));
         }
         match self.packages.selection(address) {
             Some(Selection::Builtin) => {}

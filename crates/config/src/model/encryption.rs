@@ -23,6 +23,8 @@ pub struct EncryptionMethods {
     pub state: Option<Arc<groma_encryption::Encryption>>,
     /// Plan files.
     pub plan: Option<Arc<groma_encryption::Encryption>>,
+    /// The states of others, which data sources read.
+    pub remote: groma_encryption::RemoteEncryption,
 }
 
 /// An `encryption` block as it is written.

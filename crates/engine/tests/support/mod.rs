@@ -40,7 +40,7 @@ pub struct TestProviders {
 impl ProviderSource for TestProviders {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         match (&*address.type_name, &self.scripted) {
-            ("terraform", _) => Ok(Arc::new(Terraform)),
+            ("terraform", _) => Ok(Arc::new(Terraform::default())),
             ("test", Some(scripted)) => {
                 let scripted = Arc::clone(scripted) as Arc<dyn Provider>;
                 Ok(match SPOKEN {
@@ -267,6 +267,17 @@ impl Planned {
         let state = groma_state::file::read(&groma_state::file::write(&plan.prior_state)).unwrap();
         self.plan = Some(self.run.load(&bytes, state).unwrap());
         self
+    }
+
+    /// The uses of what is deprecated, a line each: where, who uses it, and what it is.
+    pub fn uses(&self) -> Vec<String> {
+        let sources = &self.run.session().sources;
+        let one = |problem: &Diagnostic| {
+            let place = sources.locate(problem.subject?)?;
+            let user = problem.address.as_ref().map(|address| format!(" {address}")).unwrap_or_default();
+            Some(format!("{}:{}{user} {}", place.file.name(), place.start.line, problem.origin.as_ref()?))
+        };
+        self.diagnostics.iter().filter_map(one).collect()
     }
 
     /// The errors, a line each.

@@ -96,6 +96,7 @@ fn served() -> (Server, Arc<AtomicUsize>) {
 fn read(server: &Server, type_name: &str, name: &str) -> groma_provider::ReadDataResponse {
     let request = groma_provider::ReadDataRequest {
         type_name: type_name.into(),
+        address: None,
         config: config(name),
         meta: Value::NULL,
         client_capabilities: ClientCapabilities::default(),

@@ -56,6 +56,7 @@ impl Adapter {
         let schema = self.data_source(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = ReadDataRequest {
+            address: None,
             config: given(message.config.as_ref(), ty, "the configuration")?,
             meta: self.meta(message.provider_meta.as_ref())?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),

@@ -185,6 +185,7 @@ impl Checked {
         let config = Unmarked::of(input.config);
         let request = ReadDataRequest {
             type_name: subject.type_name(),
+            address: Some(subject.address.clone()),
             config: config.value.clone(),
             meta: input.meta,
             client_capabilities: input.capabilities,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use groma_address::ResourceInstance;
 use groma_value::{Path, Value};
 
 use super::{ClientCapabilities, Deferred, Private, RawState};
@@ -274,6 +275,8 @@ pub struct MoveResponse {
 pub struct ReadDataRequest {
     /// The data source.
     pub type_name: Name,
+    /// Which instance of it, where that is known: the plugin protocol does not tell it.
+    pub address: Option<ResourceInstance>,
     /// The configuration, wholly known.
     pub config: Value,
     /// The module's `provider_meta` values; null when there are none.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use groma_encryption::{Encryption, KeyProvider, Method, Pbkdf2, Secret, is_sealed};
+use groma_encryption::{Encryption, KeyProvider, KeySource, Method, Pbkdf2, Secret, is_sealed};
 use tempfile::TempDir;
 
 use super::tests::{address, provider};
@@ -18,8 +18,9 @@ const OLD: &str = "the passphrase of old";
 const NEW: &str = "the passphrase of now";
 
 fn aes(passphrase: &str) -> Method {
-    let settings = Pbkdf2::new(Secret::Passphrase(passphrase.into())).unwrap().with_iterations(200_000).unwrap();
-    Method::AesGcm { keys: KeyProvider { name: "key_provider.pbkdf2.main".into(), settings }, associated: Vec::new() }
+    let settings = Pbkdf2::default().with_iterations(200_000).unwrap();
+    let source = KeySource::Pbkdf2 { secret: Secret::Passphrase(passphrase.into()), settings };
+    Method::AesGcm { keys: KeyProvider { name: "key_provider.pbkdf2.main".into(), source }, associated: Vec::new() }
 }
 
 fn sealed_by(first: Method, fallbacks: Vec<Method>) -> Option<Arc<Encryption>> {

@@ -1,0 +1,120 @@
+//! Key providers.
+
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_diagnostics::{Span, suggest};
+use groma_encryption::{ExternalKeys, HashFunction, KeyProvider, KeySource, Pbkdf2, Secret};
+use groma_hcl::{Content, Expression};
+
+use super::arguments::Arguments;
+use super::names::key_provider_of;
+use super::schemas::{ALIAS, key_provider_schema};
+use crate::model::encryption::EncryptionPart;
+
+/// Key providers that OpenTofu has and that are not there.
+const ABSENT: [&str; 4] = ["aws_kms", "azure_vault", "gcp_kms", "openbao"];
+
+/// How many key providers may be chained, and fallbacks lie within each other.
+pub(super) const DEPTH_LIMIT: usize = 16;
+
+impl Arguments<'_> {
+    /// The key provider that `expression` names; `above` are those that need it.
+    pub(super) fn key_provider(
+        &mut self,
+        expression: &Expression,
+        above: &mut Vec<(Name, Name)>,
+    ) -> Option<KeyProvider> {
+        let found = key_provider_of(self.block, expression).map_err(|problem| self.diagnostics.push(problem));
+        let (key, part) = found.ok()?;
+        let address = format!("key_provider.{}.{}", key.0, key.1);
+        if above.contains(key) || above.len() >= DEPTH_LIMIT {
+            let chain: Vec<String> =
+                above.iter().chain([key]).map(|(kind, name)| format!("key_provider.{kind}.{name}")).collect();
+            self.error(
+                part.span,
+                "Circular reference detected",
+                format!("The key providers need each other: {}. Break the circle.", chain.join(" -> ")),
+            );
+            return None;
+        }
+        let Some(schema) = key_provider_schema(&key.0) else {
+            self.unknown_key_provider(&key.0, part);
+            return None;
+        };
+        let (content, _) = part.body.content(&schema);
+        let name = match content.get(ALIAS) {
+            Some(attribute) => self.text(attribute)?,
+            None => address,
+        };
+        above.push(key.clone());
+        let source = match &*key.0 {
+            "external" => {
+                let program = self.program(content.get("command")?)?;
+                KeySource::Service(Arc::new(ExternalKeys { program }))
+            }
+            _ => self.pbkdf2(&content, part.span, above)?,
+        };
+        above.pop();
+        Some(KeyProvider { name, source })
+    }
+
+    fn unknown_key_provider(&mut self, kind: &str, part: &EncryptionPart) {
+        let (summary, detail) = if ABSENT.contains(&kind) {
+            let detail = format!(
+                "The key provider {kind:?} of OpenTofu is not in this version of Groma, which knows pbkdf2 and external. Nothing was read or written."
+            );
+            ("Unsupported key_provider type", detail)
+        } else {
+            let advice = suggest(kind, ["pbkdf2", "external"]).map_or_else(
+                || "There is pbkdf2 and external.".to_owned(),
+                |similar| format!("Did you mean {similar:?}?"),
+            );
+            ("Unknown key_provider type", format!("There is no key provider of the type {kind:?}. {advice}"))
+        };
+        self.error(part.span, summary, detail);
+    }
+
+    fn pbkdf2(&mut self, content: &Content, span: Span, above: &mut Vec<(Name, Name)>) -> Option<KeySource> {
+        let secret = match (content.get("passphrase"), content.get("chain")) {
+            (Some(passphrase), None) => Secret::passphrase(self.text(passphrase)?),
+            (None, Some(chain)) => Ok(Secret::Chain(Box::new(self.key_provider(&chain.expression, above)?))),
+            (Some(_), Some(_)) => Err("passphrase and chain exclude each other".to_owned()),
+            (None, None) => Err("there is neither a passphrase nor a chain".to_owned()),
+        };
+        let settings = self.derivation(content)?;
+        // The text of the arguments is not shown: the passphrase may be in it.
+        let source = secret.and_then(|secret| Ok(KeySource::Pbkdf2 { secret, settings: settings? }));
+        source.map_err(|problem| self.unusable(span, &problem)).ok()
+    }
+
+    /// How keys are derived; or why they are not.
+    fn derivation(&mut self, content: &Content) -> Option<Result<Pbkdf2, String>> {
+        let mut settings = Ok(Pbkdf2::default());
+        type Set = fn(Pbkdf2, i64) -> Result<Pbkdf2, String>;
+        let numbers: [(&str, Set); 3] = [
+            ("key_length", Pbkdf2::with_key_length),
+            ("iterations", Pbkdf2::with_iterations),
+            ("salt_length", Pbkdf2::with_salt_length),
+        ];
+        for (name, set) in numbers {
+            if let Some(attribute) = content.get(name) {
+                let number = self.number(attribute)?;
+                settings = settings.and_then(|settings| set(settings, number));
+            }
+        }
+        if let Some(attribute) = content.get("hash_function") {
+            let name = self.text(attribute)?;
+            settings = settings.and_then(|settings| {
+                let function = HashFunction::named(&name);
+                let function = function.ok_or_else(|| format!("hash_function is sha256 or sha512, not {name:?}"))?;
+                Ok(settings.with_hash_function(function))
+            });
+        }
+        Some(settings)
+    }
+
+    fn unusable(&mut self, span: Span, problem: &str) {
+        self.error(span, "Unable to build encryption key data", format!("The key provider makes no key: {problem}."));
+    }
+}

@@ -1,0 +1,32 @@
+//! Which arguments the parts of an `encryption` block have.
+
+use groma_hcl::BodySchema;
+
+/// The method that does not seal.
+pub(super) const UNENCRYPTED: &str = "unencrypted";
+
+/// The name under which a key provider keeps its notes in files, instead of its own.
+pub(super) const ALIAS: &str = "encrypted_metadata_alias";
+
+/// The arguments of a method that there is.
+pub(super) fn method_schema(kind: &str) -> Option<BodySchema> {
+    match kind {
+        UNENCRYPTED => Some(BodySchema::new()),
+        "aes_gcm" => Some(BodySchema::new().required("keys").optional("aad")),
+        "external" => Some(BodySchema::new().required("encrypt_command").required("decrypt_command").optional("keys")),
+        _ => None,
+    }
+}
+
+/// The arguments of a key provider that there is.
+pub(super) fn key_provider_schema(kind: &str) -> Option<BodySchema> {
+    let schema = match kind {
+        "pbkdf2" => {
+            let arguments = ["passphrase", "chain", "key_length", "iterations", "hash_function", "salt_length"];
+            arguments.iter().fold(BodySchema::new(), |schema, name| schema.optional(*name))
+        }
+        "external" => BodySchema::new().required("command"),
+        _ => return None,
+    };
+    Some(schema.optional(ALIAS))
+}
