@@ -1,7 +1,7 @@
 //! Small configurations over every block and argument, right and wrong: what `validate -json` says about each, and what Terraform says.
 //!
 //! `tests/validate/*.txt`: cases end with a line of `=`; a configuration (further files begin with `-- path --`), after `-----` what we say, and
-//! after a second `-----` what Terraform says, where that is something else: severity, place and summary of each diagnostic, sorted. With
+//! after a second `-----` what Terraform says, where that is something else: severity, place and summary of each diagnostic (and what is deprecated), sorted. With
 //! `GROMA_UPDATE=1` our side is written anew; with `GROMA_TERRAFORM` Terraform's side is held against it, and written anew with both.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -87,7 +87,8 @@ fn line(diagnostic: &serde_json::Value) -> String {
         None => String::from("-"),
     };
     let text = |name: &str| diagnostic[name].as_str().unwrap_or_default().to_owned();
-    format!("{} {place} {}", text("severity"), in_order(&text("summary")))
+    let origin = diagnostic["deprecation_origin_description"].as_str().map(|origin| format!(" ({origin})"));
+    format!("{} {place} {}{}", text("severity"), in_order(&text("summary")), origin.unwrap_or_default())
 }
 
 /// Terraform lists the members of a cycle in any order.

@@ -39,6 +39,8 @@ pub struct Diagnostic {
     pub observed: Vec<Observed>,
     /// The resource instance it is about, printed as `with ADDRESS`.
     pub address: Option<String>,
+    /// What is deprecated, where that is told where it is used.
+    pub origin: Option<String>,
 }
 
 impl Diagnostic {
@@ -53,7 +55,16 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, summary: String, detail: String) -> Self {
-        Self { severity, summary, detail, subject: None, context: None, observed: Vec::new(), address: None }
+        Self {
+            severity,
+            summary,
+            detail,
+            subject: None,
+            context: None,
+            observed: Vec::new(),
+            address: None,
+            origin: None,
+        }
     }
 
     /// The same, about the text at `span`.
@@ -81,6 +92,13 @@ impl Diagnostic {
     #[must_use]
     pub fn about(mut self, address: impl Into<String>) -> Self {
         self.address = Some(address.into());
+        self
+    }
+
+    /// The same, about the use of something deprecated that `origin` names.
+    #[must_use]
+    pub fn originating(mut self, origin: impl Into<String>) -> Self {
+        self.origin = Some(origin.into());
         self
     }
 

@@ -11,6 +11,7 @@ use groma_lang::{instance_key, instance_key_of, observing};
 use groma_value::Value;
 
 use crate::config_graph::narrow;
+use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
 use crate::repetition::{Arguments, expand};
 use crate::templates::Template;
@@ -96,7 +97,8 @@ impl ActionBlocks {
         let repetition = expansion.repetition(position);
         let functions = Arc::clone(&evaluation.functions);
         let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
-        let (value, problems) = template.body.evaluate(&scope);
+        let (value, mut problems) = template.body.evaluate(&scope);
+        let value = tell_body(value, &template.body, &mut problems);
         let failed = problems.has_errors();
         evaluation.diagnostics.append(problems);
         (!failed).then_some(value)

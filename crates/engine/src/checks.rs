@@ -9,6 +9,8 @@ use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use groma_value::{Kind, Type, Value, convert};
 use indexmap::IndexMap;
 
+use crate::deprecation::tell_own;
+
 /// What can have conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Checkable {
@@ -61,20 +63,24 @@ pub enum Verdict {
 pub fn judge(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
     let verdict = verdict(rule, scope, diagnostics);
     if verdict != Verdict::Error {
-        diagnostics.extend(unshowable(rule, scope));
+        look_at_message(rule, scope, diagnostics);
     }
     verdict
 }
 
-/// That the message of a condition is made of what must not be shown.
-fn unshowable(rule: &Condition, scope: &dyn Scope) -> Option<Diagnostic> {
+/// Tells what the message of a condition is made of that is deprecated or must not be shown.
+fn look_at_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
     let mut refers = false;
     for_each_traversal(&rule.error_message, &mut |_| refers = true);
-    if !refers {
-        return None;
+    if refers {
+        // What is wrong with the message itself is told when it is needed.
+        let value = evaluate(&rule.error_message, scope, &mut Diagnostics::new());
+        tell_own(&value, &rule.error_message, diagnostics);
+        diagnostics.extend(unshowable(rule, &value));
     }
-    // What is wrong with the message itself is told when it is needed.
-    let value = evaluate(&rule.error_message, scope, &mut Diagnostics::new());
+}
+
+fn unshowable(rule: &Condition, value: &Value) -> Option<Diagnostic> {
     let (marks, text) = (value.deep_marks(), value.unmark().0);
     let kind = match (marks.is_sensitive(), marks.is_ephemeral()) {
         _ if !text.is_known() || text.is_null() => return None,
@@ -94,6 +100,7 @@ fn verdict(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -
     if failed {
         return Verdict::Error;
     }
+    tell_own(&value, &rule.condition, diagnostics);
     let truth = match convert::convert(&value, &Type::Bool) {
         Ok(truth) => truth,
         Err(problem) => {

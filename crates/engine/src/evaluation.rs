@@ -10,11 +10,12 @@ use groma_hcl::Expression;
 use groma_lang::{FunctionContext, Scope, evaluate, observing};
 use groma_provider::BodyDecoder;
 use groma_state::CheckStatus;
-use groma_value::{Kind, Marks, Type, Value, convert};
+use groma_value::{Deprecation, Kind, Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
 use crate::checks::{Checkable, Checks, UNKNOWN_ASSERTION, Verdict, judge, worse};
-use crate::config_graph::mentions_others;
+use crate::config_graph::{Deprecations, mentions_others};
+use crate::deprecation::{tell, tell_body, tell_own};
 use crate::options::Input;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
@@ -41,6 +42,13 @@ impl Evaluation {
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
         (!failed).then_some(value)
+    }
+
+    /// The same; what is deprecated about the value itself is told.
+    pub fn telling_value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
+        let value = self.value(expression, scope)?;
+        tell_own(&value, expression, &mut self.diagnostics);
+        Some(value.without_own_deprecations())
     }
 
     /// An input variable of a module instance.
@@ -98,7 +106,16 @@ impl Evaluation {
         };
         let functions = Arc::clone(&self.functions);
         let scope = InstanceScope::new(world, caller, &functions).repeated(&world.module(module).repetition);
-        Some((Some(self.value(&argument.expression, &scope)?), argument.expression.span))
+        let value = self.value(&argument.expression, &scope)?;
+        // What is deprecated is told here, and again where the module uses it: its authors may have to know.
+        let value = match world.static_module(module).deprecations {
+            Deprecations::Told => {
+                tell_own(&value, &argument.expression, &mut self.diagnostics);
+                value
+            }
+            Deprecations::Ignored => value.without_deprecations(),
+        };
+        Some((Some(value), argument.expression.span))
     }
 
     /// A given value as the variable takes it; none where it does not, which is noted.
@@ -138,6 +155,8 @@ impl Evaluation {
         for rule in rules {
             let mut problems = Diagnostics::new();
             let verdict = judge(rule, &scope, &mut problems);
+            // What a rule compares with need not be told.
+            let mut problems: Diagnostics = problems.into_iter().filter(|problem| problem.origin.is_none()).collect();
             if !problems.is_empty() {
                 // A message that cannot be shown leaves whoever gives the value without any reason.
                 problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);
@@ -164,7 +183,7 @@ impl Evaluation {
         let config = world.static_module(module).config.clone();
         let Some((_, local)) = config.locals.get_index(at as usize) else { return Outcome::Failed };
         let functions = Arc::clone(&self.functions);
-        match self.value(&local.expression, &InstanceScope::new(world, module, &functions)) {
+        match self.telling_value(&local.expression, &InstanceScope::new(world, module, &functions)) {
             Some(value) => {
                 world.module_mut(module).locals[at as usize] = Some(value);
                 Outcome::Done
@@ -195,7 +214,7 @@ impl Evaluation {
             }
         }
         let Some(value) = self.value(&output.expression, &scope) else { return Outcome::Failed };
-        let Some(value) = self.publish(output, value, world.module(module).caller.is_none()) else {
+        let Some(value) = self.publish(output, value, world, module) else {
             return Outcome::Failed;
         };
         world.module_mut(module).outputs[at as usize] = Some(value);
@@ -203,8 +222,13 @@ impl Evaluation {
     }
 
     /// An output's value as those outside see it; none when it must not be seen there.
-    fn publish(&mut self, output: &Output, value: Value, is_root: bool) -> Option<Value> {
-        let mut value = value;
+    fn publish(&mut self, output: &Output, value: Value, world: &World, module: ModuleId) -> Option<Value> {
+        let caller = world.module(module).caller;
+        // Of what is deprecated itself it is no news that it uses such things.
+        let mut value = match output.deprecated {
+            None => tell(value, &output.expression, &mut self.diagnostics),
+            Some(_) => value.without_deprecations(),
+        };
         if let Some(constraint) = &output.constraint {
             value = match convert::convert(&value, &constraint.ty) {
                 Ok(converted) => converted,
@@ -219,7 +243,7 @@ impl Evaluation {
             };
         }
         let marks = value.deep_marks();
-        if is_root && !output.sensitive && marks.is_sensitive() {
+        if caller.is_none() && !output.sensitive && marks.is_sensitive() {
             let detail = "This output of the root module holds sensitive data, and outputs are what others get to \
                           see. If that is intended, say so with this argument in the output block, which also hides \
                           the value on the terminal:\n    sensitive = true\n\nIf it is not, take the sensitive part \
@@ -240,8 +264,11 @@ impl Evaluation {
         if output.ephemeral {
             value = value.with_marks(&Marks::EPHEMERAL);
         }
-        if let Some(message) = output.deprecated.as_ref().filter(|_| !is_root) {
-            value = value.with_marks(&Marks::deprecated(message.clone()));
+        if let (Some(message), Some(caller)) = (&output.deprecated, caller)
+            && world.tells_deprecations(caller)
+        {
+            let origin = format!("{}.{}", world.static_module(module).path(), output.name).into();
+            value = value.with_marks(&Marks::deprecated(Deprecation { message: message.clone(), origin }));
         }
         Some(value)
     }
@@ -317,7 +344,16 @@ impl Evaluation {
         }
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
+        let value = self.used_by(value, body, address);
         (!failed).then_some(value)
+    }
+
+    /// Tells what is deprecated about the value that the block of a resource instance gives.
+    pub fn used_by(&mut self, value: Value, body: &BodyDecoder, address: &ResourceInstance) -> Value {
+        let mut problems = Diagnostics::new();
+        let value = tell_body(value, body, &mut problems);
+        self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address.to_string())));
+        value
     }
 
     /// The configuration that a provider block gives; none after an error, which is noted.
@@ -325,7 +361,7 @@ impl Evaluation {
         let (value, problems) = body.evaluate(scope);
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
-        (!failed).then_some(value)
+        (!failed).then(|| value.without_deprecations())
     }
 
     /// Preconditions of a resource instance. Gives the worst of their results.
@@ -353,7 +389,8 @@ impl Evaluation {
         }
         let repetition = repetition_of(world, module, resource, position);
         let functions = Arc::clone(&self.functions);
-        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition).with_self(object);
+        let object = world.module(module).resources[resource as usize].marked(position, object.clone());
+        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition).with_self(&object);
         self.conditions(&block.lifecycle.postconditions, "Resource postcondition failed", address, &scope)
     }
 

@@ -37,7 +37,7 @@ impl Inspection {
         objects: Objects<'_>,
         inputs: IndexMap<groma_address::Name, Input>,
     ) -> Self {
-        let world = World::new(Arc::clone(&prepared.graph), session.surroundings(prepared.templates.functions()));
+        let world = World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates));
         let evaluation = session.applying_evaluation(inputs, &session.timestamp);
         let functions = (*evaluation.functions).clone();
         let mut inspector = Inspector { prepared, objects, world, evaluation };

@@ -12,6 +12,8 @@ mod client;
 mod config_graph;
 mod conversations;
 mod deferral;
+mod deprecated_objects;
+mod deprecation;
 mod ephemeral;
 mod evaluation;
 mod execution;

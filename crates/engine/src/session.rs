@@ -14,9 +14,9 @@ use crate::cancel::Cancellation;
 use crate::checks::Checks;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
-use crate::module_functions::ModuleFunctions;
 use crate::options::Input;
 use crate::providers::ProviderSource;
+use crate::templates::Templates;
 use crate::world::Surroundings;
 
 /// A run's surroundings.
@@ -52,13 +52,14 @@ pub struct Session {
 
 impl Session {
     /// What is the same everywhere in a plan.
-    pub(crate) fn surroundings(&self, functions: &ModuleFunctions) -> Surroundings {
+    pub(crate) fn surroundings(&self, templates: &Templates) -> Surroundings {
         Surroundings {
             workspace: self.workspace.clone(),
             working_directory: self.working_directory.clone(),
             root_directory: self.root_directory.clone(),
             applying: false,
-            functions: functions.clone(),
+            functions: templates.functions().clone(),
+            deprecated: templates.deprecated(),
         }
     }
 

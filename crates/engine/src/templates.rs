@@ -11,6 +11,7 @@ use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, narrow};
+use crate::deprecated_objects::DeprecatedObjects;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
 use crate::session::Session;
@@ -85,6 +86,12 @@ impl Templates {
             templates.actions.push(actions.collect());
         }
         (templates, preparing.diagnostics)
+    }
+
+    /// The resources of which something is deprecated.
+    pub fn deprecated(&self) -> DeprecatedObjects {
+        let schema = |template: &Option<Arc<Template>>| template.as_ref().map(|template| Arc::clone(&template.schema));
+        DeprecatedObjects::new(self.resources.iter().map(|module| module.iter().map(schema).collect()))
     }
 
     /// The functions that providers offer to the modules.

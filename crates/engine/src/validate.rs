@@ -10,6 +10,7 @@ use groma_value::{Marks, Type, Value, convert};
 use indexmap::IndexMap;
 
 use crate::config_graph::{ConfigGraph, NodeKind};
+use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
 use crate::options::{Deferral, Input};
 use crate::providers::Providers;
@@ -27,7 +28,7 @@ pub async fn validate(
     templates: &Templates,
     providers: &mut Providers,
 ) -> Diagnostics {
-    let world = World::new(Arc::clone(graph), session.surroundings(templates.functions()));
+    let world = World::new(Arc::clone(graph), session.surroundings(templates));
     let walk = Walk::new(&world);
     let evaluation = session.evaluation(unknown_inputs(session));
     let mut validator = Validator { templates, providers, world, walk, evaluation };
@@ -111,12 +112,13 @@ impl Validator<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let outer = InstanceScope::new(&self.world, module, &functions);
         for expression in [&action.count, &action.for_each].into_iter().flatten() {
-            self.evaluation.value(expression, &outer);
+            self.evaluation.telling_value(expression, &outer);
         }
         let is_repeated = action.count.is_some() || action.for_each.is_some();
         let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
-        let (value, problems) = template.body.evaluate(&scope);
+        let (value, mut problems) = template.body.evaluate(&scope);
+        let value = tell_body(value, &template.body, &mut problems);
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
@@ -204,7 +206,7 @@ impl Validator<'_> {
         let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
         let mut sound = true;
         for expression in repeats {
-            sound &= self.evaluation.value(expression, &scope).is_some();
+            sound &= self.evaluation.telling_value(expression, &scope).is_some();
         }
         sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
         if !sound {
@@ -240,7 +242,7 @@ impl Validator<'_> {
         let outer = InstanceScope::new(&self.world, module, &functions);
         let repeats = resource.count.as_ref().or(resource.for_each.as_ref());
         if let Some(expression) = repeats.or(resource.lifecycle.enabled.as_ref())
-            && self.evaluation.value(expression, &outer).is_none()
+            && self.evaluation.telling_value(expression, &outer).is_none()
         {
             return Outcome::Failed;
         }
@@ -253,9 +255,15 @@ impl Validator<'_> {
             _ => Repetition::Unknown,
         };
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let instance = groma_address::ResourceInstance {
+            module: self.world.module(module).address.clone(),
+            resource: address.clone(),
+            key: groma_address::InstanceKey::None,
+        };
         let (value, problems) = template.body.evaluate(&scope);
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
+        let value = self.evaluation.used_by(value, &template.body, &instance);
         self.evaluation.diagnostics.append(unknown_ignored(&resource.lifecycle.ignore_changes, &template.schema.block));
         if let groma_config::IgnoreChanges::Expression(expression) = &resource.lifecycle.ignore_changes {
             let problem = self.evaluation.value(expression, &scope).and_then(|value| unsuitable_ignored(&value));
@@ -264,11 +272,6 @@ impl Validator<'_> {
         for rule in &resource.lifecycle.preconditions {
             self.evaluation.value(&rule.condition, &scope);
         }
-        let instance = groma_address::ResourceInstance {
-            module: self.world.module(module).address.clone(),
-            resource: address.clone(),
-            key: groma_address::InstanceKey::None,
-        };
         if let Some(search) = &resource.search {
             let _ = Extent::evaluate(search, &scope, &mut self.evaluation);
         }
@@ -288,7 +291,12 @@ impl Validator<'_> {
             let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition).with_self(&unknown);
             let blocks = &resource.provisioners;
             let provisioners = crate::provisioning::Provisioners { blocks, connection: resource.connection.as_ref() };
-            crate::provisioning::check(&provisioners, &scope, &mut self.evaluation.diagnostics);
+            let mut problems = Diagnostics::new();
+            crate::provisioning::check(&provisioners, &scope, &mut problems);
+            for problem in problems.iter_mut().filter(|problem| problem.origin.is_some()) {
+                problem.address = Some(instance.to_string());
+            }
+            self.evaluation.diagnostics.append(problems);
         }
         let data = &mut self.world.module_mut(module).resources[at as usize];
         data.expand(expansion);

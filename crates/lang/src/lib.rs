@@ -24,6 +24,7 @@ mod references;
 mod scope;
 mod template_cache;
 mod type_constraint;
+mod written;
 
 pub use answer::answer;
 pub use binding::{Binding, is_reserved};
@@ -39,3 +40,4 @@ pub use references::{for_each_traversal, references};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;
 pub use type_constraint::{TypeConstraint, type_constraint};
+pub use written::span_within;

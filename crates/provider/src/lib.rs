@@ -32,8 +32,9 @@ pub use proposed::{collection_like, match_set_elements, planned_unknown, propose
 pub use protocol::*;
 pub use provider::{Provider, SchemaLookup};
 pub use schema::{
-    Attribute, AttributeType, Block, Deprecation, Description, IdentityAttribute, IdentityImport, IdentitySchema, Item,
-    NestedBlock, Nesting, ObjectNesting, ObjectSchema, Schema, SchemaProblem, Slot, TextFormat, Use,
+    Attribute, AttributeType, Block, DeprecatedPart, Deprecation, Description, IdentityAttribute, IdentityImport,
+    IdentitySchema, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PartKind, Schema, SchemaProblem, Slot,
+    TextFormat, Use,
 };
 
 /// An identifier, shared.

@@ -24,7 +24,7 @@ pub type Name = std::sync::Arc<str>;
 
 pub use codec::CodecError;
 pub use convert::ConversionError;
-pub use marks::Marks;
+pub use marks::{Deprecation, Marks};
 pub use number::Number;
 pub use path::{Path, PathMarks, PathStep};
 pub use refinement::{Bound, Refinement, RefinementError};

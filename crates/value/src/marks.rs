@@ -11,7 +11,16 @@ use std::sync::Arc;
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Marks {
     flags: u8,
-    deprecated: Option<Arc<BTreeSet<Name>>>,
+    deprecated: Option<Arc<BTreeSet<Deprecation>>>,
+}
+
+/// That something should no longer be used: why, and what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Deprecation {
+    /// What to use instead, in the words of whoever deprecated it.
+    pub message: Name,
+    /// What is deprecated, such as `module.network.old`.
+    pub origin: Name,
 }
 
 const SENSITIVE: u8 = 1;
@@ -25,9 +34,9 @@ impl Marks {
     /// The value must not be stored.
     pub const EPHEMERAL: Marks = Marks { flags: EPHEMERAL, deprecated: None };
 
-    /// The value comes from something deprecated; the message says what to use instead.
-    pub fn deprecated(message: impl Into<Name>) -> Marks {
-        Marks { flags: 0, deprecated: Some(Arc::new(BTreeSet::from([message.into()]))) }
+    /// The value comes from something deprecated.
+    pub fn deprecated(deprecation: Deprecation) -> Marks {
+        Marks { flags: 0, deprecated: Some(Arc::new(BTreeSet::from([deprecation]))) }
     }
 
     /// Whether there is no mark.
@@ -45,9 +54,20 @@ impl Marks {
         self.flags & EPHEMERAL != 0
     }
 
-    /// The messages of the deprecations, sorted.
-    pub fn deprecations(&self) -> impl Iterator<Item = &Name> {
-        self.deprecated.iter().flat_map(|messages| messages.iter())
+    /// Whether something deprecated is where the value comes from.
+    pub fn is_deprecated(&self) -> bool {
+        self.deprecated.is_some()
+    }
+
+    /// Where the value comes from that is deprecated, sorted.
+    pub fn deprecations(&self) -> impl Iterator<Item = &Deprecation> {
+        self.deprecated.iter().flat_map(|deprecations| deprecations.iter())
+    }
+
+    /// These marks without the deprecations.
+    #[must_use]
+    pub fn without_deprecations(&self) -> Marks {
+        Marks { flags: self.flags, deprecated: None }
     }
 
     /// Whether all of `other` is in here.
@@ -79,7 +99,7 @@ impl Marks {
             (one, None) => one.clone(),
             (None, _) => None,
             (Some(a), Some(b)) => {
-                let rest: BTreeSet<Name> = a.difference(b).cloned().collect();
+                let rest: BTreeSet<Deprecation> = a.difference(b).cloned().collect();
                 (!rest.is_empty()).then(|| Arc::new(rest))
             }
         };

@@ -5,7 +5,8 @@ mod common;
 use common::{Content, typed_values, types, values};
 use groma_value::operations::{self, TemplateBuilder};
 use groma_value::{
-    Bound, IndexError, Kind, Length, Marks, Number, ObjectType, Path, Refinement, RefinementError, Shape, Type, Value,
+    Bound, Deprecation, IndexError, Kind, Length, Marks, Number, ObjectType, Path, Refinement, RefinementError, Shape,
+    Type, Value,
 };
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -113,11 +114,17 @@ fn marks_for_places_that_are_gone_stay_nearby() {
 
 #[test]
 fn deprecations_are_collected() {
-    let marks = Marks::deprecated("use b").union(&Marks::deprecated("use c")).union(&Marks::SENSITIVE);
-    let messages: Vec<&str> = marks.deprecations().map(|message| &**message).collect();
+    let old = |message: &str| Marks::deprecated(Deprecation { message: message.into(), origin: "module.m.old".into() });
+    let marks = old("use b").union(&old("use c")).union(&Marks::SENSITIVE);
+    let messages: Vec<&str> = marks.deprecations().map(|deprecation| &*deprecation.message).collect();
     assert_eq!(messages, ["use b", "use c"]);
+    assert_eq!(marks.without_deprecations(), Marks::SENSITIVE);
+    let inner = Value::string("x").with_marks(&old("use b"));
+    let around = Value::tuple(vec![inner.clone()]).with_marks(&marks);
+    assert_eq!(around.clone().without_own_deprecations(), secret(Value::tuple(vec![inner])));
+    assert_eq!(around.without_deprecations(), secret(Value::tuple(vec![Value::string("x")])));
     assert!(marks.contains(&Marks::SENSITIVE) && !Marks::SENSITIVE.contains(&marks));
-    assert_eq!(marks.without(&Marks::SENSITIVE).without(&Marks::deprecated("use b")), Marks::deprecated("use c"));
+    assert_eq!(marks.without(&Marks::SENSITIVE).without(&old("use b")), old("use c"));
 }
 
 #[test]

@@ -127,6 +127,9 @@ impl Assembly<'_> {
         replace(&mut base.nullable, variable.nullable);
         replace(&mut base.constant, variable.constant);
         replace(&mut base.description, variable.description);
+        if variable.deprecated.is_some() {
+            base.deprecated_span = variable.deprecated_span;
+        }
         replace(&mut base.deprecated, variable.deprecated);
     }
 

@@ -26,6 +26,7 @@ pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> V
         constant: draft.constant.unwrap_or_default(),
         description: draft.description,
         deprecated: draft.deprecated,
+        deprecated_span: draft.deprecated_span,
         validations: draft.validations,
         span: draft.span,
     };

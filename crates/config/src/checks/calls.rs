@@ -1,7 +1,7 @@
 //! Module calls against the variables of the modules they call.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
-use groma_hcl::Attribute;
+use groma_hcl::{Attribute, ExpressionKind};
 
 use crate::model::{Module, ModuleCall};
 
@@ -36,7 +36,10 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
     for argument in &arguments {
         let name = &argument.name.name;
         if let Some(variable) = child.variables.get(name) {
-            diagnostics.append(variable.deprecated.as_ref().map(|message| deprecated(argument, message)));
+            // A null is as good as none.
+            let gives = !matches!(argument.expression.kind, ExpressionKind::Null);
+            diagnostics
+                .append(variable.deprecated.as_ref().filter(|_| gives).map(|message| deprecated(argument, message)));
             continue;
         }
         let similar = suggest(name, child.variables.keys().map(|name| &**name));

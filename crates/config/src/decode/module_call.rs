@@ -70,6 +70,10 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         for_each: expression_of(for_each),
         enabled: expression_of(enabled.as_ref()),
         providers: content.get("providers").map(|a| providers(a, decoding)).unwrap_or_default(),
+        ignore_nested_deprecations: content
+            .get("ignore_nested_deprecations")
+            .and_then(|attribute| literal::boolean(attribute, decoding))
+            .unwrap_or_default(),
         depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
         has_depends_on: content.get("depends_on").is_some(),
         span: block.header,

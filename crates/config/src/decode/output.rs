@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use groma_address::{Name, is_identifier};
 use groma_diagnostics::Span;
-use groma_hcl::{Block, BodySchema, Content, Expression, Traversal};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, Traversal};
 use groma_lang::TypeConstraint;
 
 use super::context::Decoding;
@@ -55,7 +55,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
         ephemeral,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| variable::deprecation(attribute, decoding)),
-        deprecated_span: content.get("deprecated").map(|attribute| attribute.expression.span).unwrap_or_default(),
+        deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
         preconditions: preconditions(&content, decoding),
         span: block.header,

@@ -24,6 +24,7 @@ pub(crate) struct VariableDraft {
     pub(crate) constant: Option<bool>,
     pub(crate) description: Option<Arc<str>>,
     pub(crate) deprecated: Option<Arc<str>>,
+    pub(crate) deprecated_span: Span,
     pub(crate) validations: Vec<Condition>,
     pub(crate) span: Span,
     /// The override that gave it its type or its default.
@@ -78,6 +79,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         constant,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| deprecation(attribute, decoding)),
+        deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         validations,
         span: block.header,
         overridden: None,

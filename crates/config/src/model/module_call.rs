@@ -33,6 +33,8 @@ pub struct ModuleCall {
     pub enabled: Option<Expression>,
     /// Provider configurations handed to the child under a name of its own.
     pub providers: Vec<PassedProvider>,
+    /// Whether what is deprecated may be used inside without a word.
+    pub ignore_nested_deprecations: bool,
     /// What must be done before anything inside.
     pub depends_on: Vec<Arc<Traversal>>,
     /// Whether `depends_on` is written, be it empty.

@@ -34,6 +34,8 @@ pub struct Variable {
     pub description: Option<Arc<str>>,
     /// Set when it should no longer be used: what to do instead.
     pub deprecated: Option<Arc<str>>,
+    /// Where that is written.
+    pub deprecated_span: Span,
     /// What values must fulfil.
     pub validations: Vec<Condition>,
     /// The block's header.

@@ -11,8 +11,8 @@ use groma_lang::{Binding, Reference, for_each_traversal, instance_key, parse_ref
 
 use super::edges::Edges;
 use super::{
-    Caller, ConfigGraph, Dependent, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule, cycle,
-    narrow,
+    Caller, ConfigGraph, Dependent, Deprecations, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement,
+    StaticModule, cycle, narrow,
 };
 
 /// Builds the graph of a configuration.
@@ -54,9 +54,11 @@ fn place_module(graph: &mut ConfigGraph, config: &Arc<Module>, caller: Option<Ca
     let index = ModuleIndex(narrow(graph.modules.len()));
     graph.by_path.insert(config.path.clone(), index);
     let (kinds, layout) = lay_out(config);
+    let deprecations = caller.map(|caller| inside_call(graph, caller)).unwrap_or_default();
     graph.modules.push(StaticModule {
         config: Arc::clone(config),
         caller,
+        deprecations,
         children: Vec::new(),
         kinds,
         requires: Edges::default(),
@@ -70,6 +72,17 @@ fn place_module(graph: &mut ConfigGraph, config: &Arc<Module>, caller: Option<Ca
     }
     graph.modules[index.at()].children = children;
     index
+}
+
+/// Whether uses of what is deprecated are told inside a called module.
+fn inside_call(graph: &ConfigGraph, caller: Caller) -> Deprecations {
+    let calling = graph.module(caller.module);
+    let call = calling.config.calls.get_index(caller.call as usize);
+    if call.is_some_and(|(_, call)| call.ignore_nested_deprecations) {
+        Deprecations::Ignored
+    } else {
+        calling.deprecations
+    }
 }
 
 fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {

@@ -111,6 +111,16 @@ pub struct Caller {
     pub call: u32,
 }
 
+/// Whether the uses of what is deprecated are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deprecations {
+    /// They are.
+    #[default]
+    Told,
+    /// A call on the way to the module says that they are not (`ignore_nested_deprecations`).
+    Ignored,
+}
+
 /// One module of the configuration.
 #[derive(Clone, Debug)]
 pub struct StaticModule {
@@ -118,6 +128,8 @@ pub struct StaticModule {
     pub config: Arc<Module>,
     /// Who calls it; nobody calls the root module.
     pub caller: Option<Caller>,
+    /// Whether the uses of what is deprecated are told that are in it.
+    pub deprecations: Deprecations,
     /// The child module of each call; none where it could not be loaded.
     pub children: Vec<Option<ModuleIndex>>,
     /// What its nodes stand for.

@@ -46,7 +46,7 @@ use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::validate;
 use crate::world::World;
-use crate::{move_types, moves};
+use crate::{deprecation, move_types, moves};
 use planner::{Parts, Planner};
 
 /// What a walk worked with and nobody needs any more.
@@ -67,12 +67,13 @@ pub(crate) async fn plan(
         ask_ahead(&prepared.graph);
     }
     match ready(session, providers, prepared, state, options).await {
-        Ok(mut planner) => {
+        Ok((mut planner, warnings)) => {
             if let Some(problem) = planner.moves.left_out(&options.targets) {
                 return (None, problem.into(), None);
             }
             planner.run().await;
-            let (plan, problems, spent) = planner.finish();
+            let (plan, mut problems, spent) = planner.finish();
+            deprecation::complete(&mut problems, warnings);
             (Some(plan), problems, Some(spent))
         }
         Err(diagnostics) => (None, diagnostics, None),
@@ -92,7 +93,7 @@ pub(crate) async fn query(
     let targets = lists.map(|address| Target::Resource(address.absolute(ModuleInstance::root()))).collect();
     let options = PlanOptions { targets, refresh: Refresh::Trust, ..options };
     match ready(session, providers, prepared, state, &options).await {
-        Ok(mut planner) => {
+        Ok((mut planner, _)) => {
             planner.run().await;
             let (searched, problems, spent) = planner.finish_search();
             (searched, problems, Some(spent))
@@ -101,14 +102,14 @@ pub(crate) async fn query(
     }
 }
 
-/// The walk, before it begins.
+/// The walk, before it begins, and what was warned of before.
 async fn ready<'a>(
     session: &'a Session,
     providers: &'a mut Providers,
     prepared: &'a Prepared,
     state: State,
     options: &'a PlanOptions,
-) -> Result<Planner<'a>, Diagnostics> {
+) -> Result<(Planner<'a>, Diagnostics), Diagnostics> {
     let mut diagnostics = match options.import {
         // The block is often written after the import.
         Some(_) => Diagnostics::new(),
@@ -117,7 +118,7 @@ async fn ready<'a>(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    // What was only a warning here will be found again with values.
+    // What was only a warning here will be found again with values, but for what no plan evaluates.
     let mut state = state;
     let (mut moves, mut problems) = moves::apply(&prepared.graph, &mut state);
     if !problems.has_errors() {
@@ -129,15 +130,16 @@ async fn ready<'a>(
     }
     let mut evaluation = session.evaluation(options.inputs.clone());
     evaluation.diagnostics.append(problems);
+    deprecation::tell_inputs(&session.configuration.root, &options.inputs, &mut evaluation.diagnostics);
     let parts = Parts {
         session,
         options,
         templates: &prepared.templates,
         providers,
-        world: World::new(Arc::clone(&prepared.graph), session.surroundings(prepared.templates.functions())),
+        world: World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates)),
         state,
         moves,
         evaluation,
     };
-    Ok(Planner::new(parts))
+    Ok((Planner::new(parts), diagnostics))
 }

@@ -19,6 +19,7 @@ use groma_lang::Scope;
 use groma_provider::{Block, BodyDecoder};
 
 use crate::cancel::Cancellation;
+use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
 use arguments::Arguments;
@@ -123,6 +124,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
         let (body, mut problems) = BodyDecoder::new(&provisioner.body, kind.schema());
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
+        let arguments = tell_body(arguments, &body, &mut problems);
         if !problems.has_errors()
             && let Some(problem) = kind.problem(&Arguments::new(&arguments))
         {
@@ -132,7 +134,9 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
         for block in provisioners.connections(provisioner) {
             let (body, problems) = BodyDecoder::new(&block.body, connection::schema());
             diagnostics.append(problems);
-            diagnostics.append(body.evaluate(scope).1);
+            let (arguments, problems) = body.evaluate(scope);
+            diagnostics.append(problems);
+            tell_body(arguments, &body, diagnostics);
         }
     }
 }

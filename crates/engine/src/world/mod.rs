@@ -11,14 +11,15 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_address::{ModuleInstance, ResourceInstance};
+use groma_address::{ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
-use groma_value::Value;
+use groma_value::{ObjectType, Type, Value};
 
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use scope::InstanceScope;
 
-use crate::config_graph::{ConfigGraph, ModuleIndex, StaticModule, narrow};
+use crate::config_graph::{ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
+use crate::deprecated_objects::{DeprecatedObjects, Marker};
 use crate::module_functions::ModuleFunctions;
 
 /// A module instance, by number.
@@ -48,6 +49,8 @@ pub struct Surroundings {
     pub applying: bool,
     /// Functions of providers.
     pub functions: ModuleFunctions,
+    /// Resources of which something is deprecated.
+    pub deprecated: DeprecatedObjects,
 }
 
 /// One instance of a module.
@@ -92,6 +95,7 @@ pub struct ResourceData {
     /// Whether an instance is going to change.
     pub pending: bool,
     whole: OnceCell<Value>,
+    marker: Option<Box<Marker>>,
 }
 
 impl ResourceData {
@@ -104,9 +108,18 @@ impl ResourceData {
 
     /// Gives the instance at `position` its value.
     pub fn settle(&mut self, position: usize, value: Value) {
+        let value = self.marked(position, value);
         if let Some(slot) = self.values.get_mut(position) {
             *slot = Some(value);
             self.whole = OnceCell::new();
+        }
+    }
+
+    /// The object of the instance at `position` with marks on what is deprecated about it.
+    pub fn marked(&self, position: usize, object: Value) -> Value {
+        match &self.marker {
+            Some(marker) => marker.mark(object, &self.expansion.key(position)),
+            None => object,
         }
     }
 
@@ -160,6 +173,15 @@ impl World {
         let Some(functions) = self.surroundings.functions.of(module) else { return common };
         let Some(cell) = self.functions.get(module.at()) else { return common };
         cell.get_or_init(|| FunctionContext { provider_functions: Some(Arc::clone(functions)), ..common.clone() })
+    }
+
+    /// Whether values in a module instance carry what is deprecated about them: applying tells no more than the plan did.
+    pub fn tells_deprecations(&self, id: ModuleId) -> bool {
+        self.tells_deprecations_in(self.module(id).of)
+    }
+
+    fn tells_deprecations_in(&self, module: ModuleIndex) -> bool {
+        !self.surroundings.applying && self.graph.module(module).deprecations == Deprecations::Told
     }
 
     /// The module instance `id`.
@@ -223,6 +245,12 @@ impl World {
     ) -> ModuleId {
         let id = ModuleId(narrow(self.modules.len()));
         let config = &self.graph.module(of).config;
+        let tells = self.tells_deprecations_in(of);
+        let resource = |(at, address): (usize, &Resource)| {
+            let full = || address.in_module(config.path.clone());
+            let marker = if tells { self.surroundings.deprecated.marker(of, at, full) } else { None };
+            ResourceData { marker, ..ResourceData::default() }
+        };
         let data = ModuleData {
             address: address.clone(),
             of,
@@ -232,7 +260,7 @@ impl World {
             locals: vec![None; config.locals.len()],
             outputs: vec![None; config.outputs.len()],
             calls: config.calls.iter().map(|_| CallData::default()).collect(),
-            resources: config.resources.iter().map(|_| ResourceData::default()).collect(),
+            resources: config.resources.keys().enumerate().map(resource).collect(),
         };
         self.by_address.insert(address, id);
         self.instances[of.at()].push(id);
@@ -282,7 +310,22 @@ impl World {
     /// What a module call's name alone means: an object of its outputs, or a tuple or object of such objects.
     fn whole_call(&self, module: ModuleId, call: usize) -> Value {
         let data = &self.module(module).calls[call];
+        if data.expansion == Expansion::Abstract
+            && let Some(whole) = self.any_instances(module, call)
+        {
+            return whole;
+        }
         data.expansion.collect(|position| data.instances.get(position).map_or(Value::DYNAMIC, |id| self.outputs(*id)))
+    }
+
+    /// Any number of instances, of which only is known what outputs they have.
+    fn any_instances(&self, module: ModuleId, call: usize) -> Option<Value> {
+        let calling = self.static_module(module);
+        let (_, written) = calling.config.calls.get_index(call)?;
+        let called = self.graph.module(calling.children.get(call).copied().flatten()?);
+        let outputs = called.config.outputs.keys().map(|name| (name.clone(), Type::Dynamic));
+        let one = Type::Object(Arc::new(ObjectType::new(outputs)));
+        Some(Value::unknown(if written.count.is_some() { Type::list(one) } else { Type::map(one) }))
     }
 
     /// The outputs of a module instance as one object.

@@ -1,7 +1,7 @@
 //! From the path of a value to the text that gave it (LC-26).
 
 use groma_diagnostics::Span;
-use groma_hcl::{Expression, ExpressionKind};
+use groma_lang::span_within;
 use groma_value::{Kind, PathStep, Value};
 
 use super::structure::{Blocks, Entry, Node, SlotNode};
@@ -14,7 +14,7 @@ impl Node {
         let at = self.filled.binary_search_by_key(&position, |(position, _)| *position);
         match at.ok().and_then(|at| self.filled.get(at)) {
             None => Some(self.missing),
-            Some((_, SlotNode::Argument(expression))) => Some(within(expression, rest)),
+            Some((_, SlotNode::Argument(expression))) => Some(span_within(expression, rest)),
             Some((_, SlotNode::Blocks(blocks))) => blocks.span_of(rest),
         }
     }
@@ -53,25 +53,4 @@ impl Blocks {
             _ => self.entries.first(),
         }
     }
-}
-
-/// The part of an expression that `steps` leads to, as far as it is written out.
-fn within(expression: &Expression, steps: &[PathStep]) -> Span {
-    let Some((step, rest)) = steps.split_first() else { return expression.span };
-    let part = match (step, &expression.without_parentheses().kind) {
-        (PathStep::Attribute(name), ExpressionKind::Object(_)) => item(expression, name),
-        (PathStep::Index(key), ExpressionKind::Object(_)) => key.as_str().and_then(|key| item(expression, key)),
-        (PathStep::Index(key), ExpressionKind::Tuple(elements)) => {
-            let position = key.as_number().and_then(|number| usize::try_from(number.to_u64()?).ok());
-            position.and_then(|position| elements.get(position))
-        }
-        _ => None,
-    };
-    part.map_or(expression.span, |part| within(part, rest))
-}
-
-fn item<'a>(expression: &'a Expression, name: &str) -> Option<&'a Expression> {
-    let items = expression.without_parentheses().as_object()?;
-    let named = items.iter().find(|item| item.key.as_static_string().is_some_and(|key| *key == *name));
-    named.map(|item| &item.value)
 }

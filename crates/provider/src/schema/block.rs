@@ -186,6 +186,7 @@ pub struct Block {
 struct Holds {
     sensitive: bool,
     write_only: bool,
+    deprecated: bool,
     blocks: bool,
 }
 
@@ -349,6 +350,11 @@ impl Block {
         self.holds.write_only
     }
 
+    /// Whether it or anything nested in it should no longer be used.
+    pub fn contains_deprecated(&self) -> bool {
+        self.deprecated.is_some() || self.holds.deprecated
+    }
+
     /// Whether it has kinds of nested blocks.
     pub fn contains_blocks(&self) -> bool {
         self.holds.blocks
@@ -372,10 +378,15 @@ impl Block {
 
 impl Holds {
     fn with(self, item: &Item) -> Self {
-        let inner = |block: &Block| block.holds;
+        let inner = |block: &Block| Self { deprecated: block.contains_deprecated(), ..block.holds };
         let (own, nested) = match item {
             Item::Attribute(attribute) => (
-                Self { sensitive: attribute.is_sensitive(), write_only: attribute.is_write_only(), blocks: false },
+                Self {
+                    sensitive: attribute.is_sensitive(),
+                    write_only: attribute.is_write_only(),
+                    deprecated: attribute.deprecation().is_some(),
+                    blocks: false,
+                },
                 attribute.nested_type().map(|nested| inner(nested.object())).unwrap_or_default(),
             ),
             Item::Block(block) => (Self { blocks: true, ..Self::default() }, inner(block.block())),
@@ -383,6 +394,7 @@ impl Holds {
         Self {
             sensitive: self.sensitive || own.sensitive || nested.sensitive,
             write_only: self.write_only || own.write_only || nested.write_only,
+            deprecated: self.deprecated || own.deprecated || nested.deprecated,
             blocks: self.blocks || own.blocks,
         }
     }

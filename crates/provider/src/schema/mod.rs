@@ -3,6 +3,7 @@
 mod attribute;
 mod block;
 mod check;
+mod deprecated;
 mod paths;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 pub use attribute::{Attribute, AttributeType, ObjectNesting, ObjectSchema, Use};
 pub use block::{Block, Item, NestedBlock, Nesting, Slot};
 pub use check::SchemaProblem;
+pub use deprecated::{DeprecatedPart, PartKind};
 
 use groma_value::Type;
 

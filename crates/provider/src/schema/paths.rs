@@ -104,7 +104,12 @@ fn walk(block: &Block, value: &Value, trail: &Trail<'_>, wanted: fn(&Block) -> b
 }
 
 /// Calls `visit` for every object of a nested attribute or kind of nested block.
-fn walk_nested(nesting: Nesting, value: &Value, trail: &Trail<'_>, visit: &mut dyn FnMut(&Value, &Trail<'_>)) {
+pub(super) fn walk_nested(
+    nesting: Nesting,
+    value: &Value,
+    trail: &Trail<'_>,
+    visit: &mut dyn FnMut(&Value, &Trail<'_>),
+) {
     match (nesting, value.kind()) {
         (Nesting::Single | Nesting::Group, Kind::Object(_)) => visit(value, trail),
         (Nesting::List, Kind::List(elements) | Kind::Tuple(elements)) => {

@@ -45,6 +45,26 @@ impl Value {
         (bare, found)
     }
 
+    /// The value without its own deprecations; what is inside keeps them.
+    #[must_use]
+    pub fn without_own_deprecations(self) -> Value {
+        if !self.marks().is_deprecated() {
+            return self;
+        }
+        let (bare, marks) = self.unmark();
+        bare.with_marks(&marks.without_deprecations())
+    }
+
+    /// The value without deprecations anywhere.
+    #[must_use]
+    pub fn without_deprecations(self) -> Value {
+        if !self.deep_marks().is_deprecated() {
+            return self;
+        }
+        let (bare, marks) = self.unmark_deep();
+        bare.mark_paths(&marks.into_iter().map(|(path, marks)| (path, marks.without_deprecations())).collect())
+    }
+
     /// All the marks of the value and of everything inside it.
     pub fn deep_marks(&self) -> Marks {
         let mut all = Marks::NONE;

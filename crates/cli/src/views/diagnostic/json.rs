@@ -22,6 +22,9 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
         object.insert("range".into(), range(&place));
         object.insert("snippet".into(), lines(&snippet, diagnostic));
     }
+    if let Some(origin) = &diagnostic.origin {
+        object.insert("deprecation_origin_description".into(), origin.as_str().into());
+    }
     Value::Object(object)
 }
 

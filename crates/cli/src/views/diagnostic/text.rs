@@ -78,6 +78,9 @@ impl DiagnosticText {
             None if diagnostic.address.is_some() => out.push('\n'),
             None => {}
         }
+        if let Some(origin) = &diagnostic.origin {
+            let _ = writeln!(out, "  The deprecation originates from {}\n", printable(origin));
+        }
         self.write_detail(&diagnostic.detail, width, out);
     }
 

@@ -1,0 +1,81 @@
+//! The marks on objects of which something is deprecated by their schemas.
+
+use std::sync::Arc;
+
+use groma_address::{ConfigResource, InstanceKey};
+use groma_provider::{DeprecatedPart, PartKind, Schema};
+use groma_value::{Deprecation, Marks, PathMarks, Type, Value};
+
+use crate::config_graph::ModuleIndex;
+
+/// The schemas of the resources that have something deprecated, by module and resource.
+#[derive(Clone, Debug, Default)]
+pub struct DeprecatedObjects(Arc<[Vec<Option<Arc<Schema>>>]>);
+
+impl DeprecatedObjects {
+    /// Those among `schemas`, which are there for each resource that could be prepared.
+    pub fn new(schemas: impl Iterator<Item = Vec<Option<Arc<Schema>>>>) -> Self {
+        let deprecated = |schema: Option<Arc<Schema>>| schema.filter(|schema| schema.block.contains_deprecated());
+        Self(schemas.map(|module| module.into_iter().map(deprecated).collect()).collect())
+    }
+
+    /// What marks the objects of a resource; none where nothing about them is deprecated.
+    pub fn marker(
+        &self,
+        module: ModuleIndex,
+        resource: usize,
+        address: impl FnOnce() -> ConfigResource,
+    ) -> Option<Box<Marker>> {
+        let schema = self.0.get(module.at())?.get(resource)?.clone()?;
+        Some(Box::new(Marker { schema, address: address() }))
+    }
+}
+
+/// Marks the objects of a resource.
+#[derive(Debug)]
+pub struct Marker {
+    schema: Arc<Schema>,
+    address: ConfigResource,
+}
+
+impl Marker {
+    /// The object of the instance `key`, with marks on what is deprecated about it.
+    pub fn mark(&self, object: Value, key: &InstanceKey) -> Value {
+        let object = spread(object);
+        let marks: PathMarks =
+            self.schema.block.deprecated_parts(&object).into_iter().map(|part| self.marks(part, key)).collect();
+        object.mark_paths(&marks)
+    }
+
+    fn marks(&self, part: DeprecatedPart<'_>, key: &InstanceKey) -> (groma_value::Path, Marks) {
+        let within = part.path.to_string();
+        let message = match (part.deprecation.message.trim(), part.kind) {
+            ("", PartKind::Whole) => {
+                "Resources of this type are deprecated. The documentation of the provider says what to use instead."
+                    .to_owned()
+            }
+            ("", kind) => {
+                let what = if kind == PartKind::Attribute { "attribute" } else { "block" };
+                let name = within.strip_prefix('.').unwrap_or(&within);
+                format!(
+                    "The {what} {name:?} is deprecated. The documentation of the provider says what to use instead."
+                )
+            }
+            (message, _) => message.to_owned(),
+        };
+        let origin = format!("{}{key}{within}", self.address).into();
+        (part.path, Marks::deprecated(Deprecation { message: message.into(), origin }))
+    }
+}
+
+/// An unknown object as one of unknown attributes: there is one in any case, and marks on a part say nothing of the rest.
+fn spread(object: Value) -> Value {
+    match (object.is_known(), object.ty()) {
+        (false, Type::Object(ty)) => {
+            let marks = object.marks().clone();
+            Value::object_typed(&ty, ty.types().iter().map(|ty| Value::unknown(ty.clone())).collect())
+                .with_marks(&marks)
+        }
+        _ => object,
+    }
+}

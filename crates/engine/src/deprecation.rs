@@ -1,0 +1,81 @@
+//! Telling where something deprecated is used.
+//!
+//! What is deprecated carries a mark. Where a value with such a mark is given to something, that is told, and the mark is taken off:
+//! once for each use. Marks inside a local value or an argument of a module are told where they are taken out of it.
+
+use std::collections::{BTreeSet, HashSet};
+
+use groma_address::Name;
+use groma_config::Module;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_hcl::Expression;
+use groma_lang::span_within;
+use groma_provider::BodyDecoder;
+use groma_value::{Deprecation, Marks, Path, Value};
+use indexmap::IndexMap;
+
+use crate::options::Input;
+
+/// The summary of the warning.
+const SUMMARY: &str = "Deprecated value used";
+
+/// Tells what is deprecated about `value` itself, which `expression` gave.
+pub fn tell_own(value: &Value, expression: &Expression, diagnostics: &mut Diagnostics) {
+    diagnostics.extend(of_marks(value.marks(), expression.span));
+}
+
+/// Tells what is deprecated about a value or anything inside it, each at the part of `expression` that gave it.
+pub fn tell(value: Value, expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+    tell_deep(value, |path| span_within(expression, path.steps()), diagnostics)
+}
+
+/// The same for the value of a body.
+pub fn tell_body(value: Value, body: &BodyDecoder, diagnostics: &mut Diagnostics) -> Value {
+    tell_deep(value, |path| body.span_of(path), diagnostics)
+}
+
+/// Tells of values for variables of the root module that should no longer be given any.
+pub fn tell_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &mut Diagnostics) {
+    for variable in root.variables.values() {
+        if let Some(message) = &variable.deprecated
+            && inputs.get(&variable.name).is_some_and(|input| !input.value.is_null())
+        {
+            let detail = format!("The configuration's authors advise against giving {:?}: {message}", variable.name);
+            diagnostics
+                .push(Diagnostic::warning("Deprecated variable got a value", detail).at(variable.deprecated_span));
+        }
+    }
+}
+
+/// Adds those of `others` that tell of a use of something deprecated where nothing in `told` does.
+pub fn complete(told: &mut Diagnostics, others: Diagnostics) {
+    let place = |diagnostic: &Diagnostic| diagnostic.origin.as_ref().and(diagnostic.subject);
+    let known: HashSet<Span> = told.iter().filter_map(place).collect();
+    told.extend(others.into_iter().filter(|other| place(other).is_some_and(|place| !known.contains(&place))));
+}
+
+fn tell_deep(value: Value, place: impl Fn(&Path) -> Span, diagnostics: &mut Diagnostics) -> Value {
+    if !value.deep_marks().is_deprecated() {
+        return value;
+    }
+    let (bare, mut all) = value.unmark_deep();
+    let mut told: BTreeSet<(Span, Deprecation)> = BTreeSet::new();
+    for (path, marks) in &mut all {
+        let span = place(path);
+        for deprecation in marks.deprecations() {
+            if told.insert((span, deprecation.clone())) {
+                diagnostics.push(warning(deprecation, span));
+            }
+        }
+        *marks = marks.without_deprecations();
+    }
+    bare.mark_paths(&all)
+}
+
+fn of_marks(marks: &Marks, span: Span) -> impl Iterator<Item = Diagnostic> {
+    marks.deprecations().map(move |deprecation| warning(deprecation, span))
+}
+
+fn warning(deprecation: &Deprecation, span: Span) -> Diagnostic {
+    Diagnostic::warning(SUMMARY, &*deprecation.message).at(span).originating(&*deprecation.origin)
+}
