@@ -226,7 +226,7 @@ fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -
     let hint = suggest(name, free.chain(schema.blocks.iter().map(|spec| &*spec.kind)))
         .map(|other| format!(" Did you mean \"{other}\"?"))
         .unwrap_or_default();
-    let detail = format!("There is no argument or block type named \"{name}\" here.{hint}");
+    let detail = format!("No argument or block type is named \"{name}\".{hint}");
     Diagnostic::error("Extraneous JSON object property", detail).at(property.name.span).within(property.span())
 }
 

@@ -124,7 +124,7 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
 pub(crate) fn report_missing(content: &Content, schema: &BodySchema, diagnostics: &mut Diagnostics) {
     for spec in &schema.attributes {
         if spec.required && content.get(&spec.name).is_none() {
-            let detail = format!("The argument \"{}\" must be set here, but there is no such argument.", spec.name);
+            let detail = format!("The argument \"{}\" is required, but no definition was found.", spec.name);
             diagnostics.push(Diagnostic::error("Missing required argument", detail).at(content.missing_item));
         }
     }
@@ -163,7 +163,7 @@ fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Co
         }
         None => String::new(),
     };
-    let detail = format!("There is no argument named \"{name}\" here.{hint}");
+    let detail = format!("An argument named \"{name}\" is not expected here.{hint}");
     Diagnostic::error("Unsupported argument", detail).at(attribute.name.span)
 }
 
@@ -176,7 +176,7 @@ fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
         }
         None => String::new(),
     };
-    let detail = format!("There are no blocks of type \"{kind}\" here.{hint}");
+    let detail = format!("Blocks of type \"{kind}\" are not expected here.{hint}");
     Diagnostic::error("Unsupported block type", detail).at(block.kind.span)
 }
 

@@ -76,14 +76,18 @@ fn what_the_schema_does_not_have_is_reported_with_a_guess() {
     check(
         "coutn = 1\n",
         &schema,
-        &["Unsupported argument [coutn] There is no argument named \"coutn\" here. Did you mean \"count\"?"],
+        &["Unsupported argument [coutn] An argument named \"coutn\" is not expected here. Did you mean \"count\"?"],
     );
-    check("nothing = 1\n", &schema, &["Unsupported argument [nothing] There is no argument named \"nothing\" here."]);
+    check(
+        "nothing = 1\n",
+        &schema,
+        &["Unsupported argument [nothing] An argument named \"nothing\" is not expected here."],
+    );
     check(
         "lifecycle = {}\n",
         &schema,
         &[
-            "Unsupported argument [lifecycle] There is no argument named \"lifecycle\" here. There can be blocks of type \
+            "Unsupported argument [lifecycle] An argument named \"lifecycle\" is not expected here. There can be blocks of type \
          \"lifecycle\": is it one? Then leave out the equals sign.",
         ],
     );
@@ -91,20 +95,22 @@ fn what_the_schema_does_not_have_is_reported_with_a_guess() {
         "livecycle {}\n",
         &schema,
         &[
-            "Unsupported block type [livecycle] There are no blocks of type \"livecycle\" here. Did you mean \"lifecycle\"?",
+            "Unsupported block type [livecycle] Blocks of type \"livecycle\" are not expected here. Did you mean \"lifecycle\"?",
         ],
     );
     check(
         "tags {}\n",
         &schema,
-        &["Unsupported block type [tags] There are no blocks of type \"tags\" here. Did you mean to set the argument \
-         \"tags\"? Then put an equals sign before its value."],
+        &[
+            "Unsupported block type [tags] Blocks of type \"tags\" are not expected here. Did you mean to set the argument \
+         \"tags\"? Then put an equals sign before its value.",
+        ],
     );
     // A name that is taken is not offered again.
     check(
         "count = 1\ncounter = 2\n",
         &schema,
-        &["Unsupported argument [counter] There is no argument named \"counter\" here."],
+        &["Unsupported argument [counter] An argument named \"counter\" is not expected here."],
     );
 }
 
@@ -120,7 +126,7 @@ fn missing_arguments_and_wrong_labels_are_reported_at_the_header() {
     check(
         "",
         &schema,
-        &["Missing required argument [] The argument \"value\" must be set here, but there is no such argument."],
+        &["Missing required argument [] The argument \"value\" is required, but no definition was found."],
     );
 }
 
