@@ -161,6 +161,33 @@ fn targets_and_replacements_are_addresses() {
 }
 
 #[test]
+fn what_to_look_at_and_what_not_may_be_said_in_files() {
+    let folder = counted();
+    folder.write("these", "# the second one\n\n  terraform_data.item[1]\n");
+    let included = folder.ok(&["plan", "-target-file=these"]);
+    assert!(included.contains("terraform_data.item[1]") && included.contains("Plan: 1 to add"), "{included}");
+    let all = folder.ok(&["plan"]);
+    let excluded = folder.ok(&["plan", "-exclude-file=these"]);
+    assert!(!excluded.contains("terraform_data.item[1]") && excluded.contains("-exclude names"), "{excluded}");
+    assert!(all.contains("terraform_data.item[1]"));
+    assert_eq!(
+        folder.ok(&["plan", "-exclude=terraform_data.item[1]"]).matches("will be created").count(),
+        all.matches("will be created").count() - 1
+    );
+    let both = folder.fails(&["plan", "-exclude-file=these", "-target=terraform_data.item[0]"]);
+    assert!(both.contains("Invalid combination of arguments"), "{both}");
+    folder.write("those", "terraform_data.item[0]\nterraform_data.item[\n");
+    let broken = folder.fails(&["apply", "-exclude-file=those"]);
+    assert!(
+        broken.contains("Invalid address \"terraform_data.item[\"") && broken.contains("those, line 2"),
+        "{broken}"
+    );
+    assert!(folder.fails(&["plan", "-target-file=none"]).contains("Failed to read file"));
+    folder.ok(&["apply", "-auto-approve", "-exclude=terraform_data.item[1]"]);
+    assert!(!folder.ok(&["state", "list"]).contains("item[1]"));
+}
+
+#[test]
 fn json_is_one_message_a_line() {
     let folder = counted();
     let out = folder.ok(&["apply", "-json", "-auto-approve"]);

@@ -79,3 +79,32 @@ fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
         assert!(said.contains("Error: Invalid backend argument") && said.contains("line 10"), "{said}");
     }
 }
+
+#[test]
+fn the_workspace_is_known_before_planning() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "locals {\n  file = \"at-${terraform.workspace}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\n\
+         module \"m\" {\n  source = \"./${tofu.workspace}\"\n}\n",
+    );
+    folder.write("default/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(folder.read("at-default.tfstate").contains("module.m"));
+}
+
+#[test]
+fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"from\" {\n  default = \"a\"\n}\nmodule \"m\" {\n  source = \"./${var.from}\"\n}\noutput \"o\" {\n  value = module.m.o\n}\n",
+    );
+    folder.write("b/main.tf", "output \"o\" {\n  value = \"B\"\n}\n");
+    folder.ok(&["init", "-var", "from=b"]);
+    folder.ok(&["plan", "-out=p", "-var", "from=b"]);
+    assert!(folder.ok(&["show", "-json", "p"]).contains("\"B\""));
+    folder.ok(&["apply", "p"]);
+    assert!(folder.read("terraform.tfstate").contains("\"B\""));
+}

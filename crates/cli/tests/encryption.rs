@@ -149,6 +149,22 @@ fn the_environment_encrypts_what_was_in_clear_and_back() {
 }
 
 #[test]
+fn a_block_whose_name_is_written_with_escapes_counts_as_well() {
+    let folder = Folder::new();
+    folder.write("main.tf", RESOURCE).write(
+        "encryption.tf.json",
+        r#"{"terraform": {"encrypt\u0069on": {
+            "key_provider": {"pbkdf2": {"main": {"passphrase": "a passphrase of the test", "iterations": 200000}}},
+            "method": {"aes_gcm": {"main": {"keys": "${key_provider.pbkdf2.main}"}}},
+            "state": {"method": "${method.aes_gcm.main}"}
+        }}}"#,
+    );
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(is_sealed(&folder, "terraform.tfstate"));
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+}
+
+#[test]
 fn a_block_that_cannot_be_carried_out_opens_and_writes_nothing() {
     let cases = [
         ("key_provider \"aws_kms\" \"k\" {\n kms_key_id = \"a\"\n}\n", "Unsupported key_provider type"),
@@ -211,4 +227,16 @@ fn what_is_wrong_in_a_block_is_said_by_validate_with_suggestions_and_without_sec
     folder.write("main.tf", RESOURCE);
     let said = refused(&folder, &["plan"]);
     assert!(said.contains("Unencrypted method is forbidden") && !said.contains("passphrase of the"), "{said}");
+}
+
+#[test]
+fn a_passphrase_that_nobody_gave_is_asked_for_once() {
+    let folder = Folder::new();
+    folder.write("main.tf", RESOURCE).write("encryption.tf", ENCRYPTED);
+    let asked = folder.run_with_input(&["apply"], "a passphrase of the test\nyes\n");
+    assert_eq!((asked.code, asked.out.matches("var.passphrase").count()), (0, 1), "{}{}", asked.out, asked.err);
+    assert!(is_sealed(&folder, "terraform.tfstate"));
+    assert!(folder.run_with_input(&["plan"], "a passphrase of the test\n").out.contains("No changes"));
+    let said = refused(&folder, &["plan", "-input=false"]);
+    assert!(said.contains("Unknown encryption argument"), "{said}");
 }

@@ -92,6 +92,8 @@ pub struct PlanOptions {
     pub replace: Vec<ResourceInstance>,
     /// What to look at, with what it depends on; everything when empty (PL-64).
     pub targets: Vec<Target>,
+    /// What not to look at, nor at what depends on it; nothing when empty. Not together with targets.
+    pub excludes: Vec<Target>,
     /// One object to take over, with its id, in place of import blocks: for plans of which only the state is of interest.
     pub import: Option<(ResourceInstance, String)>,
     /// Whether resources are written that import blocks name and the configuration does not have.

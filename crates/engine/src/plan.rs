@@ -259,6 +259,8 @@ pub struct Plan {
     pub variables: Vec<PlannedVariable>,
     /// `-target` (PL-64).
     pub targets: Vec<Target>,
+    /// `-exclude`.
+    pub excludes: Vec<Target>,
     /// `-replace` (PL-60).
     pub replace: Vec<ResourceInstance>,
     /// Results of conditions so far.
@@ -294,7 +296,12 @@ impl Plan {
 
     /// Whether everything is planned; a plan for chosen targets is partial, and so is one that leaves something to a later run.
     pub fn is_complete(&self) -> bool {
-        !self.errored && self.targets.is_empty() && self.deferred.is_empty()
+        !self.errored && !self.is_partial() && self.deferred.is_empty()
+    }
+
+    /// Whether targets were chosen, or something was excluded.
+    pub fn is_partial(&self) -> bool {
+        !self.targets.is_empty() || !self.excludes.is_empty()
     }
 
     /// Numbers of objects to add, change and destroy, as the summary line counts them.

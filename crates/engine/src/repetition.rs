@@ -239,7 +239,14 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
 #[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_enabled(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
     let problem = "The \"enabled\" argument must be true or false, and known when planning.";
-    let truth = convert::convert(&value.unmark().0, &Type::Bool).map_err(|_| argument.wrong(problem))?;
+    let (value, marks) = value.unmark();
+    if marks.is_sensitive() || marks.is_ephemeral() {
+        return Err(argument.wrong(
+            "The value of \"enabled\" is sensitive or ephemeral: whether there is an instance would tell a sensitive one, and an \
+             ephemeral one may be another when the plan is applied. Use another value.",
+        ));
+    }
+    let truth = convert::convert(&value, &Type::Bool).map_err(|_| argument.wrong(problem))?;
     match truth.as_bool() {
         Some(true) => Ok(Expansion::Single),
         Some(false) => Ok(Expansion::Absent),

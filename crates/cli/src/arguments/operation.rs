@@ -27,6 +27,9 @@ pub struct Planning {
     /// Look only at this and what it depends on; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
+    /// More ways to say what to look at
+    #[command(flatten)]
+    pub focus: Focus,
     /// Invoke this action, and do nothing else
     #[arg(long, value_name = "ACTION")]
     pub invoke: Vec<String>,
@@ -104,12 +107,36 @@ pub struct Destroy {
     pub apply: Apply,
 }
 
+/// What a partial plan looks at, as OpenTofu lets it be said.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Focus {
+    /// Look only at what this file names, one address a line, as with -target
+    #[arg(long, value_name = "FILE")]
+    pub target_file: Vec<PathBuf>,
+    /// Look at all but this and what depends on it; may be given more than once
+    #[arg(long, value_name = "ADDRESS")]
+    pub exclude: Vec<String>,
+    /// Look at all but what this file names, one address a line, as with -exclude
+    #[arg(long, value_name = "FILE")]
+    pub exclude_file: Vec<PathBuf>,
+}
+
+impl Focus {
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.target_file.is_empty() && self.exclude.is_empty() && self.exclude_file.is_empty()
+    }
+}
+
 /// Arguments of `refresh`.
 #[derive(Args, Clone, Debug)]
 pub struct Refresh {
     /// Look only at this and what it depends on; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
+    /// More ways to say what to look at
+    #[command(flatten)]
+    pub focus: Focus,
     /// Leave out what depends on values that are not known yet, instead of stopping
     #[arg(long)]
     pub allow_deferral: Option<Flag>,
@@ -142,6 +169,7 @@ impl Refresh {
             invoke: Vec::new(),
             allow_deferral: self.allow_deferral,
             target: self.target,
+            focus: self.focus,
             parallelism: self.parallelism,
             variables,
             locking,

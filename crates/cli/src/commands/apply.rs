@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, state_paths};
-use super::configuration::{Empty, load_directory, load_files};
+use super::configuration::{Empty, load_saved, load_to_change};
 use super::context::Context;
 use super::encryption;
 use super::operation::{
@@ -97,7 +97,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
             return Ok(1);
         }
     }
-    let is_partial = !ready.plan.targets.is_empty() && kind != Kind::Refresh;
+    let is_partial = ready.plan.is_partial() && kind != Kind::Refresh;
     let deferred = ready.plan.deferred.len();
     let recorder: Arc<dyn Recorder> = ready
         .store
@@ -156,7 +156,7 @@ fn from_directory(
     let planning = &arguments.planning;
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
     let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
-    let (configuration, mut warnings) = load_directory(context, empty)?;
+    let (configuration, mut warnings) = load_to_change(context, empty)?;
     let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
@@ -203,7 +203,8 @@ fn from_file(
     let planning = &arguments.planning;
     // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
     let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
-    if plans_anew || !planning.target.is_empty() || !planning.replace.is_empty() {
+    let aims = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
+    if plans_anew || aims {
         // Terraform does not even say so, and wrappers give all commands the same options.
         let detail = "A saved plan is carried out as it is: options that change what is planned belong to the plan \
                       command, and have no effect here.";
@@ -217,7 +218,7 @@ fn from_file(
     }
     let encryption = encryption::here(context)?;
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
-    let (configuration, warnings) = load_files(context, &saved.files)?;
+    let (configuration, warnings) = load_saved(context, &saved)?;
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let OpenState { store, state: current, in_flight } =

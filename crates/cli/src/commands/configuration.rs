@@ -14,6 +14,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::context::Context;
 use super::outcome::fail;
+use super::planfile::Saved;
+use super::variables::ask_for_encryption;
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,9 +61,24 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
     }
 }
 
+/// The same for commands that may ask: for the variables without which the state could not be opened.
+pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let (configuration, warnings) = load_directory(context, empty)?;
+    if ask_for_encryption(context, &configuration.root)? {
+        return load_directory(context, empty);
+    }
+    Ok((configuration, warnings))
+}
+
 /// The configuration that `files` hold.
 pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
     loaded(context, &load_options(context), files)
+}
+
+/// The configuration of a saved plan, with the values that its variables had.
+pub(super) fn load_saved(context: &Context, saved: &Saved) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { early_variables: saved.variables.clone(), ..load_options(context) };
+    loaded(context, &options, &saved.files)
 }
 
 fn loaded(
@@ -115,8 +132,12 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
         data_directory: context.settings.data_directory.clone(),
         default_registry: default_registry(context).into(),
+        workspace: context.settings.workspace.clone(),
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
-        variables: VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() },
+        variables: VariableSources {
+            environment: context.settings.variables.clone(),
+            options: [context.given.as_slice(), &context.answers].concat(),
+        },
         ..LoadOptions::default()
     }
 }

@@ -14,7 +14,7 @@ use crate::clock;
 use crate::log::{Level, Log};
 use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
-use crate::views::diagnostic::{DiagnosticText, in_order};
+use crate::views::diagnostic::{Consolidated, DiagnosticText, consolidated, in_order};
 use crate::views::json::Stream;
 use crate::views::plan::PlanText;
 use crate::views::wording::Wording;
@@ -34,6 +34,8 @@ pub(super) struct Context {
     pub root_directory: PathBuf,
     /// Values of variables on the command line.
     pub given: Vec<VariableOption>,
+    /// Those that the user was asked for before the state was opened.
+    pub answers: Vec<VariableOption>,
     colors: Colors,
     warnings: Warnings,
     messages: Option<Stream>,
@@ -61,6 +63,7 @@ impl Context {
             original_directory,
             root_directory: PathBuf::from("."),
             given: Vec::new(),
+            answers: Vec::new(),
             warnings: Warnings::Full,
             messages: None,
             interrupts: None,
@@ -141,22 +144,23 @@ impl Context {
             ordered.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
             return;
         }
+        let told = consolidated(&ordered);
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
         if is_compact && !diagnostics.is_empty() {
             let mut text = String::new();
-            self.text(self.streams.output).write_compact(ordered.iter().copied(), &self.sources, &mut text);
+            self.text(self.streams.output).write_compact(&told, &self.sources, &mut text);
             self.streams.print(&text);
             return;
         }
-        for diagnostic in ordered {
+        for diagnostic in told.iter().map(Consolidated::whole) {
             let mut text = String::new();
             match diagnostic.severity {
                 Severity::Error => {
-                    self.text(self.streams.error).write(diagnostic, &self.sources, &mut text);
+                    self.text(self.streams.error).write(&diagnostic, &self.sources, &mut text);
                     self.streams.print_error(&text);
                 }
                 Severity::Warning => {
-                    self.text(self.streams.output).write(diagnostic, &self.sources, &mut text);
+                    self.text(self.streams.output).write(&diagnostic, &self.sources, &mut text);
                     self.streams.print(&text);
                 }
             }

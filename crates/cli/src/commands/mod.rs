@@ -43,6 +43,7 @@ mod servers;
 mod show;
 mod state;
 mod taint;
+mod targeting;
 mod token_place;
 mod validate;
 mod variables;

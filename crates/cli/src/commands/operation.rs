@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use groma_address::{InstanceKey, ResourceInstance, Target};
+use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run, Session};
@@ -10,9 +10,11 @@ use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
 use super::context::Context;
+use super::encryption;
 use super::outcome::fail;
 use super::packages::Packages;
 use super::provider_source::Included;
+use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
 use crate::clock;
 use crate::settings::{Questions, TERRAFORM_VERSION};
@@ -97,10 +99,12 @@ pub(super) fn run_with(
         .enable_all()
         .build()
         .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
+    // A block that cannot be carried out is told of where states are opened.
+    let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
     let session = Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
-        providers: Arc::new(Included::unless(packages)),
+        providers: Arc::new(Included::unless(packages).with_encryption(remote)),
         hooks,
         cancellation: context.interrupts().cancellation().clone(),
         parallelism: usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(10),
@@ -193,7 +197,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
             "-refresh=false leaves nothing to do for a plan with -refresh-only. Give only one of the two.",
         ));
     }
-    let targets = parsed::<Target>(&planning.target, "target", &mut problems);
+    let Targets { targets, excludes } = targeting::targets(planning, &mut problems);
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", &mut problems);
     for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {
         problems.push(Diagnostic::error(
@@ -232,7 +236,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
-    Ok(PlanOptions { mode, refresh, replace, targets, invoke, deferral, ..PlanOptions::default() })
+    Ok(PlanOptions { mode, refresh, replace, targets, excludes, invoke, deferral, ..PlanOptions::default() })
 }
 
 /// The action that `-invoke` names.
@@ -264,21 +268,6 @@ fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget>
             None
         }
     }
-}
-
-fn parsed<T: std::str::FromStr<Err = groma_address::ParseError>>(
-    texts: &[String],
-    what: &str,
-    problems: &mut Diagnostics,
-) -> Vec<T> {
-    let mut parsed = Vec::with_capacity(texts.len());
-    for text in texts {
-        match text.parse::<T>() {
-            Ok(address) => parsed.push(address),
-            Err(problem) => problems.push(Diagnostic::error(format!("Invalid {what} {text:?}"), problem.message)),
-        }
-    }
-    parsed
 }
 
 /// Takes `-input` and the flags of views into account.
@@ -325,14 +314,16 @@ pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics 
 
 /// The warning that a plan for chosen targets is partial.
 pub(super) fn partial_plan_warning(context: &Context, options: &PlanOptions) -> Diagnostics {
-    if options.targets.is_empty() {
-        return Diagnostics::new();
-    }
+    let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
+        ([], []) => return Diagnostics::new(),
+        (_, []) => ("only what -target names and what that depends on", "-target"),
+        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
+    };
     Diagnostic::warning(
         "Resource targeting is in effect",
         format!(
-            "This plan covers only what -target names and what that depends on. Other changes that the \
-             configuration asks for may be missing from it.\n\nKeep -target for emergencies, such as getting past \
+            "This plan covers {covers}. Other changes that the \
+             configuration asks for may be missing from it.\n\nKeep {option} for emergencies, such as getting past \
              an error or a mistake, or for when a message of {} advises it.",
             context.wording.product
         ),

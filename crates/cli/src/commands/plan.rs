@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use groma_engine::{Hooks, MissingResources, Mode};
 
 use super::backend::{Elsewhere, locking, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
 use super::generated;
@@ -39,7 +39,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         generated::check(path, options.mode)?;
     }
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
-    let (configuration, mut warnings) = load_directory(context, empty)?;
+    let (configuration, mut warnings) = load_to_change(context, empty)?;
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;

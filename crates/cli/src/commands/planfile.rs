@@ -2,17 +2,21 @@
 
 use std::path::Path;
 
+use groma_address::Name;
 use groma_config::MemoryFiles;
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
 use groma_engine::{Plan, Run};
 use groma_state::{State, file, plan_file};
+use groma_value::{Type, Value, json};
+use indexmap::IndexMap;
 
 use super::outcome::fail;
 use crate::settings::VERSION;
 
 const PLAN: &str = "plan";
 const STATE: &str = "state";
+const VARIABLES: &str = "variables";
 const CONFIGURATION: &str = "configuration/";
 
 /// Saves `plan` with everything that applying it needs.
@@ -20,11 +24,19 @@ pub(super) fn write(path: &Path, run: &Run, plan: &Plan, encryption: Option<&Enc
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
+    parts.insert(VARIABLES.to_owned(), variables(plan)?);
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());
     }
     plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| problem.diagnostic().into())
+}
+
+/// The values of the root module's variables, each as it is converted: module sources may depend on them.
+fn variables(plan: &Plan) -> Result<Vec<u8>, Diagnostics> {
+    let values = Value::object(plan.variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())));
+    json::to_json(&values.unmark_deep().0, &Type::Dynamic)
+        .map_err(|problem| fail("Plan not saved", format!("The values of variables cannot be written: {problem}.")))
 }
 
 /// What a saved plan holds.
@@ -33,6 +45,8 @@ pub(super) struct Saved {
     pub plan: Vec<u8>,
     /// The state it was made from.
     pub state: State,
+    /// The values of the root module's variables.
+    pub variables: IndexMap<Name, Value>,
     /// The configuration it was made from.
     pub files: MemoryFiles,
 }
@@ -43,7 +57,8 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
         plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE).map(|bytes| file::read(&bytes));
-    let (Some(plan), Some(state)) = (plan, state) else {
+    let variables = parts.remove(VARIABLES).and_then(|bytes| json::from_json(&bytes, &Type::Dynamic).ok());
+    let (Some(plan), Some(state), Some(variables)) = (plan, state, variables) else {
         return Err(fail("Invalid plan file", format!("{} lacks a part of a plan. Make a new plan.", path.display())));
     };
     let state = state.map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
@@ -53,5 +68,7 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
             files.insert(Path::new(name), bytes);
         }
     }
-    Ok(Saved { plan, state, files })
+    let variables = variables.as_object().into_iter().flat_map(|object| object.iter());
+    let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
+    Ok(Saved { plan, state, variables, files })
 }

@@ -33,15 +33,11 @@ pub(super) fn values(
     arguments: &Variables,
     missing: Missing,
 ) -> Result<(IndexMap<Name, Input>, Diagnostics), Diagnostics> {
-    let mut given = VariableSources { environment: context.settings.variables.clone(), options: in_order(arguments) };
+    let options = in_order(arguments).into_iter().chain(context.answers.iter().cloned()).collect();
+    let mut given = VariableSources { environment: context.settings.variables.clone(), options };
     let disk = DiskFiles::new(".");
     let (mut values, mut diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
-    let absent: Vec<Name> = root
-        .variables
-        .iter()
-        .filter(|(name, variable)| variable.default.is_none() && !values.contains_key(*name))
-        .map(|(name, _)| name.clone())
-        .collect();
+    let absent = without_value(root, |name| values.contains_key(name));
     if missing == Missing::Ask && !absent.is_empty() {
         // Nobody is asked for anything before the mistakes are mended, but all of them are told.
         let answers = if diagnostics.has_errors() { Vec::new() } else { ask(context, root, &absent)? };
@@ -64,6 +60,33 @@ pub(super) fn values(
     }
     let inputs = values.into_iter().map(|(name, value)| (name, Input { value: value.value, span: value.span }));
     Ok((inputs.collect(), diagnostics))
+}
+
+/// The required variables that nobody has given.
+fn without_value(root: &Module, is_given: impl Fn(&Name) -> bool) -> Vec<Name> {
+    let absent = root.variables.iter().filter(|(name, variable)| variable.default.is_none() && !is_given(name));
+    absent.map(|(name, _)| name.clone()).collect()
+}
+
+/// Asks for the variables without which nobody knows how states are encrypted; the answers count from now on. Whether there
+/// are any.
+///
+/// # Errors
+///
+/// The question was interrupted.
+pub(super) fn ask_for_encryption(context: &mut Context, root: &Module) -> Result<bool, Diagnostics> {
+    if root.encryption.as_ref().is_none_or(|encryption| encryption.methods.is_ok()) {
+        return Ok(false);
+    }
+    let given = VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() };
+    let (values, problems) = collect(&root.variables, &given, &context.sources, &DiskFiles::new("."));
+    let absent = without_value(root, |name| values.contains_key(name));
+    // What is wrong with the given ones is told before anybody is asked for more.
+    if absent.is_empty() || problems.has_errors() {
+        return Ok(false);
+    }
+    context.answers = ask(context, root, &absent)?;
+    Ok(!context.answers.is_empty())
 }
 
 pub(super) fn in_order(arguments: &Variables) -> Vec<VariableOption> {

@@ -184,6 +184,13 @@ impl<'a> Early<'a> {
         self.module.locals.get(name).map_or(Value::DYNAMIC, |local| self.nested(&local.expression))
     }
 
+    fn workspace(&self) -> Value {
+        match self.origin {
+            Origin::Root(values) => Value::string(&values.options.workspace),
+            Origin::Call(_, above) => above.workspace(),
+        }
+    }
+
     fn path(&self, attribute: &str) -> Value {
         match attribute {
             "module" => Value::string(display(&self.module.directory)),
@@ -205,6 +212,7 @@ impl Scope for Early<'_> {
             Reference::Variable(name) => self.value(&referenced.target, || self.variable(name)),
             Reference::Local(name) => self.value(&referenced.target, || self.local(name)),
             Reference::Path(attribute) => self.path(attribute),
+            Reference::Terraform(attribute) if &**attribute == "workspace" => self.workspace(),
             _ => {
                 return Err(Diagnostic::error(
                     "Invalid module source",

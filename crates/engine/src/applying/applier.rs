@@ -110,6 +110,7 @@ impl<'a> Applier<'a> {
             Mode::Destroy => Checks::closed(&plan.checks),
             Mode::Normal | Mode::RefreshOnly => Checks::of(&plan.checks),
         };
+        let is_partial = !plan.targets.is_empty() || !plan.excludes.is_empty();
         let mut applier = Self {
             session,
             providers,
@@ -136,6 +137,9 @@ impl<'a> Applier<'a> {
             conversations: Conversations::new(session),
             clerk,
         };
+        if is_partial {
+            applier.settle_beside();
+        }
         applier.settle_known(&plan.deferred);
         Ok(applier)
     }

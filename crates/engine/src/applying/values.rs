@@ -1,5 +1,6 @@
 //! Steps that change nothing outside: expansions, provider configurations, conditions, data.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
@@ -20,6 +21,26 @@ use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
 
 impl Applier<'_> {
+    /// Instances beside those that a partial plan is about are as the state has them.
+    pub(super) fn settle_beside(&mut self) {
+        let places = self.changes.iter().filter_map(|change| self.world.locate(&change.address));
+        let resources: HashSet<(ModuleId, u32)> = places.map(|(module, resource, _)| (module, resource)).collect();
+        let mut found = Vec::new();
+        for view in self.state.iter() {
+            let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
+            if resources.contains(&(module, resource))
+                && let Some(record) = &view.record.current
+                && let Some(template) = self.prepared.templates.resource(self.world.module(module).of, resource)
+                && let Some(value) = record::decode(&template.schema, record)
+            {
+                found.push((module, resource, position, value));
+            }
+        }
+        for (module, resource, position, value) in found {
+            self.world.module_mut(module).resources[resource as usize].settle(position, value);
+        }
+    }
+
     /// Data that was read while planning is in the state.
     pub(super) fn settle_data(&mut self) {
         let mut found = Vec::new();

@@ -69,8 +69,9 @@ impl Planner<'_> {
         };
         self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
         let positions = self.planned_positions(visit, at);
-        if self.options.mode == Mode::Destroy && self.included.is_some() {
-            self.settle_what_stays(visit.module, at);
+        if self.included.is_some() {
+            let planned: &[usize] = if self.options.mode == Mode::Destroy { &[] } else { &positions };
+            self.settle_what_stays(visit.module, at, planned);
         }
         let has_conditions =
             !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
@@ -92,10 +93,15 @@ impl Planner<'_> {
         }
     }
 
-    /// Objects that are not destroyed have the values that the state has: providers may be configured with them.
-    fn settle_what_stays(&mut self, module: ModuleId, at: u32) {
+    /// Objects that a partial plan leaves as they are have the values that the state has: outputs are made of them, and providers
+    /// may be configured with them.
+    fn settle_what_stays(&mut self, module: ModuleId, at: u32, planned: &[usize]) {
         let Some(template) = self.template(module, at) else { return };
         for position in 0..self.world.module(module).resources[at as usize].expansion.len() {
+            // Positions come in order.
+            if planned.binary_search(&position).is_ok() {
+                continue;
+            }
             let address = self.world.instance_address(module, at, position);
             let record = self.state.object(&address, None);
             if let Some(value) = record.and_then(|record| crate::record::decode(&template.schema, record)) {

@@ -86,6 +86,7 @@ impl Planner<'_> {
             prior_state: self.state,
             variables,
             targets: self.options.targets.clone(),
+            excludes: self.options.excludes.clone(),
             replace: self.options.replace.clone(),
             checks: self.evaluation.checks.results(),
             relevant_attributes: relevant,

@@ -68,7 +68,8 @@ pub(crate) async fn plan(
     }
     match ready(session, providers, prepared, state, options).await {
         Ok((mut planner, warnings)) => {
-            if let Some(problem) = planner.moves.left_out(&options.targets) {
+            let left_out = planner.moves.left_out(&options.targets);
+            if let Some(problem) = left_out.or_else(|| targets::moved(&planner.moves, &options.excludes)) {
                 return (None, problem.into(), None);
             }
             planner.run().await;

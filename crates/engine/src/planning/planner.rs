@@ -111,7 +111,7 @@ impl<'a> Planner<'a> {
         Self {
             walk: Walk::new(&parts.world),
             remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
-            included: Included::new(&graph, &parts.options.targets, parts.options.mode),
+            included: Included::new(&graph, parts.options, &parts.state),
             forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
             graph,
             used,

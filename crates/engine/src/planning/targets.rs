@@ -1,17 +1,20 @@
-//! `-target`: the chosen addresses with what they depend on (PL-64).
+//! `-target`: the chosen addresses with what they depend on (PL-64). `-exclude`: all but what is named and what depends on it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use groma_address::{ConfigResource, ResourceInstance, Target};
-use groma_state::Dependencies;
+use groma_address::{AbsResource, ConfigResource, ResourceInstance, Target};
+use groma_diagnostics::{Diagnostic, quoted};
+use groma_state::{Dependencies, State};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+use crate::moves::Moves;
+use crate::options::PlanOptions;
 use crate::plan::Mode;
 
-/// What a plan for chosen targets looks at.
+/// What a partial plan looks at.
 #[derive(Debug)]
 pub struct Included {
-    targets: Vec<Target>,
+    aim: Aim,
     nodes: HashSet<(ModuleIndex, NodeIndex)>,
     /// Resources that something chosen depends on: all their instances count. When destroying, those that depend on
     /// something chosen, because they cannot stay without it.
@@ -22,29 +25,85 @@ pub struct Included {
     resources: HashSet<ConfigResource>,
 }
 
+/// Which instances are meant.
+#[derive(Debug)]
+enum Aim {
+    /// Those that a target names.
+    At(Vec<Target>),
+    /// Those that nothing names, but for what stays with what is named.
+    Past {
+        excludes: Vec<Target>,
+        /// What depends on something excluded; when destroying, what something excluded depends on.
+        stays: HashSet<ConfigResource>,
+    },
+}
+
 impl Included {
     /// Works it out; none when everything is looked at.
-    pub fn new(graph: &ConfigGraph, targets: &[Target], mode: Mode) -> Option<Self> {
-        if targets.is_empty() {
+    pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
+        if !options.excludes.is_empty() {
+            return Some(Self::all_but(graph, &options.excludes, options.mode, state));
+        }
+        if options.targets.is_empty() {
             return None;
         }
-        let mut included = Self {
-            targets: targets.to_vec(),
-            nodes: HashSet::new(),
-            required: HashSet::new(),
-            read: HashSet::new(),
-            resources: HashSet::new(),
+        Some(Self::only(graph, &options.targets, options.mode))
+    }
+
+    fn aiming(aim: Aim) -> Self {
+        Self { aim, nodes: HashSet::new(), required: HashSet::new(), read: HashSet::new(), resources: HashSet::new() }
+    }
+
+    /// What is left out is neither expanded nor read: that it cannot be worked out yet is a reason to leave it out.
+    fn all_but(graph: &ConfigGraph, excludes: &[Target], mode: Mode, state: &State) -> Self {
+        let touched: Vec<_> = resources(graph)
+            .filter(|(_, address)| excludes.iter().any(|target| covers(target, address)))
+            .map(|(place, _)| place)
+            .collect();
+        let mut stays = if mode == Mode::Destroy {
+            let mut below = Self::aiming(Aim::At(Vec::new()));
+            below.close(graph, touched);
+            below.required
+        } else {
+            dependents(graph, &touched)
         };
+        let mut with_them: HashSet<ConfigResource> =
+            stays.drain().filter_map(|place| address_of(graph, place)).collect();
+        if mode == Mode::Destroy {
+            let left = state.iter().filter(|view| excludes.iter().any(|target| target.contains(&view.address())));
+            let objects = left.flat_map(|view| view.record.current.iter());
+            with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
+        }
+        let mut included = Self::aiming(Aim::Past { excludes: excludes.to_vec(), stays: with_them });
+        let open: Vec<_> =
+            resources(graph).filter(|(_, address)| !included.leaves_out(address)).map(|(place, _)| place).collect();
+        if mode == Mode::Destroy {
+            included.read = open.iter().copied().collect();
+            included.close(graph, open);
+        } else {
+            included.close(graph, open);
+            included.add_outputs(graph);
+        }
+        included
+    }
+
+    /// Whether no instance of a resource is looked at.
+    fn leaves_out(&self, address: &ConfigResource) -> bool {
+        match &self.aim {
+            Aim::At(_) => false,
+            Aim::Past { excludes, stays } => {
+                stays.contains(address) || excludes.iter().any(|target| covers(target, address) && is_whole(target))
+            }
+        }
+    }
+
+    fn only(graph: &ConfigGraph, targets: &[Target], mode: Mode) -> Self {
+        let mut included = Self::aiming(Aim::At(targets.to_vec()));
         let mut open = Vec::new();
-        for (index, module) in graph.modules() {
-            for (node, kind) in module.nodes() {
-                if let NodeKind::Resource(position) = kind
-                    && let Some(address) = graph.resource_address(index, position)
-                    && targets.iter().any(|target| covers(target, &address))
-                {
-                    open.push((index, node));
-                    included.resources.insert(address);
-                }
+        for (place, address) in resources(graph) {
+            if targets.iter().any(|target| covers(target, &address)) {
+                open.push(place);
+                included.resources.insert(address);
             }
         }
         if mode == Mode::Destroy {
@@ -58,11 +117,11 @@ impl Included {
             let required = std::mem::take(&mut included.required);
             included.close(graph, open);
             included.required = required;
-            return Some(included);
+            return included;
         }
         included.close(graph, open);
         included.add_outputs(graph);
-        Some(included)
+        included
     }
 
     fn close(&mut self, graph: &ConfigGraph, mut open: Vec<(ModuleIndex, NodeIndex)>) {
@@ -117,7 +176,10 @@ impl Included {
 
     /// Whether an instance of a resource in the configuration is planned.
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
-        self.required.contains(&(module, node)) || self.chosen(address)
+        match self.aim {
+            Aim::At(_) => self.required.contains(&(module, node)) || self.chosen(address),
+            Aim::Past { .. } => self.chosen(address),
+        }
     }
 
     /// Whether, when destroying, the objects of a resource are read first: what goes along with them is not.
@@ -130,10 +192,54 @@ impl Included {
         dependencies.iter().any(|found| self.resources.contains(found))
     }
 
-    /// Whether a target names an instance, itself or with what is around it.
+    /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
     pub fn chosen(&self, address: &ResourceInstance) -> bool {
-        self.targets.iter().any(|target| target.contains(address))
+        match &self.aim {
+            Aim::At(targets) => targets.iter().any(|target| target.contains(address)),
+            Aim::Past { excludes, stays } => {
+                !excludes.iter().any(|target| target.contains(address)) && !stays.contains(&address.config_resource())
+            }
+        }
     }
+}
+
+/// The problem that what is excluded covers an object that has moved, at one of its addresses.
+pub fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
+    let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.contains(address));
+    let pairs = moves.previous.iter().flat_map(|(to, from)| [from, to]);
+    let moved: BTreeSet<AbsResource> =
+        pairs.filter(|address| is_excluded(address)).map(|address| address.abs_resource()).collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let options: String =
+        moved.iter().map(|resource| format!("\n  -exclude={}", quoted(&resource.to_string()))).collect();
+    let detail = format!(
+        "Objects of the state have moved to other addresses in this configuration, and a plan is only right with all of them, but the \
+         -exclude options leave some out. Leave the options away, or those that cover:{options}\n\nMore objects may become part of the \
+         plan without them, because they depend on each other."
+    );
+    Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
+}
+
+/// The resources of the configuration, as written.
+fn resources(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
+    graph.modules().flat_map(move |(index, module)| {
+        module.nodes().filter_map(move |(node, kind)| match kind {
+            NodeKind::Resource(position) => Some(((index, node), graph.resource_address(index, position)?)),
+            _ => None,
+        })
+    })
+}
+
+/// Whether a target means all instances of what it covers.
+fn is_whole(target: &Target) -> bool {
+    let module = match target {
+        Target::Module(module) => module,
+        Target::Resource(resource) => &resource.module,
+        Target::Instance(_) => return false,
+    };
+    module.steps().iter().all(|step| step.key.is_none())
 }
 
 /// Whether a target has to do with a resource as written.

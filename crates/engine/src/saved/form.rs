@@ -30,6 +30,7 @@ pub(super) struct Form<'a> {
     pub(super) variables: Vec<Variable<'a>>,
     pub(super) relevant: Vec<Relevant<'a>>,
     pub(super) targets: Vec<String>,
+    pub(super) excludes: Vec<String>,
     pub(super) replace: Vec<String>,
     pub(super) checks: Vec<Check>,
     #[serde(borrow)]
@@ -170,6 +171,7 @@ mod tests {
             variables: Vec::new(),
             relevant: Vec::new(),
             targets: vec!["a.b".to_owned()],
+            excludes: Vec::new(),
             replace: Vec::new(),
             checks: Vec::new(),
             invocations: Vec::new(),
