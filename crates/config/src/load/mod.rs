@@ -46,6 +46,10 @@ pub fn load_encryption(
     files: &dyn Files,
 ) -> (Option<Encryption>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
+    // Most have no such block, which is seen faster than the files are read.
+    if options.encryption.is_none() && !folder::mentions(b"encryption", Path::new(""), files) {
+        return (None, diagnostics);
+    }
     let mut reader = folder::Reader::new(options, sources, files);
     let root = match reader.folder(Path::new(""), &mut Diagnostics::new()) {
         folder::Folder::Module(module) => module,
