@@ -40,15 +40,15 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
     storage.sync()
 }
 
-/// Fills an empty file with the pieces that `write` passes on, in the way of [`replace_content`]; gives their length and
-/// checksum. A long content is on its way to the disk while the rest is still made.
+/// Fills an empty file with the pieces that `write` passes on, in the way of [`replace_content`], up to the last step. A long
+/// content is on its way to the disk while the rest is still made.
 ///
 /// # Errors
 /// When the disk is full or fails; then the file is empty again, if that is possible.
 pub(crate) fn fill_content(
     storage: &dyn Storage,
     write: impl FnOnce(&mut Take<'_>) -> io::Result<()>,
-) -> io::Result<(u64, u32)> {
+) -> io::Result<Filled<'_>> {
     let mut hasher = crc32fast::Hasher::new();
     let mut length = 0;
     let mut first = None;
@@ -71,16 +71,45 @@ pub(crate) fn fill_content(
             sender.written(length);
             Ok(())
         })?;
-        storage.sync()?;
-        first.map_or(Ok(()), |first| storage.write_at(&[first], 0))?;
         storage.sync()
     });
-    if let Err(error) = ended {
-        // Best effort: what was written is known to be unfinished.
-        let _ = storage.set_length(0);
-        return Err(error);
+    let filled = Filled { storage, content: (length, hasher.finalize()), first };
+    match ended {
+        Ok(()) => Ok(filled),
+        Err(error) => {
+            filled.give_up();
+            Err(error)
+        }
     }
-    Ok((length, hasher.finalize()))
+}
+
+/// A file that has all of its content but the first byte.
+#[must_use]
+pub(crate) struct Filled<'a> {
+    storage: &'a dyn Storage,
+    content: (u64, u32),
+    first: Option<u8>,
+}
+
+impl Filled<'_> {
+    /// Has the file begin with its first byte, when its content is safe elsewhere; gives its length and checksum.
+    ///
+    /// # Errors
+    /// When the disk fails; then the file is empty again, if that is possible.
+    pub fn finish(self) -> io::Result<(u64, u32)> {
+        let written = self.first.map_or(Ok(()), |first| self.storage.write_at(&[first], 0));
+        if let Err(error) = written.and_then(|()| self.storage.sync()) {
+            self.give_up();
+            return Err(error);
+        }
+        Ok(self.content)
+    }
+
+    /// Empties the file.
+    pub fn give_up(self) {
+        // Best effort: what was written is known to be unfinished.
+        let _ = self.storage.set_length(0);
+    }
 }
 
 /// What a file begins with while its content is replaced: no JSON begins so.
@@ -130,6 +159,7 @@ mod tests {
         for room in 0..=10 {
             let file = Faulty::with(b"", Some(room));
             let filled = fill_content(&file, |take| pieces.iter().try_for_each(|piece| take(piece)));
+            let filled = filled.and_then(Filled::finish);
             // The first byte is written twice.
             if room < 8 {
                 assert!(filled.is_err(), "{room}");

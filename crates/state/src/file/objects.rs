@@ -13,7 +13,7 @@ use crate::object::{ObjectRecord, ObjectStatus};
 /// What a file says about each dependency, made once for all the lists that it is in.
 pub(super) type DependencyLines = ByAddress<Line>;
 
-/// The line of a dependency, from the line break on.
+/// The line of a dependency, from the comma before it on.
 ///
 /// There are millions: a copy of a length that the compiler knows is a few instructions, so short lines are copied as if
 /// they were that long, and cut off.
@@ -27,6 +27,7 @@ const SHORT: usize = 63;
 impl Line {
     fn of(dependency: &ConfigResource) -> Self {
         let mut line = Vec::with_capacity(SHORT);
+        line.push(b',');
         new_line(DEPENDENCIES_DEPTH + 1, &mut line);
         line.push(b'"');
         // Names and dots need no escapes.
@@ -57,12 +58,13 @@ impl Line {
 const DEPENDENCIES_DEPTH: usize = 5;
 
 fn write_dependencies(dependencies: &Dependencies, lines: &mut DependencyLines, out: &mut Vec<u8>) {
-    let mut before = b'[';
-    lines.each(dependencies, Line::of, |line| {
-        out.push(before);
-        before = b',';
-        line.push_to(out);
-    });
+    out.reserve(dependencies.len() * (SHORT + 1));
+    let begin = out.len();
+    lines.each(dependencies, Line::of, |line| line.push_to(out));
+    match out.get_mut(begin) {
+        Some(first_comma) => *first_comma = b'[',
+        None => out.push(b'['),
+    }
     new_line(DEPENDENCIES_DEPTH, out);
     out.push(b']');
 }

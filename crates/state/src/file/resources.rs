@@ -13,8 +13,8 @@ use crate::json::new_line;
 use crate::model::{InstanceRecord, ResourceEntry, State};
 use crate::object::ObjectRecord;
 
-/// How many instances are in a piece: some ten to hundred kilobytes, mostly.
-const PIECE: usize = 64;
+/// How many instances are in a piece: a hundred kilobytes to some megabytes. Smaller ones cost the system more for each byte.
+const PIECE: usize = 256;
 
 /// Passes the list of resources on, piece by piece.
 pub(super) fn write(state: &State, take: &mut Take<'_>) -> io::Result<()> {

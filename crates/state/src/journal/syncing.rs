@@ -30,6 +30,8 @@ struct Shared {
 #[derive(Default)]
 struct Pending {
     dirty: bool,
+    /// Whether it waits for no others.
+    hurry: bool,
     stop: bool,
     /// The first failure since the last time somebody asked.
     failure: Option<io::Error>,
@@ -52,6 +54,15 @@ impl Syncing {
         let mut state = self.shared.lock();
         if !state.dirty {
             state.dirty = true;
+            self.shared.wake.notify_all();
+        }
+    }
+
+    /// Has the file synced at once, without waiting for it.
+    pub fn hurry(&self) {
+        if self.thread.is_some() {
+            let mut state = self.shared.lock();
+            (state.dirty, state.hurry) = (true, true);
             self.shared.wake.notify_all();
         }
     }
@@ -89,10 +100,11 @@ impl Shared {
             if !state.stop {
                 let (after, _) = self
                     .wake
-                    .wait_timeout_while(state, GROUP_DELAY, |state| !state.stop)
+                    .wait_timeout_while(state, GROUP_DELAY, |state| !state.stop && !state.hurry)
                     .unwrap_or_else(PoisonError::into_inner);
                 state = after;
             }
+            state.hurry = false;
             let (dirty, stop) = (std::mem::take(&mut state.dirty), state.stop);
             drop(state);
             if dirty {

@@ -257,14 +257,14 @@ impl Journal {
         self.syncing.now().map_err(|error| self.failure("write", &error))
     }
 
-    /// Notes what else is in a state of which every object was noted, and waits until all of it is on the disk; says
-    /// whether that worked, which it does not where an object is missing.
+    /// Notes what else is in a state of which every object was noted, and has all of it brought to the disk at once,
+    /// without waiting for it; says whether that worked, which it does not where an object is missing.
     pub(crate) fn complete(&self, state: &State) -> Result<bool, StateError> {
         if self.lock().lacks_records {
             return Ok(false);
         }
         self.outputs(state)?;
-        self.sync()?;
+        self.syncing.hurry();
         Ok(true)
     }
 

@@ -389,16 +389,22 @@ impl LocalStore {
         was_nothing && self.paths.encryption.is_none() && file.length().is_ok_and(|length| length == 0)
     }
 
-    /// Whether the journal says all that is in a first state, and has it on the disk: then the new content need not be
-    /// noted as a whole.
+    /// Whether the journal says all that is in a first state, and is on its way to the disk: then the new content need not
+    /// be noted as a whole.
     fn is_told_by_journal(&self, state: &State) -> Result<bool, StateError> {
         self.journal.as_ref().map_or(Ok(false), |journal| journal.complete(state))
     }
 
-    /// Writes a first state, which is safe in the journal.
+    /// Writes a first state that the journal tells. While it is brought to the disk the journal is too: it has to be there
+    /// before the file is one that somebody may read.
     fn write_first(&mut self, file: &File, state: &State) -> Result<(), StateError> {
         make_private(file);
-        let content = fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
+        let filled = fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
+        if let Some(Err(problem)) = self.journal.as_ref().map(|journal| journal.sync()) {
+            filled.give_up();
+            return Err(problem);
+        }
+        let content = filled.finish().map_err(|error| self.unwritten(&error))?;
         self.disk = Disk { serial: state.serial, ..Disk::written(content) };
         self.paths.read.clone_from(&self.paths.write);
         Ok(())
