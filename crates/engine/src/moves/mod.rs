@@ -1,0 +1,185 @@
+//! Moved blocks and implied moves: bindings of the state get the addresses that the configuration has now (PL-23).
+
+mod bound;
+mod order;
+mod statement;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use groma_address::{AbsResource, InstanceKey, ResourceInstance, Target};
+use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
+use groma_state::State;
+
+use self::bound::Bound;
+use self::order::order;
+use self::statement::Statement;
+use crate::config_graph::ConfigGraph;
+
+/// Where objects were bound before.
+#[derive(Debug, Default)]
+pub struct Moves {
+    /// The former address by the present one.
+    pub previous: HashMap<ResourceInstance, ResourceInstance>,
+}
+
+impl Moves {
+    /// The problem that `targets` cover an object that has moved at one of its addresses only, or at none.
+    pub fn left_out(&self, targets: &[Target]) -> Option<Diagnostic> {
+        if targets.is_empty() {
+            return None;
+        }
+        let is_target = |address: &ResourceInstance| targets.iter().any(|target| target.contains(address));
+        let left_out = self.previous.iter().filter(|(to, from)| !is_target(to) || !is_target(from));
+        let missing: BTreeSet<AbsResource> =
+            left_out.flat_map(|(to, from)| [from.abs_resource(), to.abs_resource()]).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let options: String =
+            missing.iter().map(|resource| format!("\n  -target={}", quoted(&resource.to_string()))).collect();
+        let detail = format!(
+            "Objects of the state have moved to other addresses in this configuration, and a plan is only right with \
+             all of them, but the -target options leave some out. Leave the options away, or add these:{options}\n\n\
+             More objects may become part of the plan with them, because they depend on each other."
+        );
+        Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
+    }
+}
+
+/// Applies all moves to the state.
+pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let statements = statements(graph, &mut diagnostics);
+    let mut moves = Moves::default();
+    if diagnostics.has_errors() {
+        return (moves, diagnostics);
+    }
+    let mut blocked = Vec::new();
+    if !statements.is_empty() {
+        let mut bound = Bound::of(state);
+        for statement in &statements {
+            for (from, to) in bound.moved_by(statement, state) {
+                bound.add(&to.abs_resource());
+                moves.rename(state, from, to, &mut blocked);
+            }
+        }
+    }
+    implied(graph, state, &mut moves, &statements);
+    if !blocked.is_empty() {
+        diagnostics.push(blocked_warning(&blocked));
+    }
+    (moves, diagnostics)
+}
+
+impl Moves {
+    fn rename(
+        &mut self,
+        state: &mut State,
+        from: ResourceInstance,
+        to: ResourceInstance,
+        blocked: &mut Vec<(ResourceInstance, ResourceInstance)>,
+    ) {
+        if state.rename(&from, &to) {
+            let first = self.previous.remove(&from).unwrap_or(from);
+            if first != to {
+                self.previous.insert(to, first);
+            }
+        } else {
+            blocked.push((from, to));
+        }
+    }
+}
+
+fn statements(graph: &ConfigGraph, diagnostics: &mut Diagnostics) -> Vec<Statement> {
+    let mut all = Vec::new();
+    for (_, module) in graph.modules() {
+        for moved in &module.config.moved {
+            all.push(Statement {
+                module: module.path().clone(),
+                from: moved.from.clone(),
+                to: moved.to.clone(),
+                span: moved.span,
+            });
+        }
+    }
+    check(&all, diagnostics);
+    let declared = all.iter().filter(|statement| statement.is_declared(graph)).map(Statement::still_declared);
+    diagnostics.extend(declared);
+    if diagnostics.has_errors() {
+        return Vec::new();
+    }
+    order(all, diagnostics)
+}
+
+/// Two statements must not send one object to two places, or two objects to one.
+fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
+    let mut sources: HashMap<String, &Statement> = HashMap::new();
+    let mut targets: HashMap<String, &Statement> = HashMap::new();
+    for statement in all {
+        let within = |target: &Target| format!("{} {target}", statement.module);
+        if statement.from == statement.to {
+            let detail = "A move statement must name two different addresses: this one names the same twice.";
+            diagnostics.push(Diagnostic::error("Redundant move statement", detail).at(statement.span));
+        }
+        if let Some(other) = sources.insert(within(&statement.from), statement)
+            && other.to != statement.to
+        {
+            let detail = format!(
+                "The object at {} is moved to {} by one statement and to {} by another. It can only go to one place.",
+                statement.from, other.to, statement.to
+            );
+            diagnostics.push(Diagnostic::error("Ambiguous move statements", detail).at(statement.span));
+        }
+        if let Some(other) = targets.insert(within(&statement.to), statement)
+            && other.from != statement.from
+        {
+            let detail = format!(
+                "Both {} and {} are moved to {}. Only one object can be there.",
+                other.from, statement.from, statement.to
+            );
+            diagnostics.push(Diagnostic::error("Ambiguous move statements", detail).at(statement.span));
+        }
+    }
+}
+
+/// A resource or module call that gained or lost `count` keeps its one object: `x` and `x[0]` are the same.
+fn implied(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
+    let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
+    let spoken: HashSet<String> =
+        statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
+    for (address, entry) in state.resources() {
+        let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
+        let crate::config_graph::NodeKind::Resource(at) = graph.module(module).kind(node) else { continue };
+        let Some((_, resource)) = graph.module(module).config.resources.get_index(at as usize) else { continue };
+        let (from, to) = match (&resource.count, &resource.for_each) {
+            (Some(_), _) => (InstanceKey::None, InstanceKey::Int(0)),
+            (None, None) => (InstanceKey::Int(0), InstanceKey::None),
+            (None, Some(_)) => continue,
+        };
+        if entry.instance(&from).is_some()
+            && entry.instance(&to).is_none()
+            && !spoken.contains(&relative(address, &from))
+        {
+            planned.push((address.instance(from), address.instance(to)));
+        }
+    }
+    let mut ignored = Vec::new();
+    for (from, to) in planned {
+        moves.rename(state, from, to, &mut ignored);
+    }
+}
+
+fn relative(address: &AbsResource, key: &InstanceKey) -> String {
+    format!("{} {}{key}", address.module.path(), address.resource)
+}
+
+fn blocked_warning(blocked: &[(ResourceInstance, ResourceInstance)]) -> Diagnostic {
+    let list: Vec<String> = blocked.iter().map(|(from, to)| format!("  - {from} could not move to {to}")).collect();
+    let detail = format!(
+        "Some objects stay where they are although moved blocks name another address for them, because there is an \
+         object at that address already:\n{}\n\nThe objects at the former addresses will be planned for \
+         destruction. To keep one of the two objects, remove the other from the state or move it elsewhere first.",
+        list.join("\n")
+    );
+    Diagnostic::warning("Unresolved resource instance address changes", detail)
+}

@@ -1,0 +1,100 @@
+//! Statements in the order in which objects take them: a -> b before b -> c.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use groma_address::{AbsResource, ModulePath, Resource, ResourceInstance, Target};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+use super::statement::Statement;
+
+/// The statements so that a chain is walked from its beginning; none after an error.
+pub(super) fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<Statement> {
+    let followers = followers(&all);
+    let mut waiting = vec![0_usize; all.len()];
+    followers.iter().flatten().for_each(|follower| waiting[*follower] += 1);
+    let mut ready: BinaryHeap<_> = (0..all.len()).filter(|at| waiting[*at] == 0).map(Reverse).collect();
+    let mut ordered = Vec::with_capacity(all.len());
+    while let Some(Reverse(at)) = ready.pop() {
+        ordered.push(all[at].clone());
+        for follower in &followers[at] {
+            waiting[*follower] -= 1;
+            if waiting[*follower] == 0 {
+                ready.push(Reverse(*follower));
+            }
+        }
+    }
+    let left: Vec<&Statement> =
+        all.iter().zip(&waiting).filter_map(|(one, count)| (*count > 0).then_some(one)).collect();
+    if let Some(first) = left.first() {
+        diagnostics.push(circle(&left).at(first.span));
+        return Vec::new();
+    }
+    ordered
+}
+
+fn circle(statements: &[&Statement]) -> Diagnostic {
+    let list: Vec<String> = statements.iter().map(|one| format!("  - {} -> {}", one.from, one.to)).collect();
+    let detail = format!(
+        "These move statements send objects in a circle, so that no final address exists:\n{}",
+        list.join("\n")
+    );
+    Diagnostic::error("Cyclic dependency in move statements", detail)
+}
+
+/// For each statement those that can move on what it moves.
+fn followers(all: &[Statement]) -> Vec<Vec<usize>> {
+    let mut beginnings = Beginnings::default();
+    all.iter().enumerate().for_each(|(at, statement)| beginnings.add(at, statement));
+    let of = |(at, statement): (usize, &Statement)| {
+        let candidates = beginnings.near(statement);
+        candidates.filter(|other| *other != at && statement.leads_to(&all[*other])).collect()
+    };
+    all.iter().enumerate().map(of).collect()
+}
+
+/// Statements by what they move, so that each is held only against those whose addresses may overlap with its own.
+#[derive(Default)]
+struct Beginnings<'a> {
+    /// Those that are about what lies at a place.
+    at: HashMap<(&'a ModulePath, String), Vec<usize>>,
+    /// Those that are about something below it.
+    below: HashMap<(&'a ModulePath, String), Vec<usize>>,
+}
+
+impl<'a> Beginnings<'a> {
+    fn add(&mut self, at: usize, statement: &'a Statement) {
+        let mut places = places(&statement.from);
+        let last = places.pop().unwrap_or_default();
+        self.at.entry((&statement.module, last)).or_default().push(at);
+        for place in places {
+            self.below.entry((&statement.module, place)).or_default().push(at);
+        }
+    }
+
+    /// All that may be about what `statement` has moved.
+    fn near(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
+        let places = places(&statement.to);
+        let below = places.last().and_then(|last| self.below.get(&(&statement.module, last.clone())));
+        let above = places.into_iter().filter_map(|place| self.at.get(&(&statement.module, place)));
+        above.chain(below).flatten().copied()
+    }
+}
+
+/// The places from the outermost module down to what a target names. Keys of modules are left out, as a call may stand for
+/// all of its instances.
+fn places(target: &Target) -> Vec<String> {
+    let (module, resource, key) = match target {
+        Target::Module(module) => (module, None, None),
+        Target::Resource(AbsResource { module, resource }) => (module, Some(resource), None),
+        Target::Instance(ResourceInstance { module, resource, key }) => (module, Some(resource), Some(key)),
+    };
+    let steps = module.steps().iter().map(|step| format!("module.{}.", step.name));
+    let parts = steps.chain(resource.map(Resource::to_string)).chain(key.map(|key| format!(" {key}")));
+    let mut text = String::new();
+    let longer = |part: String| {
+        text.push_str(&part);
+        text.clone()
+    };
+    parts.map(longer).collect()
+}

@@ -1,0 +1,160 @@
+//! What one moved block says.
+
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, ModulePath, Name, ResourceInstance, Target};
+use groma_diagnostics::{Diagnostic, Span};
+
+use crate::config_graph::{ConfigGraph, ModuleIndex};
+
+/// One move statement in absolute terms, for every instance of the module that holds it.
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    /// The module that holds the statement.
+    pub(super) module: ModulePath,
+    pub(super) from: Target,
+    pub(super) to: Target,
+    pub(super) span: Span,
+}
+
+impl Statement {
+    /// Whether what moves is something that the configuration still has, as far as that can be told without evaluating
+    /// anything.
+    pub(super) fn is_declared(&self, graph: &ConfigGraph) -> bool {
+        match (&self.from, &self.to) {
+            (Target::Module(from), Target::Module(to)) => {
+                let path = self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name));
+                let path = path.fold(ModulePath::root(), |path, name| path.child(name));
+                let Some(found) = graph.find(&path) else { return false };
+                whole_call(from, to) || (is_plain(from) && !repeats(graph, found))
+            }
+            (Target::Resource(from), Target::Resource(_)) => self.declared(graph, from).is_some(),
+            (Target::Resource(from), Target::Instance(_)) => {
+                self.declared(graph, from).is_some_and(|block| block.count.is_none() && block.for_each.is_none())
+            }
+            _ => false,
+        }
+    }
+
+    /// The block of a resource that this statement names.
+    fn declared<'g>(&self, graph: &'g ConfigGraph, resource: &AbsResource) -> Option<&'g groma_config::Resource> {
+        let steps = self.module.steps().iter().chain(resource.module.steps().iter().map(|step| &step.name));
+        let module = steps.fold(ModulePath::root(), |path, name| path.child(name));
+        let module = graph.find(&module)?;
+        graph.module(module).config.resources.get(&resource.resource)
+    }
+
+    pub(super) fn still_declared(&self) -> Diagnostic {
+        let (from, to) = (&self.from, &self.to);
+        let detail = format!(
+            "This block says that what was {from} is {to} now, but {from} is still declared. Give that block the new \
+             address, so that {to} is declared instead, or take the moved block out."
+        );
+        Diagnostic::error("Moved object still exists", detail).at(self.span)
+    }
+
+    /// The names on the way to the module that has what moves, or to the one that moves.
+    pub(super) fn names(&self) -> Vec<Name> {
+        let from = match &self.from {
+            Target::Module(module) => module,
+            Target::Resource(resource) => &resource.module,
+            Target::Instance(instance) => &instance.module,
+        };
+        self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name)).cloned().collect()
+    }
+
+    /// Whether what this statement moves can be moved on by the other.
+    pub(super) fn leads_to(&self, other: &Self) -> bool {
+        self.module == other.module && overlaps(&self.to, &other.from)
+    }
+
+    /// Where an object goes; nowhere if the statement is not about it.
+    pub(super) fn apply(&self, address: &ResourceInstance) -> Option<ResourceInstance> {
+        let depth = self.module.steps().len();
+        let steps = address.module.steps();
+        if steps.len() < depth || !steps.iter().zip(self.module.steps()).all(|(step, name)| step.name == *name) {
+            return None;
+        }
+        let (above, inside) = steps.split_at(depth);
+        let base = ModuleInstance::from_steps(above.iter().cloned());
+        let local = ResourceInstance {
+            module: ModuleInstance::from_steps(inside.iter().cloned()),
+            resource: address.resource.clone(),
+            key: address.key.clone(),
+        };
+        let moved = relocate(&local, &self.from, &self.to)?;
+        let module = base.steps().iter().cloned().chain(moved.module.steps().iter().cloned());
+        Some(ResourceInstance { module: ModuleInstance::from_steps(module), ..moved })
+    }
+}
+
+fn overlaps(one: &Target, other: &Target) -> bool {
+    match (one, other) {
+        (Target::Module(one), Target::Module(other)) => one == other || one.contains(other) || other.contains(one),
+        (Target::Module(module), Target::Resource(resource)) | (Target::Resource(resource), Target::Module(module)) => {
+            module.contains(&resource.module)
+        }
+        (Target::Module(module), Target::Instance(instance)) | (Target::Instance(instance), Target::Module(module)) => {
+            module.contains(&instance.module)
+        }
+        (Target::Resource(one), Target::Resource(other)) => one == other,
+        (Target::Resource(resource), Target::Instance(instance))
+        | (Target::Instance(instance), Target::Resource(resource)) => *resource == instance.abs_resource(),
+        (Target::Instance(one), Target::Instance(other)) => one == other,
+    }
+}
+
+/// The address of `object` after `from` became `to`, all relative to one module.
+fn relocate(object: &ResourceInstance, from: &Target, to: &Target) -> Option<ResourceInstance> {
+    match (from, to) {
+        (Target::Module(from), Target::Module(to)) => {
+            let (steps, wanted) = (object.module.steps(), from.steps());
+            let fits = steps.len() >= wanted.len()
+                && steps.iter().zip(wanted).enumerate().all(|(at, (step, wanted))| {
+                    // The last step without a key means every instance of the call, when the other side has none either.
+                    let whole = at + 1 == wanted_len(from) && wanted.key == InstanceKey::None && whole_call(from, to);
+                    step.name == wanted.name && (whole || step.key == wanted.key)
+                });
+            if !fits {
+                return None;
+            }
+            let mut moved: Vec<_> = to.steps().to_vec();
+            if whole_call(from, to)
+                && let (Some(last), Some(old)) = (moved.last_mut(), steps.get(wanted.len() - 1))
+            {
+                last.key = old.key.clone();
+            }
+            moved.extend(steps[wanted.len()..].iter().cloned());
+            Some(ResourceInstance { module: ModuleInstance::from_steps(moved), ..object.clone() })
+        }
+        (Target::Resource(from), Target::Resource(to)) => {
+            (object.abs_resource() == *from).then(|| to.instance(object.key.clone()))
+        }
+        (Target::Resource(from), Target::Instance(to)) => {
+            (object.abs_resource() == *from && object.key == InstanceKey::None).then(|| to.clone())
+        }
+        (Target::Instance(from), Target::Instance(to)) => (object == from).then(|| to.clone()),
+        (Target::Instance(from), Target::Resource(to)) => (object == from).then(|| to.instance(InstanceKey::None)),
+        _ => None,
+    }
+}
+
+/// Whether no step has a key.
+fn is_plain(module: &ModuleInstance) -> bool {
+    module.steps().iter().all(|step| step.key == InstanceKey::None)
+}
+
+/// Whether the call of a module has `count` or `for_each`.
+fn repeats(graph: &ConfigGraph, module: ModuleIndex) -> bool {
+    let Some(place) = graph.module(module).caller else { return false };
+    let calls = &graph.module(place.module).config.calls;
+    calls.get_index(place.call as usize).is_some_and(|(_, call)| call.count.is_some() || call.for_each.is_some())
+}
+
+fn wanted_len(module: &ModuleInstance) -> usize {
+    module.steps().len()
+}
+
+/// Whether both sides name a call and not an instance of it.
+fn whole_call(from: &ModuleInstance, to: &ModuleInstance) -> bool {
+    let unkeyed = |module: &ModuleInstance| module.steps().last().is_some_and(|step| step.key == InstanceKey::None);
+    unkeyed(from) && unkeyed(to)
+}
