@@ -138,3 +138,56 @@ fn statements_in_a_circle_are_all_named() {
         told.detail.ends_with("\n  - terraform_data.a -> terraform_data.b\n  - terraform_data.b -> terraform_data.a")
     );
 }
+
+#[test]
+fn what_is_still_declared_cannot_have_moved() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "a" { count = 2 }
+        module "m" {
+          source   = "./m"
+          for_each = toset(["x", "y"])
+        }
+        moved {
+          from = terraform_data.a[0]
+          to   = terraform_data.a[1]
+        }
+        moved {
+          from = module.m["x"]
+          to   = module.m["y"]
+        }
+        moved {
+          from = module.m["y"].terraform_data.i
+          to   = module.m["z"].terraform_data.i
+        }
+        "#,
+    )
+    .with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+    assert_eq!(project.plan().errors(), ["Moved object still exists"; 3]);
+}
+
+#[test]
+fn pl_23_objects_of_a_module_instance_that_has_gone_move_to_another() {
+    let module = |keys: &str, moved: &str| {
+        format!(
+            r#"
+            module "m" {{
+              source   = "./m"
+              for_each = toset([{keys}])
+            }}
+            {moved}
+            "#
+        )
+    };
+    let mut project = Project::new(&module(r#""x""#, "")).with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+    project.apply();
+    let moved = r#"
+        moved {
+          from = module.m["x"].terraform_data.i
+          to   = module.m["z"].terraform_data.i
+        }
+    "#;
+    project.rewrite(&module(r#""z""#, moved));
+    assert!(project.apply().is_empty());
+    assert_eq!(project.recorded(), [r#"module.m["z"].terraform_data.i"#]);
+}

@@ -14,15 +14,24 @@ use self::bound::Bound;
 use self::order::order;
 use self::statement::Statement;
 use crate::config_graph::ConfigGraph;
+use crate::world::World;
 
 /// Where objects were bound before.
 #[derive(Debug, Default)]
 pub struct Moves {
     /// The former address by the present one.
     pub previous: HashMap<ResourceInstance, ResourceInstance>,
+    /// The moved blocks that were followed.
+    statements: Vec<Statement>,
 }
 
 impl Moves {
+    /// The problems that instances are still there which moved blocks say have another address.
+    pub fn still_declared(&self, world: &World) -> Diagnostics {
+        let declared = self.statements.iter().filter(|statement| statement.is_declared_in(world));
+        declared.map(Statement::still_declared).collect()
+    }
+
     /// The problem that `targets` cover an object that has moved at one of its addresses only, or at none.
     pub fn left_out(&self, targets: &[Target]) -> Option<Diagnostic> {
         if targets.is_empty() {
@@ -65,6 +74,7 @@ pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
         }
     }
     implied(graph, state, &mut moves, &statements);
+    moves.statements = statements;
     if !blocked.is_empty() {
         diagnostics.push(blocked_warning(&blocked));
     }

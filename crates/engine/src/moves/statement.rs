@@ -4,6 +4,7 @@ use groma_address::{AbsResource, InstanceKey, ModuleInstance, ModulePath, Name, 
 use groma_diagnostics::{Diagnostic, Span};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex};
+use crate::world::World;
 
 /// One move statement in absolute terms, for every instance of the module that holds it.
 #[derive(Clone, Debug)]
@@ -26,12 +27,37 @@ impl Statement {
                 let Some(found) = graph.find(&path) else { return false };
                 whole_call(from, to) || (is_plain(from) && !repeats(graph, found))
             }
-            (Target::Resource(from), Target::Resource(_)) => self.declared(graph, from).is_some(),
-            (Target::Resource(from), Target::Instance(_)) => {
+            (Target::Resource(from), Target::Resource(_)) if is_plain(&from.module) => {
+                self.declared(graph, from).is_some()
+            }
+            (Target::Resource(from), Target::Instance(_)) if is_plain(&from.module) => {
                 self.declared(graph, from).is_some_and(|block| block.count.is_none() && block.for_each.is_none())
             }
             _ => false,
         }
+    }
+
+    /// Whether it is something that the configuration still has, now that its instances are known.
+    pub(super) fn is_declared_in(&self, world: &World) -> bool {
+        let Some(holder) = world.graph().find(&self.module) else { return false };
+        world.instances_of(holder).iter().any(|instance| {
+            let base = &world.module(*instance).address;
+            let within = |module: &ModuleInstance| {
+                ModuleInstance::from_steps(base.steps().iter().chain(module.steps()).cloned())
+            };
+            let has = |address: &ResourceInstance| {
+                world.locate(&ResourceInstance { module: within(&address.module), ..address.clone() }).is_some()
+            };
+            match (&self.from, &self.to) {
+                (Target::Module(from), Target::Module(to)) if whole_call(from, to) => false,
+                (Target::Module(from), _) => world.find(&within(from)).is_some(),
+                (Target::Resource(from), Target::Instance(_)) => has(&from.instance(InstanceKey::None)),
+                (Target::Resource(from), _) => {
+                    self.declared(world.graph(), from).is_some() && world.find(&within(&from.module)).is_some()
+                }
+                (Target::Instance(from), _) => has(from),
+            }
+        })
     }
 
     /// The block of a resource that this statement names.

@@ -73,6 +73,7 @@ pub(crate) async fn plan(
                 return (None, problem.into(), None);
             }
             planner.run().await;
+            planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
             let (plan, mut problems, spent) = planner.finish();
             deprecation::complete(&mut problems, warnings);
             (Some(plan), problems, Some(spent))
