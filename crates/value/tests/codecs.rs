@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Content, typed_values, types};
+use common::{Content, optional_types, typed_values, types};
 use groma_value::{Bound, Marks, Number, Refinement, Type, Value, json, msgpack};
 use proptest::prelude::*;
 
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn types_round_trip(ty in types()) {
+    fn types_round_trip(ty in prop_oneof![types(), optional_types()]) {
         prop_assert_eq!(Type::from_json(ty.to_json().as_bytes()).expect("a type"), ty);
     }
 

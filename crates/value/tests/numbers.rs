@@ -137,6 +137,29 @@ proptest! {
     }
 
     #[test]
+    fn integers_subtract_divide_and_leave_remainders_exactly(a in any::<i64>(), b in any::<i64>(), as_text in any::<bool>()) {
+        let of = |value: i64| if as_text { number(&value.to_string()) } else { Number::from(value) };
+        let (x, y) = (of(a), of(b));
+        let exact = |value: i128| number(&value.to_string());
+        prop_assert!(x.subtract(&y).expect("a difference").equals(&exact(i128::from(a) - i128::from(b))));
+        prop_assert!(x.negate().equals(&exact(-i128::from(a))));
+        prop_assert!(x.absolute().equals(&exact(i128::from(a).abs())));
+        if b != 0 {
+            prop_assert!(x.modulo(&y).expect("a remainder").equals(&exact(i128::from(a) % i128::from(b))));
+            let product = exact(i128::from(a) * i128::from(b));
+            prop_assert!(product.divide(&y).expect("a quotient").equals(&x));
+        }
+    }
+
+    #[test]
+    fn decimals_are_in_the_order_of_their_digits(a in any::<i64>(), b in any::<i64>(), scale in 0u32..40) {
+        let of = |value: i64| number(&format!("{value}e-{scale}"));
+        prop_assert_eq!(of(a).cmp(&of(b)), a.cmp(&b));
+        prop_assert_eq!(of(a).equals(&of(b)), a == b);
+        prop_assert_eq!(i64::from(of(a).sign()), a.signum());
+    }
+
+    #[test]
     fn reading_never_panics(text in "\\PC*") {
         let _ = Number::parse(&text);
     }

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Content, typed_values, types, values};
+use common::{Content, refinements, typed_values, types, values};
 use groma_value::operations::{self, TemplateBuilder};
 use groma_value::{
-    Bound, Deprecation, IndexError, Kind, Length, Marks, Number, ObjectType, Path, Refinement, RefinementError, Shape,
-    Type, Value,
+    Bound, Deprecation, IndexError, Kind, Length, Marks, Number, ObjectType, Path, Range, Refinement, RefinementError,
+    Shape, Type, Value,
 };
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -384,6 +384,19 @@ fn paths_lead_to_parts() {
     assert!(value.path_get(&Path::root().attribute("t")).is_err());
 }
 
+/// Values of the kinds that promises are about, those on both sides of every bound.
+fn probes() -> [Vec<Value>; 3] {
+    let numbers = (-1..12).map(|half: i64| Value::number(Number::from(half).divide(&Number::from(2)).expect("a half")));
+    let texts = ["", "a", "ab", "abc", "ac", "b", "ba", "c"].map(Value::string);
+    let lists = (0..6).map(|length| Value::list(Type::Bool, vec![Value::TRUE; length]));
+    [numbers.collect(), texts.to_vec(), lists.collect()]
+}
+
+fn excludes(refinement: &Refinement, probe: &Value) -> bool {
+    let range = Range { ty: probe.ty(), is_null: false, refinement: refinement.clone() };
+    range.includes(probe) == Some(false)
+}
+
 proptest! {
     #[test]
     fn a_value_equals_itself((_, value) in typed_values(Content::Unknown)) {
@@ -419,6 +432,17 @@ proptest! {
         if let (Some(answer), true) = (unknown.equals(&known).as_bool(), nulls_possible) {
             prop_assert_eq!(unknown.unknown_as_null().equals(&known).as_bool(), Some(answer));
         }
+    }
+
+    #[test]
+    fn a_value_never_differs_for_sure_from_what_it_may_become((_, value) in typed_values(Content::Known), seed in 0_usize..3) {
+        let mut at = seed;
+        let open = value.transform(|_, part| {
+            at += 1;
+            if at.is_multiple_of(3) { Value::unknown(part.ty()) } else { part }
+        });
+        prop_assert_ne!(open.equals(&value), Value::FALSE);
+        prop_assert_ne!(value.equals(&open), Value::FALSE);
     }
 
     #[test]
@@ -471,6 +495,22 @@ proptest! {
                         prop_assert_eq!(both.range().includes(&probe), Some(false));
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn both_promises_exclude_what_either_excludes_and_nothing_else(a in refinements(), b in refinements()) {
+        match a.narrowed(&b) {
+            Ok(both) => {
+                for probe in probes().into_iter().flatten().chain([Value::null(Type::String)]) {
+                    prop_assert_eq!(excludes(&both, &probe), excludes(&a, &probe) || excludes(&b, &probe), "{:?}", probe);
+                }
+            }
+            // Of one kind there is no value left.
+            Err(_) => {
+                let is_left = |probe: &Value| !excludes(&a, probe) && !excludes(&b, probe);
+                prop_assert!(probes().iter().any(|kind| !kind.iter().any(is_left)));
             }
         }
     }

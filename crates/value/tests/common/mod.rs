@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "not every test needs everything")]
 
-use groma_value::{Bound, Number, Refinement, Type, Value};
+use std::sync::Arc;
+
+use groma_value::{Bound, Number, ObjectType, Refinement, Type, Value};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 
@@ -46,7 +48,14 @@ fn known(ty: &Type, content: Content) -> BoxedStrategy<Value> {
                 .prop_map(|digits| Value::number(Number::parse(&digits).expect("a number"))),
         ]
         .boxed(),
-        Type::String => prop_oneof!["[a-c]{0,2}", "\\PC{0,6}", any::<String>()].prop_map(Value::from).boxed(),
+        Type::String => prop_oneof![
+            "[a-c]{0,2}",
+            "\\PC{0,6}",
+            "[\t\n\r\x08\x0c\x00\"\\\\<>&\u{2028}\u{2029}a]{0,4}",
+            any::<String>()
+        ]
+        .prop_map(Value::from)
+        .boxed(),
         Type::List(element) => {
             let element = (**element).clone();
             prop::collection::vec(values(&element, content), 0..4)
@@ -79,20 +88,43 @@ fn known(ty: &Type, content: Content) -> BoxedStrategy<Value> {
 
 fn unknown(ty: &Type) -> BoxedStrategy<Value> {
     let ty = ty.clone();
-    (any::<bool>(), "[a-c/]{0,3}", 0u64..4, 4u64..9)
-        .prop_map(move |(not_null, prefix, low, high)| {
-            let mut refinement = Refinement::NONE
-                .prefix(&prefix)
-                .lower_bound(Bound { value: Number::from(low), inclusive: not_null })
-                .upper_bound(Bound { value: Number::from(high), inclusive: !not_null })
-                .minimum_length(low)
-                .maximum_length(high);
-            if not_null {
-                refinement = refinement.not_null();
+    refinements().prop_map(move |refinement| Value::refined(ty.clone(), refinement)).boxed()
+}
+
+/// Promises of every kind, near to each other.
+pub fn refinements() -> impl Strategy<Value = Refinement> {
+    let bound = || prop::option::of((0i64..5, any::<bool>()));
+    let prefix = prop::sample::select(vec!["", "a", "ab", "a/", "b"]);
+    let lengths = (0u64..4, prop::option::of(0u64..4));
+    (any::<bool>(), prefix, bound(), bound(), lengths).prop_map(
+        |(not_null, prefix, lower, upper, (least, greatest))| {
+            let mut refinement = if not_null { Refinement::NOT_NULL } else { Refinement::NONE };
+            refinement = refinement.full_prefix(prefix).minimum_length(least);
+            let bound = |(value, inclusive): (i64, bool)| Bound { value: Number::from(value), inclusive };
+            if let Some(lower) = lower {
+                refinement = refinement.lower_bound(bound(lower));
             }
-            Value::refined(ty.clone(), refinement)
-        })
-        .boxed()
+            if let Some(upper) = upper {
+                refinement = refinement.upper_bound(bound(upper));
+            }
+            if let Some(greatest) = greatest {
+                refinement = refinement.maximum_length(greatest);
+            }
+            refinement
+        },
+    )
+}
+
+/// Objects of which some attributes are optional, alone and in a list.
+pub fn optional_types() -> impl Strategy<Value = Type> {
+    let attributes = prop::collection::btree_map("[a-d]", (types(), any::<bool>()), 0..4);
+    (attributes, any::<bool>()).prop_map(|(attributes, in_list)| {
+        let optional: Vec<String> =
+            attributes.iter().filter(|(_, (_, optional))| *optional).map(|(name, _)| name.clone()).collect();
+        let object = ObjectType::new(attributes.into_iter().map(|(name, (ty, _))| (name, ty)));
+        let object = Type::Object(Arc::new(object.with_optional(optional)));
+        if in_list { Type::list(object) } else { object }
+    })
 }
 
 /// A type together with a value of it.
