@@ -23,8 +23,8 @@ struct Wishes {
 pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
     let (url, wishes) = divide(address)?;
     let key = wishes.key.as_deref().map(key_file).transpose()?;
-    let git =
-        Git { command: key.as_ref().map(|file| format!("ssh -i {} -o IdentitiesOnly=yes", file.path().display())) };
+    let own = std::env::var("GIT_SSH_COMMAND").ok();
+    let git = Git { command: key.as_ref().map(|file| with_key(own.as_deref(), file.path())) };
     let target_text = target.to_string_lossy();
     let depth = wishes.depth.map(|depth| depth.to_string());
     let mut arguments = vec!["clone"];
@@ -88,6 +88,14 @@ fn key_file(encoded: &str) -> Result<tempfile::NamedTempFile, FetchError> {
     store().map_err(FetchError::file("the ssh key cannot be stored"))
 }
 
+/// The command for ssh with this key. That of the environment may be any program, which knows `-i` at most.
+fn with_key(own: Option<&str>, file: &Path) -> String {
+    match own.filter(|own| !own.trim().is_empty()) {
+        Some(own) => format!("{own} -i {}", file.display()),
+        None => format!("ssh -i {} -o IdentitiesOnly=yes", file.display()),
+    }
+}
+
 struct Git {
     /// The command for ssh, where an own key is used.
     command: Option<String>,
@@ -119,6 +127,15 @@ impl Git {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_goes_to_the_ssh_of_the_environment() {
+        let key = Path::new("/tmp/key");
+        assert_eq!(with_key(Some("ssh -F other"), key), "ssh -F other -i /tmp/key");
+        for none in [None, Some(" ")] {
+            assert_eq!(with_key(none, key), "ssh -i /tmp/key -o IdentitiesOnly=yes");
+        }
+    }
 
     #[test]
     fn the_query_is_for_us() {
