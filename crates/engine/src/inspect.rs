@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_lang::{FunctionContext, Scope};
+use groma_lang::{Availability, FunctionContext, Scope};
 use groma_provider::Schema;
 use groma_state::State;
 use groma_value::{Type, Value};
@@ -39,7 +39,7 @@ impl Inspection {
     ) -> Self {
         let world = World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates));
         let evaluation = session.applying_evaluation(inputs, &session.timestamp);
-        let functions = (*evaluation.functions).clone();
+        let functions = FunctionContext { availability: Availability::Console, ..(*evaluation.functions).clone() };
         let mut inspector = Inspector { prepared, objects, world, evaluation };
         let mut walk = Walk::new(&inspector.world);
         while let Some((visit, _)) = walk.next() {

@@ -14,7 +14,9 @@ use crate::scope::Scope;
 pub fn answer(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
     let mut found = Diagnostics::new();
     let text = match &expression.without_parentheses().kind {
-        ExpressionKind::Call(call) if &*call.name.name == "type" && call.arguments.len() == 1 => {
+        ExpressionKind::Call(call)
+            if matches!(&*call.name.name, "type" | "core::type") && call.arguments.len() == 1 =>
+        {
             let argument = call.arguments.first()?;
             type_text(&evaluate(argument, scope, &mut found).ty())
         }

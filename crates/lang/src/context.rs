@@ -26,6 +26,8 @@ pub enum Availability {
     None,
     /// The built-in functions and those of providers.
     All,
+    /// The same for the console, which has the function `type` besides.
+    Console,
 }
 
 /// The source of the current time.

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use groma_diagnostics::Sources;
-use groma_lang::{EmptyScope, FunctionContext, ProviderParameter, Purity, functions};
+use groma_lang::{Availability, EmptyScope, FunctionContext, ProviderParameter, Purity, functions};
 use terraform::{Ours, Terraform};
 
 struct Case {
@@ -74,6 +74,7 @@ fn rendered(cases: &[Case]) -> String {
 fn scope(sources: &Arc<Sources>) -> EmptyScope {
     let mut functions = FunctionContext::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"), Arc::clone(sources));
     functions.purity = Purity::Immediate;
+    functions.availability = Availability::Console;
     EmptyScope::new(functions)
 }
 

@@ -69,7 +69,8 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let packages = Packages::of(context, &configuration)?;
     if packages.missing().is_some() {
-        return Err(packages.not_available());
+        diagnostics.append(packages.not_available());
+        return Err(diagnostics);
     }
     let warnings = packages.warning();
     let mut run = run_with(context, configuration, packages, hooks, 10)?;

@@ -33,13 +33,13 @@ impl Evaluator<'_> {
             "can" => self.can(call, expression),
             "convert" => self.convert(call, expression),
             "type" => {
+                let summary = match availability {
+                    Availability::Console => "Invalid use of type function",
+                    _ => unknown(call),
+                };
                 let detail = "The function \"type\" is only for the console, where it must stand alone: it gives a description of a \
                               type, not a value.";
-                self.report(
-                    Diagnostic::error("Invalid use of type function", detail)
-                        .at(call.name.span)
-                        .within(expression.span),
-                );
+                self.report(Diagnostic::error(summary, detail).at(call.name.span).within(expression.span));
                 Value::DYNAMIC
             }
             _ => match functions::find(name) {
@@ -198,7 +198,7 @@ impl Evaluator<'_> {
             let meant = suggest(single, functions::names())
                 .map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"));
             let detail = format!("There is no function named \"{single}\".{meant}");
-            self.report(Diagnostic::error("Call to unknown function", detail).at(call.name.span).within(whole.span));
+            self.report(Diagnostic::error(unknown(call), detail).at(call.name.span).within(whole.span));
             return Value::DYNAMIC;
         }
         let detail = format!(
@@ -399,4 +399,9 @@ fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
         return Ok(value.clone());
     }
     convert::convert(value, ty).map_err(|problem| problem.to_string())
+}
+
+/// The summary of a call of what there is not: whoever writes a namespace means the function of a provider.
+fn unknown(call: &Call) -> &'static str {
+    if call.name.name.contains("::") { "Unknown provider function" } else { "Call to unknown function" }
 }

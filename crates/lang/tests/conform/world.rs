@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Sources};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{FunctionContext, Resolved, Scope, evaluate};
+use groma_lang::{Availability, FunctionContext, Resolved, Scope, evaluate};
 use groma_value::{Marks, Type, Value};
 
 use crate::terraform::Ours;
@@ -99,7 +99,8 @@ impl Ours for World {
 }
 
 fn functions(sources: &Arc<Sources>) -> FunctionContext {
-    FunctionContext::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"), Arc::clone(sources))
+    let functions = FunctionContext::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"), Arc::clone(sources));
+    FunctionContext { availability: Availability::Console, ..functions }
 }
 
 impl Scope for World {

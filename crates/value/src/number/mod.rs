@@ -9,6 +9,7 @@ mod arithmetic;
 mod compare;
 mod float;
 mod functions;
+mod leading;
 mod parse;
 mod print;
 mod transcendental;

@@ -1,9 +1,13 @@
 //! Numbers as decimal text.
 
 use super::float::{self, Parts};
+use super::leading::leading_digits;
 use super::{Number, Repr};
 use dashu_int::UBig;
 use std::fmt;
+
+/// From which binary exponent on the exact digits of a number are so many that finding them takes long.
+const FAR: u64 = 4096;
 
 /// A positive decimal: `0.d1d2d3… * 10^exponent`, digits as ASCII without trailing zeros.
 struct Decimal {
@@ -77,7 +81,7 @@ impl Number {
         if parts.mantissa.is_zero() {
             return format!("{sign}0");
         }
-        let mut decimal = Decimal::of(&parts.mantissa, parts.exponent);
+        let mut decimal = Decimal::beginning(&parts.mantissa, parts.exponent, DIGITS + 2);
         decimal.round(DIGITS);
         let point = decimal.exponent - 1;
         // As with C's %g: the limit is the number of digits asked for, unless fewer are there and they reach the point.
@@ -122,6 +126,18 @@ impl Decimal {
         let mut digits = text.into_bytes();
         trim(&mut digits);
         Decimal { digits, exponent: point }
+    }
+
+    /// The decimal of `mantissa * 2^exponent`, exact in its first `count` digits at least. Where not all digits are there, a last one
+    /// that is not zero stands for the rest: what is so far away has more than so many.
+    fn beginning(mantissa: &UBig, exponent: i64, count: usize) -> Decimal {
+        if exponent.unsigned_abs() > FAR.max(8 * count as u64)
+            && let Some((mut digits, exponent)) = leading_digits(mantissa, exponent, count)
+        {
+            digits.push(b'1');
+            return Decimal { digits, exponent };
+        }
+        Decimal::of(mantissa, exponent)
     }
 
     fn at(&self, index: usize) -> u8 {
@@ -185,7 +201,9 @@ fn trim(digits: &mut Vec<u8>) {
 
 /// The shortest decimal between the halfway points to the neighbours at this precision.
 fn shortest(parts: &Parts, precision: u32) -> Decimal {
-    let mut decimal = Decimal::of(&parts.mantissa, parts.exponent);
+    // So many digits tell any two neighbours apart.
+    let count = precision as usize * 31 / 100 + 8;
+    let mut decimal = Decimal::beginning(&parts.mantissa, parts.exponent, count);
     // Take the mantissa with one bit more than the precision, so that its lowest bit is half a unit in the last place.
     let length = float::bits(&parts.mantissa);
     let wanted = precision as usize + 1;
@@ -195,8 +213,8 @@ fn shortest(parts: &Parts, precision: u32) -> Decimal {
         None => &parts.mantissa << (wanted - length),
     };
     let exponent = parts.exponent + length as i64 - wanted as i64;
-    let lower = Decimal::of(&(&widened - UBig::ONE), exponent);
-    let upper = Decimal::of(&(&widened + UBig::ONE), exponent);
+    let lower = Decimal::beginning(&(&widened - UBig::ONE), exponent, count);
+    let upper = Decimal::beginning(&(&widened + UBig::ONE), exponent, count);
     // The halfway points themselves read back as this number only if its mantissa is even.
     let inclusive = !float::bit(&widened, 1);
     for index in 0..decimal.digits.len() {
@@ -212,4 +230,39 @@ fn shortest(parts: &Parts, precision: u32) -> Decimal {
         break;
     }
     decimal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_digits_of_far_numbers_are_those_of_all_of_them() {
+        let mut mantissa = UBig::from(0x9e37_79b9_7f4a_7c15_u64);
+        for (round, exponent) in [4097i64, -4097, 5000, -5003, 9999, -12345, 20011, -20021].into_iter().enumerate() {
+            mantissa = &mantissa * &mantissa + UBig::from(round);
+            mantissa >>= float::bits(&mantissa).saturating_sub(512);
+            for count in [12, 40, 170] {
+                let exact = Decimal::of(&mantissa, exponent);
+                let (digits, point) = leading_digits(&mantissa, exponent, count).expect("no doubt about them");
+                assert_eq!((&digits[..], point), (&exact.digits[..count], exact.exponent), "{exponent} {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_reads_as_few_digits_is_printed_with_as_few() {
+        for (text, digits, zeros) in [("661e611561", "661", 611_561), ("1e5000", "1", 5000), ("-25e6000", "-25", 6000)]
+        {
+            let printed = Number::parse(text).map(|number| number.to_string()).unwrap_or_default();
+            assert!(
+                printed
+                    .strip_prefix(digits)
+                    .is_some_and(|rest| rest.len() == zeros && rest.bytes().all(|one| one == b'0'))
+            );
+        }
+        let small = Number::parse("-37e-5000").map(|number| number.to_string()).unwrap_or_default();
+        let zeros = small.strip_prefix("-0.").and_then(|rest| rest.strip_suffix("37")).unwrap_or_default();
+        assert!(zeros.len() == 4998 && zeros.bytes().all(|one| one == b'0'));
+    }
 }

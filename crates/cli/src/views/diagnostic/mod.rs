@@ -1,11 +1,13 @@
 //! Diagnostics as text for people and as JSON for programs.
 
+mod consolidate;
 mod enclosing;
 mod json;
 mod order;
 mod snippet;
 mod text;
 
+pub use consolidate::{Consolidated, consolidated};
 pub use json::diagnostic_json;
 pub use order::in_order;
 pub use snippet::{Place, Snippet};

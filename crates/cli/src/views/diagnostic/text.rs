@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use groma_diagnostics::{Diagnostic, Observed, Severity, Sources};
 
+use super::consolidate::Consolidated;
 use super::snippet::{Place, Snippet, locate};
 use crate::terminal::{Palette, Tone, wrap_line};
 
@@ -35,15 +36,16 @@ impl DiagnosticText {
     /// Appends the short list of `warnings`, for `-compact-warnings`.
     pub fn write_compact<'a>(
         &self,
-        warnings: impl IntoIterator<Item = &'a Diagnostic>,
+        warnings: impl IntoIterator<Item = &'a Consolidated<'a>>,
         sources: &Sources,
         out: &mut String,
     ) {
         let _ = write!(out, "\n{}\n\n", self.palette.paint(Tone::BoldYellow, "Warnings:"));
-        for warning in warnings {
-            let _ = writeln!(out, "- {}", warning.summary);
-            if let Some((place, _)) = locate(warning, sources) {
-                let _ = writeln!(out, "  on {} line {}", place.file, place.start.line);
+        for Consolidated { diagnostic, others } in warnings {
+            let _ = writeln!(out, "- {}", diagnostic.summary);
+            if let Some((place, _)) = locate(diagnostic, sources) {
+                let more = if *others > 0 { format!(" (and {others} more)") } else { String::new() };
+                let _ = writeln!(out, "  on {} line {}{more}", place.file, place.start.line);
             }
         }
         out.push_str("\nWithout -compact-warnings, each warning is shown in full.\n");
