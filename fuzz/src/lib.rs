@@ -3,6 +3,7 @@
 //! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/foreign_bytes.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
 
+mod kept;
 mod packages;
 mod words;
 
@@ -19,6 +20,7 @@ use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references
 use groma_state::{LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
 
+pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
 pub use words::{address, functions};
 
@@ -50,6 +52,9 @@ pub const TARGETS: &[Target] = &[
     ("plugin", plugin),
     ("type_schema", type_schema),
     ("emulator_file", emulator_file),
+    ("sealed", sealed),
+    ("saved_plan", saved_plan),
+    ("schema_cache", schema_cache),
 ];
 
 fn text(bytes: &[u8]) -> &str {

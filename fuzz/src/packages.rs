@@ -90,7 +90,7 @@ pub fn emulator_file(bytes: &[u8]) {
 }
 
 /// The usual sum of 32 bits, as it is in the file.
-fn checksum(bytes: &[u8]) -> u32 {
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let step = |sum: u32| (sum >> 1) ^ (0xEDB8_8320 & (0_u32.wrapping_sub(sum & 1)));
     !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum)))
 }

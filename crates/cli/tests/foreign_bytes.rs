@@ -30,6 +30,7 @@ const EXAMPLES: &[&str] = &[
     "{\"typeName\":\"A::B::C\",\"definitions\":{\"T\":{\"type\":\"object\",\"properties\":{\"Key\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"},\"Next\":{\"$ref\":\"#/definitions/T\"}}}},\"properties\":{\"Id\":{\"type\":\"string\"},\"Tags\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/definitions/T\"}}},\"readOnlyProperties\":[\"/properties/Id\"],\"primaryIdentifier\":[\"/properties/Id\"],\"oneOf\":[{\"required\":[\"Tags\"]}]}",
     "{\"header\":{\"format\":1,\"seed\":5}}\n{\"put\":{\"region\":\"eu-west-1\",\"type_name\":\"A::B::C\",\"identifier\":\"x\",\"model\":{\"Id\":\"x\"},\"at\":7}}\n",
     "{\"example.com/a/b\":{\"Protocol\":\"grpc\",\"ProtocolVersion\":6,\"Pid\":7,\"Test\":true,\"Addr\":{\"Network\":\"unix\",\"String\":\"/x\"}}}",
+    "{\"serial\":1,\"lineage\":\"l\",\"meta\":{\"key_provider.fuzz.one\":\"e30=\"},\"encrypted_data\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==\",\"encryption_version\":\"v0\"}",
     "{\"version\":4,\"terraform_version\":\"1.15.5\",\"serial\":3,\"lineage\":\"x\",\"outputs\":{\"o\":{\"value\":[1],\"type\":[\"list\",\"number\"]}},\"resources\":[{\"mode\":\"managed\",\"type\":\"t\",\"name\":\"n\",\"provider\":\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"index_key\":0,\"schema_version\":0,\"attributes\":{\"id\":\"1\"},\"sensitive_attributes\":[],\"dependencies\":[\"t.m\"]}]}],\"check_results\":null}",
 ];
 
@@ -78,7 +79,9 @@ fn corpus() -> Vec<Vec<u8>> {
         paths.sort();
         corpus.extend(paths.iter().map(|path| std::fs::read(path).unwrap()));
     }
-    corpus.extend([plan_file(), zip_file(), tar_file(), schema_message()]);
+    let plan = plan_file();
+    corpus.push(inside(&plan));
+    corpus.extend([plan, zip_file(), tar_file(), schema_message()]);
     corpus.extend(journals());
     corpus.push(
         b"\x82\xa1a\x93\x01\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xa31.5\xa1b\x92\xa1x\x92\xc4\x08\"string\"\xa1y"
@@ -138,6 +141,15 @@ fn plan_file() -> Vec<u8> {
     groma.args(["plan", "-out=plan"]).current_dir(folder.path()).env_remove("TF_CLI_CONFIG_FILE");
     assert!(groma.output().unwrap().status.success());
     std::fs::read(path).unwrap()
+}
+
+/// The plan proper in a plan file.
+fn inside(plan: &[u8]) -> Vec<u8> {
+    use std::io::Read;
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(plan)).unwrap();
+    let mut bytes = Vec::new();
+    archive.by_name("plan").unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 fn journals() -> Vec<Vec<u8>> {

@@ -39,16 +39,28 @@ impl Plugin {
     /// The provider of a package whose content is known, so that what it declares is kept in `cache`. A provider that works
     /// without being asked for it is asked once for all runs; others are asked once a run.
     pub fn start_cached(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>, cache: SchemaCache) -> Self {
-        let known = cache.read().and_then(|kept| {
-            let schemas = Schemas::new(kept.protocol()?, kept.schemas, kept.identities).ok()?;
-            schemas.declared().capabilities.get_provider_schema_optional.then(|| Arc::new(schemas))
-        });
-        let is_known = known.is_some();
-        let plugin = Self::of(Beginning { address, start, log, cache: Some(cache), known });
-        if !is_known {
-            plugin.running.begin();
+        match Self::kept(&address, &start, &log, &cache) {
+            Some(plugin) => plugin,
+            None => {
+                let plugin = Self::of(Beginning { address, start, log, cache: Some(cache), known: None });
+                plugin.running.begin();
+                plugin
+            }
         }
-        plugin
+    }
+
+    /// The same if it need not be asked: its process starts when there is something else to ask.
+    pub fn kept(address: &ProviderAddress, start: &Start, log: &Arc<dyn LogSink>, cache: &SchemaCache) -> Option<Self> {
+        let kept = cache.read()?;
+        let schemas = Schemas::new(kept.protocol()?, kept.schemas, kept.identities).ok()?;
+        let known = schemas.declared().capabilities.get_provider_schema_optional.then(|| Arc::new(schemas))?;
+        Some(Self::of(Beginning {
+            address: address.clone(),
+            start: start.clone(),
+            log: Arc::clone(log),
+            cache: Some(cache.clone()),
+            known: Some(known),
+        }))
     }
 
     fn of(beginning: Beginning) -> Self {

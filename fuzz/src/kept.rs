@@ -1,0 +1,122 @@
+//! What runs keep for later runs: sealed files, saved plans, what providers declared.
+
+use std::sync::{Arc, OnceLock};
+
+use groma_address::ProviderAddress;
+use groma_builtin::Terraform;
+use groma_config::{Configuration, LoadOptions, MemoryFiles};
+use groma_diagnostics::{Diagnostic, Sources};
+use groma_encryption::{
+    Encryption, FreshKey, KeyProvider, KeyService, KeySource, Lineage, Method, is_sealed, is_sealed_plan,
+};
+use groma_engine::{Cancellation, Hooks, ProviderSource, Run, Session};
+use groma_plugin::client::{Plugin, SchemaCache, Start};
+use groma_plugin::transport::{Launch, LogSink, NoLog};
+use groma_provider::Provider;
+use groma_state::State;
+
+use super::in_a_folder;
+use super::packages::checksum;
+
+/// Gives one key, and takes any notes for its own.
+#[derive(Debug)]
+struct OneKey;
+
+impl KeyService for OneKey {
+    fn fresh(&self) -> Result<FreshKey, String> {
+        Ok(FreshKey { key: vec![7; 32], notes: b"{}".to_vec() })
+    }
+
+    fn noted(&self, _notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String> {
+        Ok(Some(vec![7; 32]))
+    }
+}
+
+/// A sealed file is opened or refused, and so is a piece of a journal; what was sealed is opened as it was, unless it was changed.
+pub fn sealed(bytes: &[u8]) {
+    let keys = KeyProvider { name: "key_provider.fuzz.one".to_owned(), source: KeySource::Service(Arc::new(OneKey)) };
+    let encryption = Encryption::new(Method::AesGcm { keys, associated: Vec::new() }, vec![Method::Unencrypted]);
+    is_sealed(bytes);
+    is_sealed_plan(bytes);
+    let _ = encryption.open(bytes, "state");
+    if let Ok(keyring) = encryption.noted(bytes) {
+        assert!(keyring.open(bytes).is_none());
+    }
+    let lineage = Lineage { serial: Some(1), lineage: "l".to_owned() };
+    let Ok(mut sealed) = encryption.seal(bytes, Some(&lineage)) else { return };
+    assert_eq!(encryption.open(&sealed, "state").ok().map(|opened| opened.content).as_deref(), Some(bytes));
+    // A letter of the content, which stands before the last 28.
+    let place = sealed.len() - 40;
+    sealed[place] = if sealed[place] == b'A' { b'B' } else { b'A' };
+    assert!(encryption.open(&sealed, "state").is_err());
+}
+
+struct OnlyBuiltin;
+
+impl ProviderSource for OnlyBuiltin {
+    fn start(&self, _address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
+        Ok(Arc::new(Terraform::default()))
+    }
+}
+
+struct Silent;
+
+impl Hooks for Silent {}
+
+/// What a run of a small configuration works with.
+fn session() -> Option<&'static Session> {
+    static SESSION: OnceLock<Option<Session>> = OnceLock::new();
+    let made = SESSION.get_or_init(|| {
+        let sources = Arc::new(Sources::new());
+        let files = MemoryFiles::new().with("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+        let (configuration, _): (Option<Configuration>, _) =
+            groma_config::load(&LoadOptions::default(), &sources, &files);
+        Some(Session {
+            configuration: Arc::new(configuration?),
+            sources,
+            providers: Arc::new(OnlyBuiltin),
+            hooks: Arc::new(Silent),
+            cancellation: Cancellation::new(),
+            parallelism: 1,
+            workspace: "default".to_owned(),
+            working_directory: "/nonexistent".into(),
+            root_directory: ".".into(),
+            home_directory: None,
+            timestamp: "2026-01-02T03:04:05Z".to_owned(),
+            terraform_version: "1.15.5".to_owned(),
+            runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build().ok()?),
+        })
+    });
+    made.as_ref()
+}
+
+/// The inside of a saved plan is read or refused; what is read can be looked at, and saved again.
+pub fn saved_plan(bytes: &[u8]) {
+    let Some(session) = session() else { return };
+    let mut run = Run::new(session.clone());
+    if let Ok(plan) = run.load(bytes, State::new("1.15.5")) {
+        plan.is_applyable();
+        plan.is_complete();
+        let _ = run.save(&plan);
+    }
+}
+
+/// What a provider has declared in an earlier run is taken, or it is not.
+pub fn schema_cache(bytes: &[u8]) {
+    in_a_folder(|folder| {
+        let content = [bytes, &checksum(bytes).to_le_bytes()].concat();
+        // Whatever the format's number is by now.
+        for format in 1..4 {
+            let _ = std::fs::write(folder.join(format!("kept.{format}")), &content);
+        }
+        let address = ProviderAddress::builtin_terraform();
+        let start = Start::Launch(Launch::new("none", folder.join("there-is-no-program")));
+        let log: Arc<dyn LogSink> = Arc::new(NoLog);
+        if let Some(plugin) = Plugin::kept(&address, &start, &log, &SchemaCache::new(folder, "kept")) {
+            let names = plugin.type_names();
+            names.resources.iter().for_each(|name| drop(plugin.resource_schema(name)));
+            names.data_sources.iter().for_each(|name| drop(plugin.data_schema(name)));
+            names.functions.iter().for_each(|name| drop(plugin.function(name)));
+        }
+    });
+}
