@@ -491,3 +491,28 @@ fn what_an_object_depends_on_is_recorded_though_nothing_changes_it() {
     // What is created first goes on to be, as long as nothing else is known of what depends on it.
     assert_eq!(standing(&project).0, Vec::<String>::new());
 }
+
+#[test]
+fn whether_there_is_an_instance_depends_on_nothing_secret() {
+    let said = |marked: &str| {
+        let mut project = Project::new(&format!(
+            r#"
+            variable "on" {{
+              default = true
+              {marked} = true
+            }}
+            resource "terraform_data" "a" {{
+              lifecycle {{
+                enabled = var.on
+              }}
+            }}
+            "#
+        ));
+        errors(&project.plan().diagnostics)
+    };
+    assert!(said("nullable").is_empty());
+    for marked in ["sensitive", "ephemeral"] {
+        let said = said(marked);
+        assert!(said.iter().any(|error| error.contains("Invalid enabled argument")), "{marked}: {said:?}");
+    }
+}
