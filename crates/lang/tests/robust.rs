@@ -10,6 +10,9 @@ use groma_lang::{FunctionContext, Purity, Resolved, Scope, console, evaluate, fu
 use groma_value::{Marks, Type, Value};
 use proptest::prelude::*;
 
+/// What nobody may read who does not ask for it.
+const SECRET: &str = "hiddenword";
+
 struct Anything {
     functions: FunctionContext,
 }
@@ -26,7 +29,13 @@ impl Scope for Anything {
             "ue" => Value::unknown(Type::set(Type::Bool)),
             "uo" => Value::unknown(Type::object([("a", Type::String)])),
             "ut" => Value::unknown(Type::tuple([Type::String, Type::Dynamic])),
-            "s" => Value::string("x").with_marks(&Marks::SENSITIVE),
+            "s" => Value::string(SECRET).with_marks(&Marks::SENSITIVE),
+            "sl" => {
+                Value::list(Type::String, vec![Value::string(SECRET), Value::string("b")]).with_marks(&Marks::SENSITIVE)
+            }
+            "so" => {
+                Value::object([("a", Value::string(SECRET).with_marks(&Marks::SENSITIVE)), ("b", Value::string("x"))])
+            }
             "l" => Value::list(Type::Number, vec![Value::number(1_i64), Value::unknown(Type::Number)]),
             "e" => Value::set(Type::String, vec![Value::string("a"), Value::unknown(Type::String)]),
             "m" => Value::map(Type::String, [("a", Value::string("x")), ("b", Value::null(Type::String))]),
@@ -65,7 +74,8 @@ fn value_of(text: &str) -> (Value, Diagnostics) {
 
 /// Expressions of the grammar, without regard to types.
 fn expressions() -> impl Strategy<Value = String> {
-    let names = ["n", "u", "us", "un", "ul", "um", "ue", "uo", "ut", "s", "l", "e", "m", "o", "nl", "z", "nope"];
+    let names =
+        ["n", "u", "us", "un", "ul", "um", "ue", "uo", "ut", "s", "sl", "so", "l", "e", "m", "o", "nl", "z", "nope"];
     let leaf = prop_oneof![
         prop::sample::select(names.to_vec()).prop_map(str::to_owned),
         (-3_i32..40).prop_map(|number| number.to_string()),
@@ -137,12 +147,75 @@ proptest! {
     }
 
     #[test]
-    fn sensitive_results_stay_hidden(text in expressions()) {
-        let (_, diagnostics) = value_of(&format!("[{text}, sensitive(\"hidden\" + \"words\"), sensitive(\"hiddenword\").a]"));
-        for problem in diagnostics.iter() {
-            prop_assert!(!format!("{problem:?}").contains("hiddenword"), "{problem:?}");
+    fn what_is_sensitive_stays_hidden(text in expressions()) {
+        prop_assume!(!text.contains("nonsensitive"));
+        prop_assert_eq!(shown(&text), None, "{}", text);
+    }
+}
+
+/// Where the secret is seen: in the result as the console shows it, or in a message.
+fn shown(text: &str) -> Option<String> {
+    let (value, diagnostics) = value_of(text);
+    let told = diagnostics.iter().map(|problem| format!("{problem:?}"));
+    std::iter::once(console::format(&value)).chain(told).find(|told| told.contains(SECRET))
+}
+
+#[test]
+fn no_function_and_no_operator_tells_what_is_sensitive() {
+    let values = ["s", "sl", "so", "1", "\"a\"", "l"];
+    let mut seen = Vec::new();
+    let mut look = |text: String| seen.extend(shown(&text).map(|told| format!("{text}: {told}")));
+    for name in functions::names() {
+        if ["bcrypt", "pow", "fileset", "nonsensitive"].contains(&name) {
+            continue;
+        }
+        for one in values {
+            look(format!("{name}({one})"));
+            look(format!("{name}({one}...)"));
+            for two in values {
+                look(format!("{name}({one}, {two})"));
+                for three in values {
+                    look(format!("{name}({one}, {two}, {three})"));
+                }
+            }
         }
     }
+    for one in values {
+        for two in values {
+            for operator in ["+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||"] {
+                look(format!("{one} {operator} {two}"));
+            }
+            for form in [
+                "A[B]",
+                "A ? B : A",
+                "{(A) = B}",
+                "[for x in A : B]",
+                "{for k, v in A : B => k}",
+                "{for k, v in A : v => B}",
+            ] {
+                look(form.replace('A', one).replace('B', two));
+            }
+            look(format!("\"${{{one}}}-${{{two}}}\""));
+            look(format!("\"%{{ for x in {one} }}${{{two}}}%{{ endfor }}\""));
+        }
+        for form in [
+            "!A",
+            "-A",
+            "A.a",
+            "A.zz",
+            "A[*].a",
+            "A.*.b",
+            "[A...]",
+            "{a = A, (A) = 1}",
+            "upper(A).x",
+            "convert(A, number)",
+            "convert(A, list(number))",
+            "convert(A, object({b = number}))",
+        ] {
+            look(form.replace('A', one));
+        }
+    }
+    assert!(seen.is_empty(), "{}:\n{}", seen.len(), seen.join("\n"));
 }
 
 #[test]
