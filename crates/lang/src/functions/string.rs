@@ -195,10 +195,12 @@ fn split(arguments: &Arguments<'_>) -> Outcome {
 
 fn indent(arguments: &Arguments<'_>) -> Outcome {
     const MOST: usize = 1 << 16;
+    let text = arguments.text(1);
     let spaces = usize::try_from(arguments.integer(0)?)
         .ok()
-        .filter(|spaces| *spaces <= MOST)
+        // One line has nothing to be indented.
+        .filter(|spaces| *spaces <= MOST || !text.contains('\n'))
         .ok_or_else(|| FunctionError::argument(0, format!("the number of spaces must be between 0 and {MOST}")))?;
-    let line = format!("\n{}", " ".repeat(spaces));
-    Ok(Value::string(arguments.text(1).replace('\n', &line)))
+    let line = format!("\n{}", " ".repeat(spaces.min(MOST)));
+    Ok(Value::string(text.replace('\n', &line)))
 }

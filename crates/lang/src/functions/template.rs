@@ -39,8 +39,11 @@ fn templatefile(arguments: &Arguments<'_>) -> Outcome {
 fn templatestring(arguments: &Arguments<'_>) -> Outcome {
     let template = arguments.value(0);
     let text = arguments.text(0).to_owned();
-    Ok(render(arguments, "<templatestring argument>", text)?.with_marks(template.marks()))
+    Ok(render(arguments, STRING, text)?.with_marks(template.marks()))
 }
+
+/// What places in the argument of `templatestring` are said to be in.
+const STRING: &str = "<templatestring argument>";
 
 /// The names of a template.
 struct TemplateScope<'a> {
@@ -91,7 +94,14 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
         .parse(name, text, &context.sources)
         .ok_or_else(|| FunctionError::new("there is no room for the text of another template"))?;
     let (expression, problems) = &*template;
-    failed(problems, context)?;
+    failed(problems, context).map_err(|problem| {
+        // The text that is an argument is at fault itself.
+        if name == STRING {
+            FunctionError::argument(0, format!("invalid template: {}", problem.message))
+        } else {
+            problem
+        }
+    })?;
     let scope = TemplateScope {
         variables: variables.iter().map(|(name, value)| (&**name, value)).collect(),
         functions: context,

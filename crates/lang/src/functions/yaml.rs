@@ -20,6 +20,8 @@ struct Node {
 }
 
 struct Reader<'a> {
+    /// What follows after the last line break of the document, without its indentation, and where it begins.
+    last_line: (&'a str, usize),
     parser: Parser<'a, StrInput<'a>>,
     anchors: HashMap<usize, Option<Node>>,
     depth: usize,
@@ -34,7 +36,10 @@ fn problem(span: Span, message: impl std::fmt::Display) -> String {
 
 /// Reads the one document of a text.
 pub(super) fn decode(text: &str) -> Result<Value, String> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), anchors: HashMap::new(), depth: 0, nodes: 0 };
+    let last_line = text.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start();
+    let last_line = (last_line, text.chars().count() - last_line.chars().count());
+    let parser = Parser::new_from_str(text);
+    let mut reader = Reader { parser, last_line, anchors: HashMap::new(), depth: 0, nodes: 0 };
     let mut value = None;
     loop {
         let (event, span) = reader.next()?;
@@ -75,7 +80,8 @@ impl<'a> Reader<'a> {
                     ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
                 };
                 let tag = tag.map(|tag| tag_text(&tag));
-                let value = resolve(tag.as_deref(), &text, style).map_err(|message| problem(span, message))?;
+                let text = if matches!(style, Style::Block) { self.without_made_up_break(&text, span) } else { &text };
+                let value = resolve(tag.as_deref(), text, style).map_err(|message| problem(span, message))?;
                 (anchor, Node { value, size: 1 })
             }
             ParserEvent::Alias(anchor) => {
@@ -108,6 +114,15 @@ impl<'a> Reader<'a> {
             self.anchors.insert(anchor, Some(node.clone()));
         }
         Ok(node)
+    }
+
+    /// A block whose last line is that of the document ends with a line break only if there is one.
+    fn without_made_up_break<'t>(&self, text: &'t str, span: Span) -> &'t str {
+        let (line, start) = self.last_line;
+        match text.strip_suffix('\n') {
+            Some(rest) if !line.is_empty() && span.end.index() > start && rest.ends_with(line) => rest,
+            _ => text,
+        }
     }
 
     fn check_tag(&self, tag: Option<&Tag>, wanted: &str, what: &str, span: Span) -> Result<(), String> {

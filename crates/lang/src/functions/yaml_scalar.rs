@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use groma_value::{Number, Value};
+use groma_value::convert::convert;
+use groma_value::{Number, Type, Value};
 
 use super::timestamp::Timestamp;
 
@@ -22,7 +23,21 @@ const FALSE: [&str; 11] = ["n", "N", "no", "No", "NO", "false", "False", "FALSE"
 const NULL: [&str; 5] = ["", "~", "null", "Null", "NULL"];
 
 /// The value of a scalar with the tag `!!...` that stands before it, if any.
+///
+/// What a tag promises of a text in quotes is held against it, and then it is a string all the same, as in Terraform.
 pub(super) fn resolve(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
+    let value = read(tag, text, style)?;
+    match style {
+        Style::Quoted if !value.is_null() || NULL.contains(&text) => Ok(Value::string(text)),
+        // What a block of one line stands for becomes a text again.
+        Style::Block if tag.is_none() && !value.is_null() => {
+            convert(&value, &Type::String).map_err(|problem| problem.message)
+        }
+        _ => Ok(value),
+    }
+}
+
+fn read(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
     let cannot = |tag: &str| Err(format!("cannot parse {text:?} as {tag}"));
     match tag {
         Some("!!str") => Ok(Value::string(text)),
