@@ -36,12 +36,23 @@ pub struct Circumstances {
 ///
 /// The value does not fit the schema or is not wholly known: a bug of ours, since answers of providers are checked.
 pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) -> Result<ObjectRecord, CodecError> {
+    encode_by(&mut String::with_capacity(512), schema, object, circumstances)
+}
+
+/// The same for somebody who makes many records: `text` is what they are written in one after the other. Threads that
+/// take memory and give it back for each record wait for each other.
+pub fn encode_by(
+    text: &mut String,
+    schema: &Schema,
+    object: &Object,
+    circumstances: Circumstances,
+) -> Result<ObjectRecord, CodecError> {
     let (plain, marks) = match object.value.has_marks() {
         true => object.value.unmark_deep(),
         false => (object.value.clone(), PathMarks::default()),
     };
-    let mut text = String::with_capacity(256);
-    json::write_json(&plain, schema.block.implied_type(), &mut text)?;
+    text.clear();
+    json::write_json(&plain, schema.block.implied_type(), text)?;
     let identity = match (&object.identity, &schema.identity) {
         (Some(identity), Some(of)) if !identity.is_null() => {
             let mut text = String::new();
@@ -53,7 +64,7 @@ pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) ->
     Ok(ObjectRecord {
         status: circumstances.status,
         schema_version: schema.version,
-        attributes: AttributesJson::compact(text),
+        attributes: AttributesJson::compact(text.as_str()),
         sensitive_attributes: sensitive_paths(&marks),
         private: Arc::clone(&object.private),
         identity,

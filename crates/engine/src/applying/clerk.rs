@@ -81,6 +81,7 @@ impl Clerk {
             state: State::default(),
             done: Done::default(),
             problems: Diagnostics::new(),
+            paper: String::new(),
         };
         if expected < MANY {
             return Self(Place::Here(Box::new(desk())));
@@ -173,6 +174,8 @@ struct Desk {
     state: State,
     done: Done,
     problems: Diagnostics,
+    /// What objects are written in.
+    paper: String,
 }
 
 impl Desk {
@@ -223,7 +226,7 @@ impl Desk {
             dependencies: dependencies.unwrap_or_default(),
             create_before_destroy: entry.create_before_destroy,
         };
-        let record = record::encode(schema, object, circumstances)
+        let record = record::encode_by(&mut self.paper, schema, object, circumstances)
             .map(Arc::new)
             .map_err(|problem| record::unrecordable(address, &problem))?;
         let outcome = Outcome::Present(Arc::clone(&record));
