@@ -70,7 +70,12 @@ fn attributes(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> 
 fn compare_attribute(pair: &Pair<'_>, attribute: &provider::Attribute, whole: Change) -> Difference {
     if attribute.is_write_only() {
         let forces_replacement = pair.replace.end_here();
-        let change = if whole == Change::None && forces_replacement { Change::Update } else { whole };
+        // Nobody knows whether it is another one than before.
+        let change = match whole {
+            Change::Create | Change::Delete => whole,
+            _ if forces_replacement => Change::Update,
+            _ => Change::None,
+        };
         return Difference { change, forces_replacement, content: Content::WriteOnly };
     }
     match attribute.kind() {
