@@ -81,3 +81,27 @@ fn unknown_parts_and_new_secrecy() {
 fn removed_arguments_and_empty_collections() {
     check("schema_removals");
 }
+
+#[test]
+fn a_write_only_attribute_comes_and_goes_with_its_object_and_is_no_change_otherwise() {
+    let block = plan_json::block(&json!({ "attributes": {
+        "name": { "type": "string", "required": true },
+        "password": { "type": "string", "optional": true, "write_only": true },
+    }}));
+    let object =
+        |name: &str| plan_json::value(&json!({ "name": name }), &Json::Null, &Json::Null, block.implied_type());
+    let none = groma_value::Value::null(block.implied_type().clone());
+    let shown = |before: &groma_value::Value, after: &groma_value::Value, replace: &[groma_value::Path]| {
+        let paths = Paths::new(replace.iter().map(|path| path.steps()));
+        let difference = compare_objects(&block, before, after, paths, Relevance::All);
+        let mut out = String::new();
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, Manner::default());
+        out.lines().map(str::trim).filter(|line| line.contains("password") || line.starts_with('#')).collect::<String>()
+    };
+    assert_eq!(shown(&none, &object("a"), &[]), "+ password = (write-only attribute)");
+    assert_eq!(shown(&object("a"), &none, &[]), "- password = (write-only attribute) -> null");
+    assert_eq!(shown(&object("a"), &object("b"), &[]), "# (1 unchanged attribute hidden)");
+    let password = groma_value::Path::root().attribute("password");
+    let replaced = shown(&object("a"), &object("b"), &[password]);
+    assert_eq!(replaced, "~ password = (write-only attribute) # forces replacement");
+}

@@ -42,6 +42,7 @@ fn attribute(json: &Json) -> Attribute {
         AttributeType::Type(Type::from_json(json["type"].to_string().as_bytes()).unwrap())
     };
     let attribute = Attribute::new(kind, usage);
+    let attribute = if flag("write_only") { attribute.write_only() } else { attribute };
     if flag("sensitive") { attribute.sensitive() } else { attribute }
 }
 
