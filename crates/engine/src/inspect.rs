@@ -37,7 +37,7 @@ impl Inspection {
         objects: Objects<'_>,
         inputs: IndexMap<groma_address::Name, Input>,
     ) -> Self {
-        let world = World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates));
+        let world = World::new(Arc::clone(&prepared.graph), prepared.templates.surroundings(session));
         let evaluation = session.applying_evaluation(inputs, &session.timestamp);
         let functions = FunctionContext { availability: Availability::Console, ..(*evaluation.functions).clone() };
         let mut inspector = Inspector { prepared, objects, world, evaluation };

@@ -16,8 +16,6 @@ use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
 use crate::options::Input;
 use crate::providers::ProviderSource;
-use crate::templates::Templates;
-use crate::world::Surroundings;
 
 /// A run's surroundings.
 #[derive(Clone)]
@@ -51,18 +49,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// What is the same everywhere in a plan.
-    pub(crate) fn surroundings(&self, templates: &Templates) -> Surroundings {
-        Surroundings {
-            workspace: self.workspace.clone(),
-            working_directory: self.working_directory.clone(),
-            root_directory: self.root_directory.clone(),
-            applying: false,
-            functions: templates.functions().clone(),
-            deprecated: templates.deprecated(),
-        }
-    }
-
     /// An evaluation as during apply: functions give their own results.
     pub(crate) fn applying_evaluation(&self, inputs: IndexMap<Name, Input>, plan_timestamp: &str) -> Evaluation {
         let mut evaluation = self.evaluation(inputs);

@@ -15,6 +15,7 @@ use crate::deprecated_objects::DeprecatedObjects;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
 use crate::session::Session;
+use crate::world::Surroundings;
 
 /// A resource block, ready for evaluation.
 pub struct Template {
@@ -94,9 +95,16 @@ impl Templates {
         DeprecatedObjects::new(self.resources.iter().map(|module| module.iter().map(schema).collect()))
     }
 
-    /// The functions that providers offer to the modules.
-    pub fn functions(&self) -> &ModuleFunctions {
-        &self.functions
+    /// What is the same everywhere in a plan.
+    pub(crate) fn surroundings(&self, session: &Session) -> Surroundings {
+        Surroundings {
+            workspace: session.workspace.clone(),
+            working_directory: session.working_directory.clone(),
+            root_directory: session.root_directory.clone(),
+            applying: false,
+            functions: self.functions.clone(),
+            deprecated: self.deprecated(),
+        }
     }
 
     /// A resource block.

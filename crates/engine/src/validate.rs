@@ -28,7 +28,7 @@ pub async fn validate(
     templates: &Templates,
     providers: &mut Providers,
 ) -> Diagnostics {
-    let world = World::new(Arc::clone(graph), session.surroundings(templates));
+    let world = World::new(Arc::clone(graph), templates.surroundings(session));
     let walk = Walk::new(&world);
     let evaluation = session.evaluation(unknown_inputs(session));
     let mut validator = Validator { templates, providers, world, walk, evaluation };

@@ -80,7 +80,7 @@ pub(super) struct Applier<'a> {
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
         let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
-        let mut surroundings = session.surroundings(&prepared.templates);
+        let mut surroundings = prepared.templates.surroundings(session);
         surroundings.applying = true;
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
             let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";

@@ -138,7 +138,7 @@ async fn ready<'a>(
         options,
         templates: &prepared.templates,
         providers,
-        world: World::new(Arc::clone(&prepared.graph), session.surroundings(&prepared.templates)),
+        world: World::new(Arc::clone(&prepared.graph), prepared.templates.surroundings(session)),
         state,
         moves,
         evaluation,
