@@ -13,10 +13,9 @@ use crate::config_graph::ModuleIndex;
 pub struct DeprecatedObjects(Arc<[Vec<Option<Arc<Schema>>>]>);
 
 impl DeprecatedObjects {
-    /// Those among `schemas`, which are there for each resource that could be prepared.
+    /// Resources with these schemas; none for one of which nothing is deprecated.
     pub fn new(schemas: impl Iterator<Item = Vec<Option<Arc<Schema>>>>) -> Self {
-        let deprecated = |schema: Option<Arc<Schema>>| schema.filter(|schema| schema.block.contains_deprecated());
-        Self(schemas.map(|module| module.into_iter().map(deprecated).collect()).collect())
+        Self(schemas.collect())
     }
 
     /// What marks the objects of a resource; none where nothing about them is deprecated.

@@ -91,8 +91,11 @@ impl Templates {
 
     /// The resources of which something is deprecated.
     pub fn deprecated(&self) -> DeprecatedObjects {
-        let schema = |template: &Option<Arc<Template>>| template.as_ref().map(|template| Arc::clone(&template.schema));
-        DeprecatedObjects::new(self.resources.iter().map(|module| module.iter().map(schema).collect()))
+        let deprecated = |template: &Option<Arc<Template>>| {
+            let schema = &template.as_ref()?.schema;
+            schema.block.contains_deprecated().then(|| Arc::clone(schema))
+        };
+        DeprecatedObjects::new(self.resources.iter().map(|module| module.iter().map(deprecated).collect()))
     }
 
     /// What is the same everywhere in a plan.
