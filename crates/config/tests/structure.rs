@@ -401,3 +401,17 @@ fn configurations_of_a_provider_cannot_differ_by_element_yet() {
     assert_eq!(of("  region = \"r-${each.key}\"\n  assume {\n    role = each.value\n  }\n"), [summary, summary]);
     assert!(!of("  region = \"r\"\n").iter().any(|found| found == summary));
 }
+
+#[test]
+fn a_misspelt_word_before_a_variable_or_a_local_value_is_recognised() {
+    let said = |reference: &str| {
+        let text = format!("variable \"size\" {{}}\nlocals {{\n  a = 1\n  out = {reference}\n}}\n");
+        let mut files = MemoryFiles::new();
+        files.insert("main.tf", text.into_bytes());
+        let (_, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
+        problems.into_iter().map(|problem| problem.detail).collect::<String>()
+    };
+    assert!(said("vra.size").ends_with("Did you mean var.size?"), "{}", said("vra.size"));
+    assert!(said("locals.a").ends_with("Did you mean local.a?"), "{}", said("locals.a"));
+    assert!(!said("vra.other").contains("Did you mean"), "{}", said("vra.other"));
+}

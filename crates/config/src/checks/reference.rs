@@ -157,7 +157,10 @@ fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic
         let data = ResourceAddress { mode: Mode::Data, ..address.clone() };
         [managed, data].into_iter().find(|other| module.resources.contains_key(other))
     };
-    let advice = similar.or_else(other_mode).map_or_else(String::new, |similar| format!(" Did you mean {similar}?"));
+    let named = similar.or_else(other_mode).map(|similar| similar.to_string());
+    let advice = named
+        .or_else(|| misspelt_root(module, address))
+        .map_or_else(String::new, |meant| format!(" Did you mean {meant}?"));
     Diagnostic::error("Reference to undeclared resource", format!("There is no {kind} {address} in {place}.{advice}"))
 }
 
@@ -250,4 +253,12 @@ fn wrong_attribute(object: &str, attribute: &Name, known: &[&str]) -> Diagnostic
         format!("Invalid {object:?} attribute"),
         format!("{object} has no attribute {attribute:?}. {advice}"),
     )
+}
+
+/// The variable or local value that is meant where the word before its name is not quite right.
+fn misspelt_root(module: &Module, address: &ResourceAddress) -> Option<String> {
+    let is_variable = module.variables.contains_key(&address.name).then_some("var");
+    let is_local = module.locals.contains_key(&address.name).then_some("local");
+    let meant = suggest(&address.type_name, is_variable.into_iter().chain(is_local))?;
+    Some(format!("{meant}.{}", address.name))
 }
