@@ -83,7 +83,9 @@ impl Random {
 /// The console's results for many expressions in one run.
 fn ask(terraform: &str, expressions: &[String]) -> Vec<String> {
     let list: Vec<String> = expressions.iter().map(|text| format!("try(tostring({text}), \"error\")")).collect();
-    let folder = std::env::temp_dir();
+    // A folder of its own: configurations that lie about elsewhere would be read.
+    let folder = concat!(env!("CARGO_TARGET_TMPDIR"), "/numbers");
+    std::fs::create_dir_all(folder).expect("a folder");
     let mut console = Command::new(terraform)
         .arg("console")
         .current_dir(folder)
