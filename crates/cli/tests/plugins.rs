@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
+#[path = "plugins/put_off.rs"]
+mod put_off;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -39,6 +41,7 @@ const TESTS: &[Test] = &[
     ("what_is_no_plugin_is_told", no_plugin),
     ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
     ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
+    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", put_off::actions),
     ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
 ];
 
@@ -111,7 +114,8 @@ fn provider() -> Arc<dyn Provider> {
             }
             good()
         });
-    Arc::new(Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person()))
+    let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
+    Arc::new(things.action("trouble_note", put_off::note()))
 }
 
 /// A provider that is started anew finds what an earlier one made.

@@ -3,6 +3,7 @@
 use groma_address::ResourceInstance;
 use groma_provider::Deferred;
 
+use crate::invocation::Invocation;
 use crate::plan::ResourceChange;
 
 /// Why a change is left to a later run.
@@ -72,6 +73,15 @@ pub struct DeferredChange {
     pub open_steps: Vec<usize>,
     /// What it takes to find the object that is to be taken over.
     pub source: Source,
+}
+
+/// An invocation of an action that is left to a later run.
+#[derive(Clone, Debug)]
+pub struct DeferredInvocation {
+    /// Why.
+    pub reason: DeferralReason,
+    /// What would be invoked, as far as it is known.
+    pub invocation: Invocation,
 }
 
 /// Whether it is known which object outside an import block means.

@@ -56,7 +56,8 @@ pub use hooks::Hooks;
 pub use inspect::Inspection;
 pub use options::{Deferral, FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
 pub use plan::{
-    Action, ActionReason, DeferralReason, DeferredChange, Importing, Mode, OutputChange, Plan, ResourceChange,
+    Action, ActionReason, DeferralReason, DeferredChange, DeferredInvocation, Importing, Mode, OutputChange, Plan,
+    ResourceChange,
 };
 pub use providers::{ProviderSource, Providers};
 pub use record::raw_state;

@@ -7,7 +7,7 @@ use groma_provider::Schema;
 use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
 
-pub use crate::deferral::{DeferralReason, DeferredChange, Source};
+pub use crate::deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source};
 use crate::execution::ExecutionGraph;
 use crate::invocation::{ActionEvent, Invocation};
 use crate::world::Expansions;
@@ -271,6 +271,8 @@ pub struct Plan {
     pub generated: Vec<Generated>,
     /// Actions to be invoked, in the order in which blocks list them.
     pub invocations: Vec<Invocation>,
+    /// Actions that are left to a later run.
+    pub deferred_invocations: Vec<DeferredInvocation>,
     /// When the plan was made, RFC 3339 in UTC; `plantimestamp()`.
     pub timestamp: String,
     /// Whether planning ended with errors; such a plan can be shown, not applied.
@@ -296,7 +298,12 @@ impl Plan {
 
     /// Whether everything is planned; a plan for chosen targets is partial, and so is one that leaves something to a later run.
     pub fn is_complete(&self) -> bool {
-        !self.errored && !self.is_partial() && self.deferred.is_empty()
+        !self.errored && !self.is_partial() && !self.is_deferring()
+    }
+
+    /// Whether it leaves something to a later run.
+    pub fn is_deferring(&self) -> bool {
+        !self.deferred.is_empty() || !self.deferred_invocations.is_empty()
     }
 
     /// Whether targets were chosen, or something was excluded.

@@ -6,6 +6,8 @@
 mod actions;
 #[path = "deferral.rs"]
 mod deferral;
+#[path = "deferred_actions.rs"]
+mod deferred_actions;
 #[path = "ephemeral.rs"]
 mod ephemeral;
 #[path = "import.rs"]

@@ -491,7 +491,8 @@ impl Provider for Scripted {
 
     fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
         self.record(Operation::PlanAction, &request.type_name, &[&request.config]);
-        Answer::ready(PlanActionResponse::default())
+        let script = self.actions.get(&request.type_name);
+        Answer::ready(script.map(|script| (script.plan)(&request)).unwrap_or_default())
     }
 
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {

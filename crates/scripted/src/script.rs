@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use groma_provider::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, InvokeActionRequest, ListRequest, MoveRequest,
-    MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Schema, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
-    ValidateRequest,
+    MoveResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderDiagnostics,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use groma_value::Value;
 
@@ -222,18 +222,32 @@ impl DataScript {
 /// What invoking an action comes to.
 pub(crate) type Invoking = dyn Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync;
 
+/// What is said of an action before it is invoked.
+pub(crate) type PlanningAction = dyn Fn(&PlanActionRequest) -> PlanActionResponse + Send + Sync;
+
 /// An action type and how it behaves.
 #[derive(Clone)]
 #[must_use]
 pub struct ActionScript {
     pub(crate) schema: Arc<Schema>,
+    pub(crate) plan: Arc<PlanningAction>,
     pub(crate) invoke: Arc<Invoking>,
 }
 
 impl ActionScript {
     /// A type of the given schema whose actions end well and say nothing.
     pub fn new(schema: Schema) -> Self {
-        Self { schema: Arc::new(schema), invoke: Arc::new(|_| ProviderDiagnostics::new()) }
+        Self {
+            schema: Arc::new(schema),
+            plan: Arc::new(|_| PlanActionResponse::default()),
+            invoke: Arc::new(|_| ProviderDiagnostics::new()),
+        }
+    }
+
+    /// The same, where `plan` is what is said of an action before it is invoked.
+    pub fn on_plan(mut self, plan: impl Fn(&PlanActionRequest) -> PlanActionResponse + Send + Sync + 'static) -> Self {
+        self.plan = Arc::new(plan);
+        self
     }
 
     /// The same, where `invoke` is what an invocation comes to.

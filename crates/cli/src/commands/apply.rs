@@ -98,7 +98,7 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
         }
     }
     let is_partial = ready.plan.is_partial() && kind != Kind::Refresh;
-    let deferred = ready.plan.deferred.len();
+    let deferred = ready.plan.is_deferring().then(|| deferred_warning(context, &ready.plan));
     let recorder: Arc<dyn Recorder> = ready
         .store
         .begin_run(&mut ready.plan.prior_state)
@@ -112,8 +112,8 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     if is_partial {
         problems.push(incomplete_warning(context));
     }
-    if deferred > 0 {
-        problems.push(deferred_warning(context, deferred));
+    if let Some(warning) = deferred {
+        problems.push(warning);
     }
     let failed = problems.has_errors();
     context.show(&problems);
@@ -286,8 +286,14 @@ fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
 }
 
 /// The warning that some of what the configuration asks for is left to a later run.
-fn deferred_warning(context: &Context, count: usize) -> Diagnostic {
-    let left = if count == 1 { "1 change was".to_owned() } else { format!("{count} changes were") };
+fn deferred_warning(context: &Context, plan: &Plan) -> Diagnostic {
+    let left = match (plan.deferred.len(), plan.deferred_invocations.len()) {
+        (1, 0) => "1 change was".to_owned(),
+        (changes, 0) => format!("{changes} changes were"),
+        (0, 1) => "1 action was".to_owned(),
+        (0, actions) => format!("{actions} actions were"),
+        (changes, actions) => format!("{changes} of the changes and {actions} of the actions were"),
+    };
     let detail = format!(
         "{left} deferred, since they depend on what was not known before this run. Run \"{} apply -allow-deferral\" again to go \
          on.",

@@ -116,6 +116,9 @@ impl Planner<'_> {
         };
         let place = subject.instance.filter(|_| subject.deposed.is_none());
         let open_steps = place.map(|one| self.world.open_steps(one.module, one.resource)).unwrap_or_default();
+        if let Some(instance) = place {
+            self.left_of.insert(instance, self.deferred.len());
+        }
         let change = self.change(subject, draft);
         self.deferred.push(DeferredChange { reason, change, open_steps, source });
     }

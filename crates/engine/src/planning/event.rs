@@ -7,7 +7,9 @@ use groma_diagnostics::Diagnostics;
 use groma_state::DeposedKey;
 
 use super::converse::Conversed;
+use super::invocations::InvocationDraft;
 use super::list_talk::ListTalk;
+use crate::deferral::DeferredInvocation;
 use crate::invocation::Invocation;
 use crate::plan::Importing;
 use crate::provider_setup::Configuring;
@@ -24,12 +26,13 @@ pub(super) struct Instance {
 }
 
 /// Something that can be started as soon as fewer conversations go on.
-#[derive(Debug)]
 pub(super) enum Task {
     /// An instance of a resource in the configuration.
     Instance(Instance),
     /// An object that the configuration does not have.
     Orphan(ResourceInstance, Option<DeposedKey>),
+    /// The actions before the change of an instance, which is taken in after them.
+    Before(Box<ManagedEvent>, Vec<InvocationDraft>),
 }
 
 /// A conversation that came to its end.
@@ -39,6 +42,7 @@ pub(super) enum Event {
     List(Instance, Box<ListTalk>),
     Provider(Visit, Box<Configuring>),
     Invocations(Visit, Box<PlannedInvocations>),
+    Before(Box<ManagedEvent>, Box<PlannedInvocations>),
 }
 
 pub(super) struct ManagedEvent {
@@ -64,5 +68,7 @@ pub(super) struct ManagedSubject {
 /// Invocations with what their providers say of them.
 pub(super) struct PlannedInvocations {
     pub(super) invocations: Vec<Invocation>,
+    /// Those that are left to a later run.
+    pub(super) deferred: Vec<DeferredInvocation>,
     pub(super) diagnostics: Diagnostics,
 }

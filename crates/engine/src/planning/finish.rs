@@ -51,6 +51,8 @@ impl Planner<'_> {
             .collect();
         let mut invocations = self.invocations;
         invocations.sort_by(|one, other| one.order().cmp(&other.order()));
+        let mut deferred_invocations = self.deferred_invocations;
+        deferred_invocations.sort_by(|one, other| one.invocation.order().cmp(&other.invocation.order()));
         let state = &self.state;
         let changes = &self.changes;
         let dependencies = |at: usize| -> Dependencies {
@@ -91,6 +93,7 @@ impl Planner<'_> {
             checks: self.evaluation.checks.results(),
             relevant_attributes: relevant,
             invocations,
+            deferred_invocations,
             generated: self.generated,
             timestamp: self.session.timestamp.clone(),
             errored,

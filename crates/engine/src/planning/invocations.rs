@@ -1,42 +1,180 @@
 //! Which actions the planned changes have invoked, and with what.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_config::ActionTrigger;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_lang::Scope;
 use groma_provider::{ActionSubject, Checked};
+use groma_value::Kind;
 
-use super::event::{Event, Instance, PlannedInvocations};
+use super::event::{Event, Instance, ManagedEvent, PlannedInvocations};
 use super::planner::Planner;
 use crate::action_blocks::{Named, named};
-use crate::client::capabilities;
+use crate::deferral::DeferredInvocation;
+use crate::evaluation::Evaluation;
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::Mode;
+use crate::options::Deferral;
+use crate::plan::{Action, DeferralReason, Mode};
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
 use crate::world::{InstanceScope, ModuleId};
 
 /// An invocation before its provider was asked.
-struct Draft {
+pub(super) struct InvocationDraft {
     invocation: Invocation,
     template: Arc<Template>,
-    provider: Arc<Checked>,
+    ask: Ask,
     span: Span,
 }
 
+/// Whether a provider is asked about an invocation.
+enum Ask {
+    Now(Arc<Checked>),
+    /// It is left to a later run anyway.
+    Never(DeferralReason),
+}
+
+/// A change that may have actions invoked.
+struct Triggering {
+    instance: Instance,
+    address: ResourceInstance,
+    action: Action,
+    events: Events,
+    /// Why nothing of it is done in this run.
+    left: Option<DeferralReason>,
+}
+
+/// Which events of a change count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Events {
+    Before,
+    After,
+    All,
+}
+
+impl Triggering {
+    /// The events of a trigger that the change brings about.
+    fn events(&self, trigger: &ActionTrigger) -> Vec<ActionEvent> {
+        let keywords = trigger.events.iter().filter_map(|event| event.as_traversal());
+        let mut events: Vec<ActionEvent> = keywords
+            .filter_map(|keyword| ActionEvent::of_keyword(&keyword.root.name))
+            .filter(|event| self.action.has(*event))
+            .filter(|event| self.events == Events::All || event.is_before() == (self.events == Events::Before))
+            .collect();
+        events.sort_unstable();
+        events.dedup();
+        events
+    }
+}
+
 impl Planner<'_> {
-    /// Plans what the changes of a resource trigger.
-    pub(super) async fn triggered_invocations(&mut self, visit: Visit, resource: u32) {
-        if self.options.mode != Mode::Normal || self.options.invoke.is_some() {
-            return self.end(visit, Outcome::Done);
+    /// Takes in what a conversation about a managed object found out, after the actions before its change are planned.
+    pub(super) fn conversed(&mut self, mut event: Box<ManagedEvent>) {
+        match self.drafts_before(&event) {
+            Some(drafts) if drafts.is_empty() => self.managed(*event),
+            Some(drafts) => self.queue(super::event::Task::Before(event, drafts)),
+            None => {
+                event.subject.outcome = Outcome::Failed;
+                self.managed(*event);
+            }
         }
+    }
+
+    /// None after an error, which is noted.
+    fn drafts_before(&mut self, event: &ManagedEvent) -> Option<Vec<InvocationDraft>> {
+        let mut drafts = Vec::new();
+        let (subject, conversed) = (&event.subject, &event.conversed);
+        let Some(draft) = conversed.draft.as_ref().filter(|draft| draft.deferred.is_none()) else {
+            return Some(drafts);
+        };
+        let Some(instance) = subject.instance.filter(|instance| subject.deposed.is_none() && self.triggers(*instance))
+        else {
+            return Some(drafts);
+        };
+        if conversed.diagnostics.has_errors() {
+            return Some(drafts);
+        }
+        let (address, action) = (subject.address.clone(), draft.action);
+        let triggering = Triggering { instance, address, action, events: Events::Before, left: None };
+        self.triggered_by(&triggering, &mut drafts)?;
+        Some(drafts)
+    }
+
+    /// Whether changes of an instance have actions invoked.
+    fn triggers(&self, instance: Instance) -> bool {
+        let config = &self.world.static_module(instance.module).config;
+        let block = config.resources.get_index(instance.resource as usize);
+        self.options.mode == Mode::Normal
+            && self.options.invoke.is_none()
+            && block.is_some_and(|(_, block)| !block.lifecycle.action_triggers.is_empty())
+    }
+
+    /// Asks about the actions before a change.
+    pub(super) async fn ask_before(&mut self, event: Box<ManagedEvent>, drafts: Vec<InvocationDraft>) {
+        let deferral = self.options.deferral;
+        self.talk(async move { Event::Before(event, Box::new(asked(drafts, deferral).await)) }).await;
+    }
+
+    /// A change does not happen without what comes before it.
+    pub(super) fn before_planned(&mut self, mut event: Box<ManagedEvent>, planned: PlannedInvocations) {
+        let PlannedInvocations { invocations, deferred, diagnostics } = planned;
+        event.conversed.diagnostics.append(diagnostics);
+        if deferred.is_empty() {
+            self.invocations.extend(invocations);
+        } else {
+            let reason = DeferralReason::DeferredPrerequisite;
+            let others = invocations.into_iter().map(|invocation| DeferredInvocation { reason, invocation });
+            self.deferred_invocations.extend(deferred.into_iter().chain(others));
+            self.told_before.extend(event.subject.instance);
+            if let Some(draft) = &mut event.conversed.draft {
+                draft.deferred = Some(reason);
+            }
+        }
+        self.managed(*event);
+    }
+
+    /// Plans what is invoked after the changes of a resource, and around those that are left to a later run.
+    pub(super) async fn triggered_invocations(&mut self, visit: Visit, resource: u32) {
         let mut drafts = Vec::new();
         for position in 0..self.world.module(visit.module).resources[resource as usize].expansion.len() {
             let instance = Instance { module: visit.module, resource, position };
-            if self.triggered_by(instance, &mut drafts).is_none() {
+            let Some(triggering) = self.triggering(instance) else { continue };
+            if triggering.left.is_some() {
+                self.leave_triggered(&triggering, &mut drafts);
+            } else if self.triggered_by(&triggering, &mut drafts).is_none() {
                 return self.end(visit, Outcome::Failed);
             }
         }
         self.ask(visit, drafts).await;
+    }
+
+    /// What has still to be planned of the actions around a change.
+    fn triggering(&self, instance: Instance) -> Option<Triggering> {
+        if !self.triggers(instance) {
+            return None;
+        }
+        if let Some(change) = self.change_of.get(&instance).and_then(|at| self.changes.get(*at)) {
+            let (address, action) = (change.address.clone(), change.action);
+            return Some(Triggering { instance, address, action, events: Events::After, left: None });
+        }
+        let change = &self.deferred.get(*self.left_of.get(&instance)?)?.change;
+        Some(Triggering {
+            instance,
+            address: change.address.clone(),
+            action: change.action,
+            events: if self.told_before.contains(&instance) { Events::After } else { Events::All },
+            left: Some(DeferralReason::DeferredPrerequisite),
+        })
+    }
+
+    /// The actions around a change that is left to a later run, as far as they can be told: what is wrong with them is told by that.
+    fn leave_triggered(&mut self, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
+        let told = std::mem::take(&mut self.evaluation.diagnostics);
+        self.triggered_by(triggering, drafts);
+        self.evaluation.diagnostics = told;
     }
 
     /// Plans what a person asks for.
@@ -48,7 +186,7 @@ impl Planner<'_> {
         self.ask(visit, drafts).await;
     }
 
-    fn requests(&mut self, module: ModuleId, block: u32, drafts: &mut Vec<Draft>) -> Option<()> {
+    fn requests(&mut self, module: ModuleId, block: u32, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
         let Some(target) = &self.options.invoke else { return Some(()) };
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, action) = config.actions.get_index(block as usize)?;
@@ -63,59 +201,53 @@ impl Planner<'_> {
             None => self.actions.keys(&self.world, &mut self.evaluation, module, block)?,
         };
         for key in keys {
-            drafts.push(self.draft(module, &Named { block, key }, Cause::Request)?);
+            drafts.push(self.draft(module, &Named { block, key }, Cause::Request, None)?);
         }
         Some(())
     }
 
     /// None after an error, which is noted.
-    fn triggered_by(&mut self, instance: Instance, drafts: &mut Vec<Draft>) -> Option<()> {
-        let Some(change) = self.change_of.get(&instance).and_then(|at| self.changes.get(*at)) else { return Some(()) };
-        let (action, resource) = (change.action, change.address.clone());
+    fn triggered_by(&mut self, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
+        let Triggering { instance, left, .. } = *triggering;
         let config = Arc::clone(&self.world.static_module(instance.module).config);
         let (_, block) = config.resources.get_index(instance.resource as usize)?;
         let repetition = self.repetition(instance);
         let functions = Arc::clone(&self.evaluation.functions);
         for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
-            let keywords = trigger.events.iter().filter_map(|event| event.as_traversal());
-            let mut events: Vec<ActionEvent> = keywords
-                .filter_map(|keyword| ActionEvent::of_keyword(&keyword.root.name))
-                .filter(|event| action.has(*event))
-                .collect();
-            events.sort_unstable();
-            events.dedup();
-            if events.is_empty() {
+            let events = triggering.events(trigger);
+            let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+            if events.is_empty() || !condition(&mut self.evaluation, trigger, &scope, left)? {
                 continue;
             }
             for (entry, element) in trigger.actions.iter().enumerate() {
                 let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-                if trigger.condition.is_some() && !self.evaluation.truth(trigger.condition.as_ref(), &scope)? {
-                    break;
-                }
                 let named = named(element, &config, &scope, &mut self.evaluation)?;
                 for event in &events {
                     let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
-                    let cause = Cause::Trigger { resource: resource.clone(), event: *event, block, entry };
-                    drafts.push(self.draft(instance.module, &named, cause)?);
+                    let resource = triggering.address.clone();
+                    let cause = Cause::Trigger { resource, event: *event, block, entry };
+                    drafts.push(self.draft(instance.module, &named, cause, left)?);
                 }
             }
         }
         Some(())
     }
 
-    fn draft(&mut self, module: ModuleId, named: &Named, cause: Cause) -> Option<Draft> {
+    fn draft(
+        &mut self,
+        module: ModuleId,
+        named: &Named,
+        cause: Cause,
+        left: Option<DeferralReason>,
+    ) -> Option<InvocationDraft> {
         let index = self.world.module(module).of;
         let template = self.templates.action(index, named.block).cloned()?;
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, action) = config.actions.get_index(named.block as usize)?;
         let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, named)?;
-        let Some(provider) = self.providers.configured(&template.provider).cloned() else {
-            if !self.evaluation.diagnostics.has_errors() {
-                let detail = format!("{} is needed for an action, but it was not configured.", template.provider);
-                let problem = Diagnostic::error("Provider configuration not present", detail).at(action.span);
-                self.evaluation.diagnostics.push(problem);
-            }
-            return None;
+        let ask = match left.or_else(|| self.left_action(module, named.block, &template.provider)) {
+            Some(reason) => Ask::Never(reason),
+            None => Ask::Now(self.action_provider(&template, action.span)?),
         };
         let invocation = Invocation {
             action: ActionInstance {
@@ -129,30 +261,41 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             config: value,
         };
-        Some(Draft { invocation, template, provider, span: action.span })
+        Some(InvocationDraft { invocation, template, ask, span: action.span })
     }
 
-    async fn ask(&mut self, visit: Visit, drafts: Vec<Draft>) {
+    /// Why an action is left to a later run, as far as that can be told before its provider is asked.
+    fn left_action(&self, module: ModuleId, block: u32, provider: &ProviderConfig) -> Option<DeferralReason> {
+        if self.options.deferral == Deferral::Refused {
+            return None;
+        }
+        let node = self.world.static_module(module).action(block as usize);
+        let stands_on_such = self.walk.is_deferred(Visit { module, node });
+        self.waiting.reason(provider).or(stands_on_such.then_some(DeferralReason::DeferredPrerequisite))
+    }
+
+    /// None after an error, which is noted.
+    fn action_provider(&mut self, template: &Template, span: Span) -> Option<Arc<Checked>> {
+        let provider = self.providers.configured(&template.provider).cloned();
+        if provider.is_none() && !self.evaluation.diagnostics.has_errors() {
+            let detail = format!("{} is needed for an action, but it was not configured.", template.provider);
+            self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(span));
+        }
+        provider
+    }
+
+    async fn ask(&mut self, visit: Visit, drafts: Vec<InvocationDraft>) {
         if drafts.is_empty() {
             return self.end(visit, Outcome::Done);
         }
-        self.talk(async move {
-            let mut planned =
-                PlannedInvocations { invocations: Vec::with_capacity(drafts.len()), diagnostics: Diagnostics::new() };
-            for Draft { invocation, template, provider, span } in drafts {
-                let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
-                let (_, problems) = provider.plan_action(&subject, &invocation.config, capabilities()).await;
-                planned.diagnostics.append(problems);
-                planned.invocations.push(invocation);
-            }
-            Event::Invocations(visit, Box::new(planned))
-        })
-        .await;
+        let deferral = self.options.deferral;
+        self.talk(async move { Event::Invocations(visit, Box::new(asked(drafts, deferral).await)) }).await;
     }
 
     /// That what a person asks for is not there.
     pub(super) fn report_unmet_request(&mut self) {
-        let Some(target) = self.options.invoke.as_ref().filter(|_| self.invocations.is_empty()) else { return };
+        let found = !self.invocations.is_empty() || !self.deferred_invocations.is_empty();
+        let Some(target) = self.options.invoke.as_ref().filter(|_| !found) else { return };
         let action = ActionInstance {
             module: target.module.clone(),
             type_name: target.type_name.clone(),
@@ -169,6 +312,57 @@ impl Planner<'_> {
         let failed = planned.diagnostics.has_errors();
         self.evaluation.diagnostics.append(planned.diagnostics);
         self.invocations.extend(planned.invocations);
+        self.deferred_invocations.extend(planned.deferred);
         self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
     }
+}
+
+/// Whether a trigger counts; none after an error, which is noted. What is left to a later run may leave that open.
+fn condition(
+    evaluation: &mut Evaluation,
+    trigger: &ActionTrigger,
+    scope: &dyn Scope,
+    left: Option<DeferralReason>,
+) -> Option<bool> {
+    let Some(condition) = &trigger.condition else { return Some(true) };
+    if left.is_none() {
+        return evaluation.truth(Some(condition), scope);
+    }
+    let value = evaluation.value(condition, scope)?;
+    Some(!matches!(value.unmark().0.kind(), Kind::Bool(false)))
+}
+
+/// Asks providers about invocations, one after the other.
+async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> PlannedInvocations {
+    let mut planned = PlannedInvocations {
+        invocations: Vec::with_capacity(drafts.len()),
+        deferred: Vec::new(),
+        diagnostics: Diagnostics::new(),
+    };
+    // Changes whose list came to something that is left to a later run, before them or after.
+    let mut broken: HashSet<(ResourceInstance, bool)> = HashSet::new();
+    for InvocationDraft { invocation, template, ask, span } in drafts {
+        let list = invocation.trigger().map(|(resource, event)| (resource.clone(), event.is_before()));
+        let reason = match ask {
+            Ask::Never(reason) => Some(reason),
+            Ask::Now(_) if list.as_ref().is_some_and(|list| broken.contains(list)) => {
+                Some(DeferralReason::DeferredPrerequisite)
+            }
+            Ask::Now(provider) => {
+                let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
+                let answer = provider.plan_action(&subject, &invocation.config, deferral.capabilities());
+                let (deferred, problems) = answer.await;
+                planned.diagnostics.append(problems);
+                deferred.map(DeferralReason::from)
+            }
+        };
+        match reason {
+            None => planned.invocations.push(invocation),
+            Some(reason) => {
+                broken.extend(list);
+                planned.deferred.push(DeferredInvocation { reason, invocation });
+            }
+        }
+    }
+    planned
 }

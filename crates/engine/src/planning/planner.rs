@@ -16,6 +16,7 @@ use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
 use crate::conversations::Conversations;
+use crate::deferral::DeferredInvocation;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::invocation::Invocation;
@@ -77,6 +78,12 @@ pub(super) struct Planner<'a> {
     pub(super) searched: Vec<Searched>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Invocation>,
+    /// Actions that are left to a later run.
+    pub(super) deferred_invocations: Vec<DeferredInvocation>,
+    /// Where the changes of instances are that are left to a later run.
+    pub(super) left_of: HashMap<Instance, usize>,
+    /// Those of them whose actions before the change are told already.
+    pub(super) told_before: HashSet<Instance>,
     /// The action blocks that were looked at.
     pub(super) actions: ActionBlocks,
     /// Instances that nothing changes but whose conditions could not be told.
@@ -135,6 +142,9 @@ impl<'a> Planner<'a> {
             generated: Vec::new(),
             searched: Vec::new(),
             invocations: Vec::new(),
+            deferred_invocations: Vec::new(),
+            left_of: HashMap::new(),
+            told_before: HashSet::new(),
             actions: ActionBlocks::default(),
             undecided: Vec::new(),
             tasks: VecDeque::new(),
@@ -194,7 +204,8 @@ impl<'a> Planner<'a> {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Managed(event) => self.managed(*event),
+            Event::Managed(event) => self.conversed(event),
+            Event::Before(event, planned) => self.before_planned(event, *planned),
             Event::Data(instance, read) => self.data_read(instance, *read),
             Event::List(instance, listed) => self.listed(instance, *listed),
             Event::Invocations(visit, planned) => self.invocations_planned(visit, *planned),
@@ -206,6 +217,7 @@ impl<'a> Planner<'a> {
         match task {
             Task::Instance(instance) => self.start_instance(instance).await,
             Task::Orphan(address, deposed) => self.start_orphan(address, deposed).await,
+            Task::Before(event, drafts) => self.ask_before(event, drafts).await,
         }
     }
 

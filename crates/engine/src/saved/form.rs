@@ -35,6 +35,8 @@ pub(super) struct Form<'a> {
     pub(super) checks: Vec<Check>,
     #[serde(borrow)]
     pub(super) invocations: Vec<Invoked<'a>>,
+    /// With the reasons.
+    pub(super) deferred_invocations: Vec<(String, Invoked<'a>)>,
     pub(super) expansions: Expansions,
     pub(super) execution: ExecutionGraph,
 }
@@ -175,6 +177,7 @@ mod tests {
             replace: Vec::new(),
             checks: Vec::new(),
             invocations: Vec::new(),
+            deferred_invocations: Vec::new(),
             expansions: Expansions::default(),
             execution: ExecutionGraph::default(),
         };

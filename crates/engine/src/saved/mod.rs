@@ -18,7 +18,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::{OutputChange, Plan, PlannedVariable, RelevantAttribute};
+use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute};
 use crate::providers::Providers;
 use changes::Changes;
 use form::{Form, Invoked, Output, Relevant, Variable};
@@ -30,7 +30,7 @@ use tables::{Known, Numbered, Tables};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// The bytes of a plan, without its state.
 ///
@@ -97,8 +97,14 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
         .iter()
         .map(|one| invocation_to_form(one, &mut numbered))
         .collect::<Result<_, groma_value::CodecError>>()?;
+    let deferred_invocations = plan.deferred_invocations.iter().map(|one| {
+        let reason = one.reason.name().to_owned();
+        Ok::<_, groma_value::CodecError>((reason, invocation_to_form(&one.invocation, &mut numbered)?))
+    });
+    let deferred_invocations = deferred_invocations.collect::<Result<_, _>>()?;
     Ok(Form {
         invocations,
+        deferred_invocations,
         mode: mode_name(plan.mode).to_owned(),
         timestamp: plan.timestamp.clone(),
         errored: plan.errored,
@@ -182,6 +188,12 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
     for invoked in form.invocations {
         invocations.push(invocation_from_form(invoked, &known, providers)?);
     }
+    let mut deferred_invocations = Vec::with_capacity(form.deferred_invocations.len());
+    for (reason, invoked) in form.deferred_invocations {
+        let reason = DeferralReason::from_name(&reason).ok_or_else(damaged)?;
+        let invocation = invocation_from_form(invoked, &known, providers)?;
+        deferred_invocations.push(DeferredInvocation { reason, invocation });
+    }
     let outputs = form.outputs.into_iter().map(|output| {
         Some(OutputChange {
             name: output.name.into(),
@@ -204,6 +216,7 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         drift,
         deferred,
         invocations,
+        deferred_invocations,
         generated: Vec::new(),
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
         prior_state,

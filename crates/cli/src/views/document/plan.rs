@@ -53,6 +53,12 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     if !plan.invocations.is_empty() {
         document.insert("action_invocations".into(), plan.invocations.iter().map(invocation_json).collect());
     }
+    if !plan.deferred_invocations.is_empty() {
+        let deferred = plan.deferred_invocations.iter().map(|deferred| {
+            json!({ "reason": deferred.reason.name(), "action_invocation": invocation_json(&deferred.invocation) })
+        });
+        document.insert("deferred_action_invocations".into(), deferred.collect());
+    }
     document.extend(prior_state_json(plan, prior).map(|state| ("prior_state".into(), state)));
     document.insert("configuration".into(), configuration_json(configuration, schemas));
     if !plan.relevant_attributes.is_empty() {

@@ -124,6 +124,13 @@ impl Stream {
             let text = format!("planned action invocation: {}", invocation.action);
             self.send(Message::new("planned_action_invocation", text).with("invocation", invocation_json(invocation)));
         }
+        for deferred in &plan.deferred_invocations {
+            let reason = deferred.reason.name();
+            let text = format!("{}: Deferred ({reason})", deferred.invocation.action);
+            let mut invocation = invocation_json(&deferred.invocation);
+            invocation["reason"] = reason.into();
+            self.send(Message::new("deferred_action_invocation", text).with("invocation", invocation));
+        }
         self.counts(plan.counts(), Counted::Plan);
         if plan.mode != Mode::RefreshOnly || !plan.outputs.is_empty() {
             self.planned_outputs(&plan.outputs);

@@ -41,7 +41,8 @@ pub(super) fn write_requested(invocation: &Invocation, palette: Palette, out: &m
     write_action(invocation, palette, out);
 }
 
-fn write_action(invocation: &Invocation, palette: Palette, out: &mut String) {
+/// Appends an action with its configuration.
+pub(super) fn write_action(invocation: &Invocation, palette: Palette, out: &mut String) {
     let action = &invocation.action;
     out.push_str(&format!("    action \"{}\" \"{}\" {{\n        config ", action.type_name, action.name));
     let block = &invocation.schema.block;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use groma_engine::{DeferredChange, Mode, Plan, ResourceChange};
+use groma_engine::{Mode, Plan, ResourceChange};
 
-use super::deferred::{is_told, write_deferred};
+use super::deferred::{Left, count, left};
 use super::drift::{Drifted, relevant};
 use super::heading::{Cause, is_shown};
 use super::invocations::{requested, write_around, write_requested};
@@ -55,7 +55,7 @@ impl PlanText {
         let shown: Vec<&ResourceChange> = plan.changes.iter().filter(|change| is_shown(change)).collect();
         let outputs = render(plan, self.palette);
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
-        let deferred: Vec<&DeferredChange> = plan.deferred.iter().filter(|deferred| is_told(deferred)).collect();
+        let deferred = left(plan);
         let drift = relevant(plan, nothing_planned);
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;
@@ -90,20 +90,20 @@ impl PlanText {
     }
 
     /// Writes what is left to a later run.
-    fn write_partial(&self, deferred: &[&DeferredChange], out: &mut dyn Write) -> io::Result<()> {
+    fn write_partial(&self, deferred: &[Left<'_>], out: &mut dyn Write) -> io::Result<()> {
         let note = self.palette.paint(Tone::BoldCyan, "Note:");
         let title = " This is a partial plan: some of it can only be planned once this much has been applied.";
         writeln!(out, "\n{note}{}", self.palette.paint(Tone::Bold, title))?;
         let mut text = String::new();
         for deferred in deferred {
             text.clear();
-            write_deferred(deferred, self.look(), &mut text);
+            deferred.write(self.look(), &mut text);
             write!(out, "\n{text}")?;
         }
         let command = &self.wording.command;
-        let count = deferred.len();
-        let what = if count == 1 { "1 change is deferred".to_owned() } else { format!("{count} changes are deferred") };
-        let text = format!("\n{what}: once what is known is applied, run \"{command} apply -allow-deferral\" again.");
+        let what = count(deferred);
+        let text =
+            format!("\n{what} deferred: once what is known is applied, run \"{command} apply -allow-deferral\" again.");
         writeln!(out, "{}", word_wrap(&text, self.columns))
     }
 
