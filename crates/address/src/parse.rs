@@ -121,7 +121,7 @@ pub fn parse_target(text: &str) -> Result<Target, ParseError> {
     })
 }
 
-/// Reads a provider configuration, `module.m.provider["registry.terraform.io/hashicorp/aws"].west`.
+/// Reads a provider configuration, `module.m.provider["registry.terraform.io/hashicorp/aws"].west`, or one of its instances.
 ///
 /// # Errors
 /// When the text is something else.
@@ -143,7 +143,9 @@ pub fn parse_provider_config(text: &str) -> Result<ProviderConfig, ParseError> {
         true => Some(scanner.name("An alias is needed after the dot.")?),
         false => None,
     };
-    scanner.finish().map(|()| ProviderConfig { module, provider, alias })
+    // OpenTofu itself writes keys without an alias where a resource goes over from one configuration to another.
+    let key = scanner.key()?;
+    scanner.finish().map(|()| ProviderConfig { module, provider, alias, key })
 }
 
 const MODULE_FORM: &str = "A module address is needed here, such as module.network or module.network[\"a\"].";
@@ -395,6 +397,8 @@ mod tests {
         for text in [
             r#"provider["registry.terraform.io/hashicorp/aws"]"#,
             r#"module.a.module.b.provider["example.com/a/b"].west"#,
+            r#"provider["example.com/a/b"].by["a \"b\""]"#,
+            r#"provider["example.com/a/b"]["a"]"#,
         ] {
             assert_eq!(parse_provider_config(text).unwrap().to_string(), text);
         }

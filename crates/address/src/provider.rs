@@ -4,7 +4,7 @@ use std::fmt;
 
 use groma_diagnostics::write_literal;
 
-use crate::{ModulePath, Name};
+use crate::{InstanceKey, ModulePath, Name};
 
 /// The registry that a source without a host name means.
 pub const DEFAULT_PROVIDER_HOST: &str = "registry.terraform.io";
@@ -171,7 +171,8 @@ fn normal_host(host: &str, source: &str) -> Result<Name, InvalidProvider> {
     Ok(host.to_lowercase().into())
 }
 
-/// A provider configuration: a `provider` block (or the empty one that stands for none) of a module as written.
+/// A provider configuration: a `provider` block (or the empty one that stands for none) of a module as written, or one of the
+/// instances that the block's `for_each` makes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderConfig {
     /// The module with the block.
@@ -180,16 +181,37 @@ pub struct ProviderConfig {
     pub provider: ProviderAddress,
     /// The block's `alias`.
     pub alias: Option<Name>,
+    /// Which instance of a block with `for_each`; none for the block itself.
+    pub key: InstanceKey,
 }
 
 impl ProviderConfig {
     /// The configuration without alias of the root module.
     pub fn default_in_root(provider: ProviderAddress) -> Self {
-        Self { module: ModulePath::root(), provider, alias: None }
+        Self { module: ModulePath::root(), provider, alias: None, key: InstanceKey::None }
+    }
+
+    /// The instance `key` of the same block.
+    #[must_use]
+    pub fn instance(&self, key: InstanceKey) -> Self {
+        let Self { module, provider, alias, key: _ } = self;
+        Self { module: module.clone(), provider: provider.clone(), alias: alias.clone(), key }
+    }
+
+    /// The block that it is an instance of.
+    #[must_use]
+    pub fn block(&self) -> Self {
+        self.instance(InstanceKey::None)
+    }
+
+    /// Whether both are of the same block.
+    pub fn is_of_block(&self, other: &Self) -> bool {
+        self.module == other.module && self.provider == other.provider && self.alias == other.alias
     }
 }
 
-/// As state files and plans write it: `module.m.provider["registry.terraform.io/hashicorp/aws"].west`.
+/// As state files and plans write it: `module.m.provider["registry.terraform.io/hashicorp/aws"].west`, with the key of an
+/// instance at its end.
 impl fmt::Display for ProviderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
@@ -199,8 +221,8 @@ impl fmt::Display for ProviderConfig {
         write_literal(&self.provider.to_string(), f)?;
         f.write_str("]")?;
         match &self.alias {
-            Some(alias) => write!(f, ".{alias}"),
-            None => Ok(()),
+            Some(alias) => write!(f, ".{alias}{}", self.key),
+            None => write!(f, "{}", self.key),
         }
     }
 }

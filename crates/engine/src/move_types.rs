@@ -56,7 +56,7 @@ async fn convert_one(
     from: &ResourceInstance,
     template: &Template,
 ) -> Diagnostics {
-    let (Some(stored), Some(owner)) = (state.object(to, None).cloned(), state.provider(to).cloned()) else {
+    let (Some(stored), Some(owner)) = (state.object(to, None).cloned(), state.provider(to, None).cloned()) else {
         return Diagnostics::new();
     };
     let provider = match providers.started(&template.provider.provider) {
@@ -86,7 +86,9 @@ async fn convert_one(
     match record::encode(&template.schema, &object, circumstances) {
         Ok(converted) => {
             state.remove(to, None);
-            state.insert(to, None, &template.provider, Arc::new(converted));
+            // Which instance of its provider block manages it is found when it is planned.
+            let manager = if owner.is_of_block(&template.provider) { &owner } else { &template.provider };
+            state.insert(to, None, manager, Arc::new(converted));
         }
         Err(problem) => diagnostics.push(record::unrecordable(to, &problem)),
     }

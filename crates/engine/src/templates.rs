@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{ProviderAddress, ProviderConfig, Resource as ResourceAddress, ResourceInstance};
+use groma_address::{InstanceKey, ProviderAddress, ProviderConfig, Resource as ResourceAddress, ResourceInstance};
 use groma_config::{ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Body;
@@ -174,7 +174,12 @@ impl Preparing<'_> {
         let prepared = self.provider_body(&address, block);
         let (body, problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
         self.diagnostics.append(problems);
-        let config = ProviderConfig { module: module.path.clone(), provider: address, alias: local.alias.clone() };
+        let config = ProviderConfig {
+            module: module.path.clone(),
+            provider: address,
+            alias: local.alias.clone(),
+            key: InstanceKey::None,
+        };
         Some(Arc::new(ProviderTemplate { body: Arc::new(body), config }))
     }
 

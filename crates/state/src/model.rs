@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet, btree_map};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use groma_address::{AbsResource, InstanceKey, Name, ProviderConfig, ResourceInstance};
+use groma_address::{AbsResource, InstanceKey, Name, ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_value::{Type, Value};
 
 use crate::object::{DeposedKey, ObjectRecord};
@@ -84,7 +84,7 @@ pub enum CheckStatus {
 /// A resource with all its instances.
 #[derive(Debug, PartialEq)]
 pub struct ResourceEntry {
-    /// The provider configuration that manages it.
+    /// The provider configuration that manages those of its objects that name none of their own.
     pub provider: Arc<ProviderConfig>,
     instances: Instances,
 }
@@ -127,13 +127,18 @@ pub struct InstanceView<'a> {
     pub resource: &'a AbsResource,
     /// Which instance of it.
     pub key: &'a InstanceKey,
-    /// The provider configuration that manages it.
+    /// The provider configuration that manages those of its objects that name none of their own.
     pub provider: &'a ProviderConfig,
     /// Its objects.
     pub record: &'a InstanceRecord,
 }
 
-impl InstanceView<'_> {
+impl<'a> InstanceView<'a> {
+    /// The provider configuration that manages one of its objects.
+    pub fn manager(&self, object: &'a ObjectRecord) -> &'a ProviderConfig {
+        object.provider().map_or(self.provider, |own| own)
+    }
+
     /// The whole address.
     pub fn address(&self) -> ResourceInstance {
         self.resource.instance(self.key.clone())
@@ -275,9 +280,16 @@ impl State {
         self.get(address)?.object(deposed)
     }
 
-    /// The provider configuration that manages an instance.
-    pub fn provider(&self, address: &ResourceInstance) -> Option<&ProviderConfig> {
-        Some(&self.resources.get(&address.abs_resource())?.provider)
+    /// The provider configuration that manages the current object of an instance, or its deposed one of that key.
+    pub fn provider(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Option<&ProviderConfig> {
+        let entry = self.resources.get(&address.abs_resource())?;
+        let own = entry.instance(&address.key).and_then(|record| record.object(deposed)?.provider());
+        Some(own.unwrap_or(&entry.provider))
+    }
+
+    /// All instances of provider configurations with `for_each` that an object may have been managed by.
+    pub fn provider_instances(&self) -> impl Iterator<Item = &ProviderConfig> {
+        self.providers.iter().map(|provider| &**provider).filter(|provider| !provider.key.is_none())
     }
 
     /// Records `object` as the current one (or the deposed one of that key) of an instance; returns the one before.
@@ -288,6 +300,11 @@ impl State {
         provider: &ProviderConfig,
         object: Arc<ObjectRecord>,
     ) -> Option<Arc<ObjectRecord>> {
+        let object = match (&provider.key, &object.foreign) {
+            (InstanceKey::None, None) => object,
+            (InstanceKey::None, Some(_)) => object.managed_by(None),
+            _ => object.managed_by(Some(&shared(&mut self.providers, provider))),
+        };
         let entry = self.ensure_resource(address.abs_resource(), provider);
         let record = entry.ensure_instance(&address.key);
         let is_new = record.is_empty();
@@ -306,7 +323,8 @@ impl State {
             return;
         }
         for (address, entry) in other.resources {
-            let known = self.ensure_resource(address, &entry.provider);
+            let claim = entry.claim();
+            let known = self.ensure_resource(address, &claim);
             let before = known.len();
             for (key, record) in entry.into_instances() {
                 let known = known.ensure_instance(&key);
@@ -369,41 +387,46 @@ impl State {
         if self.get(to).is_some() {
             return false;
         }
-        let Some(provider) = self.resource(&from.abs_resource()).map(|entry| entry.provider.clone()) else {
-            return false;
-        };
+        let Some(provider) = self.provider(from, None).cloned() else { return false };
         let Some(record) = self.remove_instance(from) else { return false };
         self.ensure_resource(to.abs_resource(), &provider).insert(to.key.clone(), record);
         self.instances += 1;
         true
     }
 
-    /// Lets another provider configuration manage a resource; returns whether there is such a resource.
-    pub fn manage_by(&mut self, resource: &AbsResource, provider: &ProviderConfig) -> bool {
-        let is_there = self.resources.contains_key(resource);
-        if is_there {
-            self.ensure_resource(resource.clone(), provider);
+    /// Lets another provider manage a resource, by the configuration that is called the same; returns whether there is such a
+    /// resource.
+    pub fn manage_by(&mut self, resource: &AbsResource, provider: &ProviderAddress) -> bool {
+        let Some(mut entry) = self.resources.remove(resource) else { return false };
+        let providers = &mut self.providers;
+        let mut other =
+            |known: &ProviderConfig| shared(providers, &ProviderConfig { provider: provider.clone(), ..known.clone() });
+        entry.provider = other(&entry.provider);
+        for object in entry.objects_mut() {
+            if let Some(own) = object.provider().map(|own| other(own)) {
+                *object = Arc::clone(object).managed_by(Some(&own));
+            }
         }
-        is_there
+        self.resources.insert(resource.clone(), entry);
+        true
     }
 
-    /// Makes sure that the resource is there, managed by `provider`, be it without instances.
+    /// Makes sure that the resource is there, managed by `provider`, be it without instances. What an instance of a provider block
+    /// manages says nothing about the other objects of the resource.
     pub(crate) fn ensure_resource(&mut self, address: AbsResource, provider: &ProviderConfig) -> &mut ResourceEntry {
         let providers = &mut self.providers;
-        let mut shared = || match providers.get(provider) {
-            Some(shared) => shared.clone(),
-            None => {
-                let shared = Arc::new(provider.clone());
-                providers.insert(shared.clone());
-                shared
-            }
-        };
         match self.resources.entry(address) {
-            btree_map::Entry::Vacant(entry) => entry.insert(ResourceEntry::empty(shared())),
+            btree_map::Entry::Vacant(entry) => {
+                let provider = match provider.key {
+                    InstanceKey::None => shared(providers, provider),
+                    _ => shared(providers, &provider.block()),
+                };
+                entry.insert(ResourceEntry::empty(provider))
+            }
             btree_map::Entry::Occupied(entry) => {
                 let entry = entry.into_mut();
-                if *entry.provider != *provider {
-                    entry.provider = shared();
+                if provider.key.is_none() && *entry.provider != *provider {
+                    entry.provider = shared(providers, provider);
                 }
                 entry
             }
@@ -415,7 +438,42 @@ impl State {
     }
 }
 
+/// The one copy that everything in the state has of a provider configuration.
+fn shared(known: &mut HashSet<Arc<ProviderConfig>, RandomState>, provider: &ProviderConfig) -> Arc<ProviderConfig> {
+    if let Some(shared) = known.get(provider) {
+        return Arc::clone(shared);
+    }
+    let shared = Arc::new(provider.clone());
+    known.insert(Arc::clone(&shared));
+    shared
+}
+
 impl ResourceEntry {
+    /// The provider configuration that a state which takes the entry in is told: the resource's, unless each object has its own.
+    fn claim(&self) -> Arc<ProviderConfig> {
+        let mut own = None;
+        for object in self.objects() {
+            match object.provider() {
+                Some(provider) => own = Some(provider),
+                None => return Arc::clone(&self.provider),
+            }
+        }
+        own.map_or_else(|| Arc::clone(&self.provider), Arc::clone)
+    }
+
+    /// The objects of all instances.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &Arc<ObjectRecord>> {
+        self.instances().flat_map(|(_, record)| record.current.iter().chain(record.deposed.values()))
+    }
+
+    fn objects_mut(&mut self) -> impl Iterator<Item = &mut Arc<ObjectRecord>> {
+        let records: Box<dyn Iterator<Item = &mut InstanceRecord>> = match &mut self.instances {
+            Instances::One(_, record) => Box::new(std::iter::once(record)),
+            Instances::Many(records) => Box::new(records.values_mut()),
+        };
+        records.flat_map(|record| record.current.iter_mut().chain(record.deposed.values_mut()))
+    }
+
     fn empty(provider: Arc<ProviderConfig>) -> Self {
         Self { provider, instances: Instances::Many(BTreeMap::new()) }
     }
@@ -487,7 +545,7 @@ mod tests {
         assert!(state.rename(&address("x.y"), &address("module.m.x.y[0]")));
         assert!(!state.rename(&address("x.y"), &address("x.q")), "it is gone");
         assert_eq!(shown(&state), ["x.z \"b\" []", "module.m.x.y[0] \"a\" []"]);
-        assert_eq!(state.provider(&address("module.m.x.y[0]")), Some(&provider()));
+        assert_eq!(state.provider(&address("module.m.x.y[0]"), None), Some(&provider()));
     }
 
     proptest! {

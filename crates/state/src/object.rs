@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::Name;
+use groma_address::{Name, ProviderConfig};
 use groma_value::{Path, Type, Value};
 use sha2::{Digest, Sha256};
 
@@ -101,13 +101,13 @@ pub struct Identity {
     pub json: Option<AttributesJson>,
 }
 
-/// What other tools keep in an instance's record and nothing here needs: read, and written back.
+/// What few records have: keys of OpenTofu and of old versions of Terraform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignKeys {
     /// `attributes_flat` of Terraform 0.11 and earlier, as JSON text; stands in place of the attributes.
     pub attributes_flat: Option<Arc<str>>,
-    /// OpenTofu's provider configuration of this one instance, under `for_each` of provider configurations.
-    pub provider: Option<Name>,
+    /// The instance of a provider configuration with `for_each` that manages the object; written as OpenTofu does.
+    pub provider: Option<Arc<ProviderConfig>>,
     /// OpenTofu's `depends_on`, as JSON text.
     pub depends_on: Option<Arc<str>>,
     /// OpenTofu's `skip_destroy`.
@@ -138,6 +138,23 @@ pub struct ObjectRecord {
 }
 
 impl ObjectRecord {
+    /// The provider instance that manages it, where it is one of several that a provider block makes. Others are managed by what
+    /// their resource says.
+    pub fn provider(&self) -> Option<&Arc<ProviderConfig>> {
+        self.foreign.as_ref()?.provider.as_ref()
+    }
+
+    /// The same, managed by an instance of a provider block, or by what its resource says.
+    pub(crate) fn managed_by(self: Arc<Self>, provider: Option<&Arc<ProviderConfig>>) -> Arc<Self> {
+        if self.provider() == provider {
+            return self;
+        }
+        let mut record = Arc::unwrap_or_clone(self);
+        let keys = ForeignKeys { provider: provider.cloned(), ..record.foreign.map(|keys| *keys).unwrap_or_default() };
+        record.foreign = (keys != ForeignKeys::default()).then(|| Box::new(keys));
+        Arc::new(record)
+    }
+
     /// A ready object with these attributes, and nothing else known.
     pub fn new(schema_version: u64, attributes: AttributesJson) -> Self {
         Self {

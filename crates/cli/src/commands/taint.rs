@@ -41,7 +41,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
             format!("Resource instance {address} is not currently tainted, so there is nothing to take back."),
         ));
     }
-    if let Some(provider) = state.provider(&address).cloned() {
+    if let Some(provider) = state.provider(&address, None).cloned() {
         let marked = ObjectRecord { status: wanted, ..(*record).clone() };
         state.insert(&address, None, &provider, Arc::new(marked));
     }

@@ -4,7 +4,7 @@
 //! on upwards. A configuration without alias that nobody passes is inherited from the nearest module above that
 //! configures the same provider; the root module has one for every provider, as if empty.
 
-use groma_address::{ModulePath, ProviderConfig};
+use groma_address::{InstanceKey, ModulePath, ProviderConfig};
 
 use crate::configuration::Configuration;
 use crate::model::{LocalProvider, Module, Resource};
@@ -53,11 +53,17 @@ pub(crate) fn resolve(chain: &[&Module], local: &LocalProvider) -> Result<Provid
     let Some((module, above)) = chain.split_last() else {
         let provider = groma_address::ProviderAddress::default_for(&local.name);
         return Err(MissingProvider {
-            wanted: ProviderConfig { module: ModulePath::root(), provider, alias: local.alias.clone() },
+            wanted: ProviderConfig {
+                module: ModulePath::root(),
+                provider,
+                alias: local.alias.clone(),
+                key: InstanceKey::None,
+            },
         });
     };
     let provider = module.provider_address(&local.name);
-    let here = ProviderConfig { module: module.path.clone(), provider, alias: local.alias.clone() };
+    let here =
+        ProviderConfig { module: module.path.clone(), provider, alias: local.alias.clone(), key: InstanceKey::None };
     // With a caller's configuration an empty block only says that one is expected.
     if let Some(passed) = passed_in(above, module, local) {
         return resolve(above, &passed);

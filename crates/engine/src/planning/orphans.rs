@@ -109,7 +109,7 @@ impl Planner<'_> {
 
     pub(super) async fn start_orphan(&mut self, address: ResourceInstance, deposed: Option<DeposedKey>) {
         let Some(record) = self.state.object(&address, deposed.as_ref()).cloned() else { return };
-        let Some(config) = self.state.provider(&address).cloned() else { return };
+        let Some(config) = self.state.provider(&address, deposed.as_ref()).cloned() else { return };
         let left = self.waiting.reason(&config).filter(|_| !self.is_forgotten(&address));
         if let Some(reason) = left.filter(|_| self.waiting.is_unready(&config)) {
             return self.leave_orphan(address, deposed, config, reason);

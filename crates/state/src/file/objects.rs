@@ -69,9 +69,11 @@ fn write_dependencies(dependencies: &Dependencies, lines: &mut DependencyLines, 
     out.push(b']');
 }
 
-/// Appends an object of the instance `key`: the current one, or the one that was deposed under a name.
+/// Appends an object of the instance `key`: the current one, or the one that was deposed under a name. `provider` manages it,
+/// where not the whole resource has the same.
 pub(super) fn write_object(
     (key, deposed): (&InstanceKey, Option<&str>),
+    provider: Option<&str>,
     object: &ObjectRecord,
     lines: &mut DependencyLines,
     out: &mut Vec<u8>,
@@ -89,7 +91,9 @@ pub(super) fn write_object(
         members.string("deposed", deposed);
     }
     let foreign = object.foreign.as_deref();
-    if let Some(provider) = foreign.and_then(|keys| keys.provider.as_deref()) {
+    if let Some(own) = object.provider() {
+        members.string("provider", &own.to_string());
+    } else if let Some(provider) = provider {
         members.string("provider", provider);
     }
     members.number("schema_version", object.schema_version);

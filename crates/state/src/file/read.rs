@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
     fn resource_entry(&mut self, layout: ResourceLayout<'a>) -> Result<(), StateError> {
         let address = self.resource_address(&layout)?;
         let instances = layout.instances.unwrap_or_default();
-        let of_instance = instances.first().and_then(|instance| instance.provider.clone());
+        let of_instance = instances.iter().find_map(|instance| instance.provider.clone());
         let Some(provider) = layout.provider.or(of_instance) else {
             let detail = format!("The resource {address} in the state file names no provider. {RESTORE}");
             return Err(StateError::malformed("Invalid provider configuration address", detail));
@@ -281,8 +281,14 @@ impl<'a> Reader<'a> {
             self.state.ensure_resource(address, &provider);
             return Ok(());
         }
-        for instance in instances {
-            self.instance(instance, &address, &provider)?;
+        for mut instance in instances {
+            match instance.provider.take().filter(|text| !text.is_empty()) {
+                None => self.instance(instance, &address, &provider)?,
+                Some(text) => {
+                    let own = self.provider(text, &address)?;
+                    self.instance(instance, &address, &own)?;
+                }
+            }
         }
         Ok(())
     }
@@ -339,10 +345,10 @@ impl<'a> Reader<'a> {
             return Ok(known.clone());
         }
         // Terraform 0.12 wrote this format, but knew providers by their last name only.
-        let provider = parse_provider_of_instance(&text).or_else(|message| {
+        let provider = parse_provider_config(&text).or_else(|error| {
             parse_legacy_provider(&text).ok_or_else(|| {
                 let detail =
-                    format!("The resource {resource} in the state file has the provider {text:?}. {message} {RESTORE}");
+                    format!("The resource {resource} in the state file has the provider {text:?}. {error} {RESTORE}");
                 StateError::malformed("Invalid provider configuration address", detail)
             })
         })?;
@@ -476,17 +482,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A provider configuration, without the instance key that OpenTofu may have added at its end.
-fn parse_provider_of_instance(text: &str) -> Result<ProviderConfig, String> {
-    match parse_provider_config(text) {
-        Ok(provider) => Ok(provider),
-        Err(error) => match text.rfind("].").and_then(|alias| text[alias..].find('[').map(|key| alias + key)) {
-            Some(key) => parse_provider_config(&text[..key]).map_err(|error| error.message),
-            None => Err(error.message),
-        },
-    }
-}
-
 fn invalid_instance(address: &ResourceInstance, reason: &str) -> StateError {
     StateError::malformed(INVALID_INSTANCE, format!("The instance {address} in the state file: {reason}. {RESTORE}"))
 }
@@ -516,7 +511,7 @@ fn foreign_keys(layout: &InstanceLayout<'_>) -> Option<Box<ForeignKeys>> {
             Some(flat) if layout.attributes.is_none() => serde_json::to_string(flat).ok().map(Into::into),
             _ => None,
         },
-        provider: layout.provider.as_deref().filter(|text| !text.is_empty()).map(Name::from),
+        provider: None,
         depends_on: layout.depends_on.filter(|raw| raw.get() != "[]").map(|raw| json::compact(raw.get()).into()),
         skip_destroy: layout.skip_destroy.unwrap_or_default(),
     };

@@ -37,6 +37,8 @@ struct Content<'a> {
     providers: Vec<String>,
     resources: Vec<Resource<'a>>,
     places: Vec<Place<'a>>,
+    /// Whether an object can have a provider configuration of its own.
+    may_split: bool,
 }
 
 struct Resource<'a> {
@@ -44,6 +46,8 @@ struct Resource<'a> {
     provider: usize,
     address: &'a AbsResource,
     entry: &'a ResourceEntry,
+    /// Whether its objects tell one by one who manages them.
+    is_split: bool,
 }
 
 /// An instance; none for a resource that has no instances.
@@ -59,6 +63,7 @@ impl<'a> Content<'a> {
             providers: Vec::new(),
             resources: Vec::with_capacity(state.resources().len()),
             places: Vec::with_capacity(state.len()),
+            may_split: state.provider_instances().next().is_some(),
         };
         for (text, resources) in by_text_of_module(state) {
             resources.into_iter().for_each(|(address, entry)| content.add(address, entry));
@@ -75,7 +80,8 @@ impl<'a> Content<'a> {
         }
         let (module, provider) = (self.modules.len(), self.providers.len() - 1);
         let resource = self.resources.len();
-        self.resources.push(Resource { module, provider, address, entry });
+        let is_split = self.may_split && entry.objects().any(|object| object.provider().is_some());
+        self.resources.push(Resource { module, provider, address, entry, is_split });
         let before = self.places.len();
         let instances = entry.instances().filter(|(_, record)| !record.is_empty());
         self.places.extend(instances.map(|instance| Place { resource, instance: Some(instance) }));
@@ -99,7 +105,9 @@ impl<'a> Content<'a> {
                     out.push(b',');
                 }
                 new_line(INSTANCE_DEPTH, out);
-                write_object((key, deposed), object, lines, out);
+                let Resource { provider, is_split, .. } = &self.resources[*resource];
+                let provider = is_split.then(|| &*self.providers[*provider]);
+                write_object((key, deposed), provider, object, lines, out);
             }
             if is_other(at + 1) {
                 close(instance.is_some(), out);
@@ -110,7 +118,7 @@ impl<'a> Content<'a> {
     /// Begins a resource, up to its instances.
     fn open(&self, resource: &Resource<'_>, out: &mut Vec<u8>) {
         new_line(2, out);
-        let Resource { module, provider, address, entry } = resource;
+        let Resource { module, provider, address, is_split, .. } = resource;
         let mut members = Members::object(out, 2);
         if !self.modules[*module].is_empty() {
             members.string("module", &self.modules[*module]);
@@ -118,10 +126,7 @@ impl<'a> Content<'a> {
         members.string("mode", if address.resource.mode == Mode::Data { "data" } else { "managed" });
         members.string("type", &address.resource.type_name);
         members.string("name", &address.resource.name);
-        let has_own_provider =
-            |object: &ObjectRecord| object.foreign.as_ref().is_some_and(|keys| keys.provider.is_some());
-        let by_instance = entry.instances().any(|(_, record)| record.current.as_deref().is_some_and(has_own_provider));
-        if !by_instance {
+        if !is_split {
             members.string("provider", &self.providers[*provider]);
         }
         members.member("instances").push(b'[');

@@ -60,7 +60,7 @@ fn every_part_of_a_record_is_read() {
     assert_eq!(deposed.values().next().unwrap().status, ObjectStatus::Tainted);
     assert!(state.outputs["z<b>"].sensitive);
     assert_eq!(state.outputs["z<b>"].value.as_str(), Some("a<b&c\u{2028} é é / \u{7}"));
-    assert_eq!(state.provider(&"zz_x.y[2]".parse().unwrap()).unwrap().alias.as_deref(), Some("west"));
+    assert_eq!(state.provider(&"zz_x.y[2]".parse().unwrap(), None).unwrap().alias.as_deref(), Some("west"));
     assert_eq!(state.check_results.as_ref().unwrap().len(), 4);
 }
 
@@ -107,12 +107,54 @@ fn what_opentofu_keeps_with_an_instance_is_kept() {
     .replacen(r#""provider":"provider[\"a/b\"]","#, "", 1);
     let state = read(source.as_bytes()).unwrap();
     let written = text(&state);
-    let provider = state.provider(&"a.b[\"k\"]".parse().unwrap()).unwrap();
-    assert_eq!(provider.to_string(), r#"provider["registry.opentofu.org/a/b"].x"#);
+    let provider = state.provider(&"a.b[\"k\"]".parse().unwrap(), None).unwrap();
+    assert_eq!(provider.to_string(), r#"provider["registry.opentofu.org/a/b"].x["e.u"]"#);
     assert!(written.contains(r#""provider": "provider[\"registry.opentofu.org/a/b\"].x[\"e.u\"]""#), "{written}");
     assert!(written.contains("\"depends_on\": [\n            \"a.c\"\n          ]"), "{written}");
     assert!(written.contains("\"skip_destroy\": true"), "{written}");
     assert_eq!(text(&read(written.as_bytes()).unwrap()), written);
+}
+
+/// A resource may be on its way from one provider configuration to another.
+#[test]
+fn each_object_is_managed_by_its_own_provider_instance() {
+    let object = |key: &str, provider: &str| {
+        format!(
+            r#"{{"index_key":"{key}","provider":"provider[\"example.com/a/b\"]{provider}","schema_version":0,"attributes":{{}}}}"#
+        )
+    };
+    let instances = [object("a", r#".by[\"x\"]"#), object("b", ""), object("c", r#".by[\"y\"]"#)];
+    let source = with_instances(&instances.join(",")).replacen(r#""provider":"provider[\"a/b\"]","#, "", 1);
+    let managers = |state: &State| -> Vec<String> {
+        let current = |view: crate::InstanceView<'_>| view.manager(view.record.current.as_ref().unwrap()).to_string();
+        state.iter().map(current).collect()
+    };
+    let mut state = read(source.as_bytes()).unwrap();
+    let of = |end: &str| format!(r#"provider["example.com/a/b"]{end}"#);
+    assert_eq!(managers(&state), [of(r#".by["x"]"#), of(""), of(r#".by["y"]"#)]);
+    assert_eq!(managers(&read(text(&state).as_bytes()).unwrap()), managers(&state));
+
+    // What is recorded goes by who has made it, and what was moved keeps who manages it.
+    let b: groma_address::ResourceInstance = "a.b[\"b\"]".parse().unwrap();
+    let record = state.object(&b, None).unwrap().clone();
+    state.insert(&b, None, &of(r#".by["x"]"#).parse().unwrap(), record);
+    assert!(state.rename(&"a.b[\"c\"]".parse().unwrap(), &"a.z".parse().unwrap()));
+    assert_eq!(managers(&state), [of(r#".by["x"]"#), of(r#".by["x"]"#), of(r#".by["y"]"#)]);
+    assert_eq!(managers(&read(text(&state).as_bytes()).unwrap()), managers(&state));
+    assert!(state.manage_by(&"a.b".parse().unwrap(), &groma_address::ProviderAddress::default_for("q")));
+    assert_eq!(managers(&state)[0], r#"provider["registry.terraform.io/hashicorp/q"].by["x"]"#);
+
+    // Without keys the file is as Terraform writes it.
+    for key in ["a", "b"] {
+        let address = format!("a.b[{key:?}]").parse().unwrap();
+        let record = state.object(&address, None).unwrap().clone();
+        state.insert(&address, None, &of(".by").parse().unwrap(), record);
+    }
+    let written = text(&state);
+    assert!(
+        written.contains("\"name\": \"b\",\n      \"provider\": \"provider[\\\"example.com/a/b\\\"].by\""),
+        "{written}"
+    );
 }
 
 #[test]

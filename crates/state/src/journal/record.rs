@@ -246,15 +246,7 @@ pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Recor
                 create_before_destroy: d.byte()? != 0,
             }))
         }
-        FINISHED => Record::Finished(Box::new(Finished {
-            place: decode_place(d)?,
-            provider: numbered.provider(d)?,
-            prior: d.option(decode_prior)?,
-            outcome: match d.option(|d| decode_object(d, numbered))? {
-                Some(object) => Outcome::Present(Arc::new(object)),
-                None => Outcome::Gone,
-            },
-        })),
+        FINISHED => Record::Finished(Box::new(decode_finished(d, numbered)?)),
         SETTLED => Record::Settled(decode_place(d)?),
         OUTPUTS => Record::Outputs { outputs: d.text()?, check_results: d.text()? },
         SNAPSHOT => Record::Snapshot { lineage: d.text()?, serial: d.number()?, bytes: d.0 },
@@ -417,9 +409,22 @@ fn encode_object(object: &ObjectRecord, list: u64, e: &mut Encoder<'_>) {
     e.number(list);
     e.option(foreign, |e, keys| {
         e.option(keys.attributes_flat.as_deref(), Encoder::text);
-        e.option(keys.provider.as_deref(), Encoder::text);
+        // Who manages the object is told beside it.
+        e.option(None, Encoder::text);
         e.option(keys.depends_on.as_deref(), Encoder::text);
     });
+}
+
+fn decode_finished(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Finished> {
+    let place = decode_place(d)?;
+    let provider = numbered.provider(d)?;
+    let prior = d.option(decode_prior)?;
+    let outcome = match d.option(|d| decode_object(d, numbered))? {
+        Some(object) if provider.key.is_none() => Outcome::Present(Arc::new(object)),
+        Some(object) => Outcome::Present(Arc::new(object).managed_by(Some(&Arc::new(provider.clone())))),
+        None => Outcome::Gone,
+    };
+    Some(Finished { place, provider, prior, outcome })
 }
 
 fn decode_object(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<ObjectRecord> {
@@ -441,12 +446,11 @@ fn decode_object(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<ObjectRecor
         })?,
         dependencies: numbered.list(d)?,
         foreign: d.option(|d| {
-            Some(Box::new(ForeignKeys {
-                attributes_flat: d.option(shared)?,
-                provider: d.option(shared)?,
-                depends_on: d.option(shared)?,
-                skip_destroy: flags & SKIP_DESTROY != 0,
-            }))
+            let attributes_flat = d.option(shared)?;
+            d.option(|d| d.text())?;
+            let depends_on = d.option(shared)?;
+            let skip_destroy = flags & SKIP_DESTROY != 0;
+            Some(Box::new(ForeignKeys { attributes_flat, provider: None, depends_on, skip_destroy }))
         })?,
     })
 }

@@ -91,7 +91,8 @@ fn what_is_noted_is_read_with_every_detail() {
     full.identity = Some(Arc::new(Identity { schema_version: 2, json: Some(AttributesJson::new("{\"n\":1}")) }));
     full.dependencies = dependencies(&["module.a.x.y", "data.p.q"]);
     full.create_before_destroy = true;
-    full.foreign = Some(Box::new(ForeignKeys { skip_destroy: true, provider: Some("p".into()), ..Default::default() }));
+    full.foreign =
+        Some(Box::new(ForeignKeys { skip_destroy: true, depends_on: Some("[1]".into()), ..Default::default() }));
     let key = DeposedKey::new("deadbeef").unwrap();
     journal.begin(&begin("x.y[1]")).unwrap();
     let outcome = Outcome::Present(Arc::new(full.clone()));
@@ -108,6 +109,19 @@ fn what_is_noted_is_read_with_every_detail() {
         Some(Prior { fingerprint: object("before").fingerprint(), id: Some("\"before\"".into()) })
     );
     assert_eq!(finished.provider, provider());
+}
+
+#[test]
+fn an_object_is_noted_with_the_provider_instance_that_made_it() {
+    let file = Faulty::default();
+    let journal = start(&file);
+    let instance = provider().instance("west".into());
+    let outcome = Outcome::Present(Arc::new(object("i-1")));
+    journal.finished(&address("x.y"), None, &instance, None, outcome).unwrap();
+    let found = read(&file);
+    let [Event::Finished(finished)] = &found.events[..] else { panic!("{:?}", found.events) };
+    let Outcome::Present(object) = &finished.outcome else { panic!("{:?}", finished.outcome) };
+    assert_eq!((&finished.provider, object.provider().map(|own| &**own)), (&instance, Some(&instance)));
 }
 
 /// A chain in which each depends on the one before and the one before that, and on what these depend on.

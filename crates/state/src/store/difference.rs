@@ -12,7 +12,7 @@ pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Re
         let address = view.address();
         for (deposed, object) in objects(&view) {
             if new.object(&address, deposed).is_none() {
-                journal.finished(&address, deposed, view.provider, Some(object), Outcome::Gone)?;
+                journal.finished(&address, deposed, view.manager(object), Some(object), Outcome::Gone)?;
             }
         }
     }
@@ -22,7 +22,7 @@ pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Re
             let before = old.object(&address, deposed);
             if before != Some(object) {
                 let outcome = Outcome::Present(object.clone());
-                journal.finished(&address, deposed, view.provider, before.map(|before| &**before), outcome)?;
+                journal.finished(&address, deposed, view.manager(object), before.map(|before| &**before), outcome)?;
             }
         }
     }

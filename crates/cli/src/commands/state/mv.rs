@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_address::{AbsResource, ConfigResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
+use groma_address::{
+    AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfig, ResourceInstance, Target,
+};
 use groma_diagnostics::Diagnostics;
 use groma_state::{Dependencies, InstanceRecord, ObjectRecord, State};
 
@@ -46,7 +48,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     }
     let moved: HashSet<ConfigResource> = instances.iter().map(|(from, _)| from.config_resource()).collect();
     for (from, to) in instances {
-        let provider = source.state.provider(&from).cloned();
+        let provider = source.state.provider(&from, None).map(ProviderConfig::block);
         let Some((provider, record)) = provider.zip(source.state.remove_instance(&from)) else { continue };
         let into = other.as_mut().map_or(&mut source.state, |other| &mut other.state);
         let provider = into.resource(&to.abs_resource()).map_or(provider, |entry| (*entry.provider).clone());
@@ -66,12 +68,11 @@ fn lines(verb: &str, names: &[(String, String)]) -> String {
     names.iter().map(|(from, to)| format!("{verb} {from:?} to {to:?}\n")).collect()
 }
 
-fn put(state: &mut State, to: &ResourceInstance, provider: &groma_address::ProviderConfig, record: InstanceRecord) {
-    if let Some(object) = record.current {
-        state.insert(to, None, provider, object);
-    }
-    for (key, object) in record.deposed {
-        state.insert(to, Some(&key), provider, object);
+fn put(state: &mut State, to: &ResourceInstance, provider: &ProviderConfig, record: InstanceRecord) {
+    let current = record.current.into_iter().map(|object| (None, object));
+    for (key, object) in current.chain(record.deposed.into_iter().map(|(key, object)| (Some(key), object))) {
+        let own = object.provider().cloned();
+        state.insert(to, key.as_ref(), own.as_deref().unwrap_or(provider), object);
     }
 }
 
@@ -83,9 +84,9 @@ fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
     for view in state.iter() {
         let current = view.record.current.iter().map(|object| (None, object));
         let deposed = view.record.deposed.iter().map(|(key, object)| (Some(key.clone()), object));
-        for (key, object) in current.chain(deposed).filter(|(_, object)| depends(object)) {
-            let object = ObjectRecord { dependencies: Dependencies::default(), ..(**object).clone() };
-            freed.push((view.address(), key, view.provider.clone(), Arc::new(object)));
+        for (key, of) in current.chain(deposed).filter(|(_, object)| depends(object)) {
+            let object = ObjectRecord { dependencies: Dependencies::default(), ..(**of).clone() };
+            freed.push((view.address(), key, view.manager(of).clone(), Arc::new(object)));
         }
     }
     for (address, key, provider, object) in freed {

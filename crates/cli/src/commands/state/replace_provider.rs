@@ -1,6 +1,6 @@
 //! `state replace-provider`.
 
-use groma_address::{AbsResource, DEFAULT_PROVIDER_HOST, ProviderAddress, ProviderConfig};
+use groma_address::{AbsResource, DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_diagnostics::Diagnostics;
 
 use super::super::context::Context;
@@ -19,20 +19,14 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
     let from = address(context, "from", from)?;
     let to = address(context, "to", to)?;
     let mut changing = Changing::open(context, &arguments.change, "state-replace-provider")?;
-    let found: Vec<(AbsResource, ProviderConfig)> = changing
-        .state
-        .resources()
-        .filter(|(_, entry)| entry.provider.provider == from)
-        .map(|(resource, entry)| {
-            (resource.clone(), ProviderConfig { provider: to.clone(), ..(*entry.provider).clone() })
-        })
-        .collect();
+    let resources = changing.state.resources().filter(|(_, entry)| entry.provider.provider == from);
+    let found: Vec<AbsResource> = resources.map(|(resource, _)| resource.clone()).collect();
     if found.is_empty() {
         context.streams.print("No matching resources found.\n");
         return Ok(0);
     }
     let product = &context.wording.product;
-    let names: String = found.iter().map(|(resource, _)| format!("  {resource}\n")).collect();
+    let names: String = found.iter().map(|resource| format!("  {resource}\n")).collect();
     context.streams.print(&format!(
         "{product} will perform the following actions:\n\n  ~ Updating provider:\n    - {from}\n    + {to}\n\nChanging {} \
          resources:\n\n{names}",
@@ -42,8 +36,8 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
         context.streams.print("Cancelled replacing providers.\n");
         return Ok(0);
     }
-    for (resource, provider) in &found {
-        changing.state.manage_by(resource, provider);
+    for resource in &found {
+        changing.state.manage_by(resource, &to);
     }
     let undo = changing.save(&context.wording.command)?;
     context.streams.print(&format!("\nSuccessfully replaced provider for {} resources.\n{undo}", found.len()));

@@ -73,5 +73,5 @@ fn configuration(module: ModulePath, local: &str, alias: Option<&str>) -> Option
         "terraform" => ProviderAddress::builtin_terraform(),
         _ => ProviderAddress::parse(&format!("-/{local}"), DEFAULT_PROVIDER_HOST).ok()?,
     };
-    Some(ProviderConfig { module, provider, alias: alias.map(Name::from) })
+    Some(ProviderConfig { module, provider, alias: alias.map(Name::from), key: InstanceKey::None })
 }
