@@ -1,20 +1,19 @@
 //! Function calls: finding the function, preparing the arguments, wording what went wrong.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
-use groma_hcl::{Call, Expression};
+use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_hcl::{Call, Expression, ExpressionKind};
 use groma_value::{Marks, Type, Value, convert};
 
+use super::Evaluator;
 use super::observe::failed_since;
-use super::{Evaluator, Reporting};
 use crate::context::{Availability, ProviderFunctions, ProviderParameter, ProviderSignature};
 use crate::function_error::FunctionError;
 use crate::functions::{self, CallSite, Function};
-use crate::type_constraint::type_constraint;
 
 /// An argument after evaluation, with the text it came from.
-struct Argument<'a> {
-    value: Value,
-    expression: &'a Expression,
+pub(super) struct Argument<'a> {
+    pub(super) value: Value,
+    pub(super) expression: &'a Expression,
 }
 
 impl Evaluator<'_> {
@@ -90,35 +89,31 @@ impl Evaluator<'_> {
         if call.expansion.is_some()
             && let Some(last) = arguments.pop()
         {
-            let problem = match last.value.ty() {
-                _ if last.value.is_null() => "must not be null",
-                Type::Dynamic => return None,
-                Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
-                    if !last.value.is_known() {
-                        return None;
-                    }
-                    let marks = last.value.marks().clone();
-                    let expression = last.expression;
-                    arguments.extend(
-                        last.value
-                            .elements()
-                            .map(|(_, value)| Argument { value: value.with_marks(&marks), expression }),
-                    );
-                    return Some(arguments);
-                }
-                _ => "must be of a tuple, list, or set type",
-            };
-            let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
-            let problem = Diagnostic::error("Invalid expanding argument value", detail)
-                .at(last.expression.span)
-                .within(whole.span);
-            self.report_about(problem, last.expression);
-            return None;
+            let values = self.expanded(&last, whole)?;
+            arguments.extend(values.into_iter().map(|value| Argument { value, expression: last.expression }));
         }
         Some(arguments)
     }
 
-    fn check_count(
+    /// The arguments that one with an ellipsis stands for. Nothing if they are not known, or it stands for none.
+    pub(super) fn expanded(&mut self, argument: &Argument<'_>, whole: &Expression) -> Option<Vec<Value>> {
+        let problem = match argument.value.ty() {
+            _ if argument.value.is_null() => "must not be null",
+            Type::Dynamic => return None,
+            Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+                let marks = argument.value.marks();
+                let elements = argument.value.is_known().then(|| argument.value.elements())?;
+                return Some(elements.map(|(_, value)| value.with_marks(marks)).collect());
+            }
+            _ => "must be of a tuple, list, or set type",
+        };
+        let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
+        let problem = Diagnostic::error("Invalid expanding argument value", detail);
+        self.report_about(problem.at(argument.expression.span).within(whole.span), argument.expression);
+        None
+    }
+
+    pub(super) fn check_count(
         &mut self,
         arguments: &[Argument<'_>],
         expected: &Expected<'_>,
@@ -141,7 +136,7 @@ impl Evaluator<'_> {
                 "Too many function arguments",
                 format!("Function \"{name}\" expects only {}.", counted(expected.count)),
             )
-            .at(extra.expression.span)
+            .at(self.pointed_at(extra.expression))
         } else {
             return true;
         };
@@ -149,9 +144,31 @@ impl Evaluator<'_> {
         false
     }
 
-    fn invalid_argument(&mut self, parameter: &str, message: &str, argument: &Expression, whole: &Expression) {
+    /// What of an argument is pointed at: of a text in quotes what is written, which is where Terraform points.
+    fn pointed_at(&self, argument: &Expression) -> Span {
+        let is_text = match &argument.kind {
+            ExpressionKind::String(_) => true,
+            ExpressionKind::Template(template) => template.wrapped().is_none(),
+            _ => false,
+        };
+        let inside = Span::new(argument.span.start() + 1, argument.span.end().saturating_sub(1));
+        let sources = &self.scope.functions().sources;
+        let is_in_quotes = is_text
+            && !inside.is_empty()
+            && sources.text(argument.span).is_some_and(|text| text.starts_with('"') && text.ends_with('"'));
+        if is_in_quotes { inside } else { argument.span }
+    }
+
+    pub(super) fn invalid_argument(
+        &mut self,
+        parameter: &str,
+        message: &str,
+        argument: &Expression,
+        whole: &Expression,
+    ) {
         let detail = format!("Invalid value for \"{parameter}\" parameter: {message}.");
-        let problem = Diagnostic::error("Invalid function argument", detail).at(argument.span).within(whole.span);
+        let subject = self.pointed_at(argument);
+        let problem = Diagnostic::error("Invalid function argument", detail).at(subject).within(whole.span);
         self.report_about(problem, argument);
     }
 
@@ -173,7 +190,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn error_in_call(&mut self, message: &str, call: &Call, whole: &Expression) {
+    pub(super) fn error_in_call(&mut self, message: &str, call: &Call, whole: &Expression) {
         let detail = format!("Call to function \"{}\" failed: {message}.", call.name.name);
         let problem =
             Diagnostic::error("Error in function call", detail).at(call.name.span.to(call.open)).within(whole.span);
@@ -269,114 +286,14 @@ impl Evaluator<'_> {
         }
         prepared
     }
-
-    /// `try`: the first argument without an error.
-    fn try_each(&mut self, call: &Call, whole: &Expression) -> Value {
-        if call.arguments.is_empty() {
-            self.error_in_call("at least one argument is required", call, whole);
-            return Value::DYNAMIC;
-        }
-        let mut problems = Diagnostics::new();
-        for expression in &call.arguments {
-            let (value, found) = self.apart(expression);
-            if !found.has_errors() {
-                // Something unknown can still turn out to be an error, and then another argument would be the result.
-                return if value.is_wholly_known() { value } else { Value::DYNAMIC.with_marks(&value.deep_marks()) };
-            }
-            problems.append(found);
-        }
-        let mut message = "no expression succeeded:\n".to_owned();
-        for problem in problems.iter().filter(|problem| problem.is_error()) {
-            let place = problem
-                .subject
-                .and_then(|span| self.place(span))
-                .map_or_else(String::new, |place| format!(" (at {place})"));
-            message.push_str(&format!("- {}{place}\n  {}\n", problem.summary, problem.detail));
-        }
-        message.push_str("\nAt least one expression must give a result without an error");
-        self.error_in_call(&message, call, whole);
-        Value::DYNAMIC
-    }
-
-    fn place(&self, span: Span) -> Option<String> {
-        let location = self.scope.functions().sources.locate(span)?;
-        Some(format!("{}:{},{}", location.file.name(), location.start.line, location.start.column))
-    }
-
-    /// `can`: whether the argument has no error.
-    fn can(&mut self, call: &Call, whole: &Expression) -> Value {
-        let Some(expression) = self.only_arguments::<1>(call, ["expression"], whole).map(|[expression]| expression)
-        else {
-            return Value::DYNAMIC;
-        };
-        let mut problems = Diagnostics::new();
-        let value = Evaluator {
-            scope: self.scope,
-            diagnostics: &mut problems,
-            depth: self.depth,
-            reporting: Reporting::Outcome,
-        }
-        .evaluate(expression);
-        if problems.has_errors() {
-            Value::bool(false)
-        } else if value.is_wholly_known() {
-            Value::bool(true)
-        } else {
-            Value::unknown(Type::Bool)
-        }
-    }
-
-    /// `convert`: the second argument is a type, not a value.
-    fn convert(&mut self, call: &Call, whole: &Expression) -> Value {
-        let Some([expression, type_expression]) = self.only_arguments::<2>(call, ["value", "type"], whole) else {
-            return Value::DYNAMIC;
-        };
-        let (value, failed) = self.attempt(expression);
-        let before = self.diagnostics.len();
-        let (constraint, problems) = type_constraint(type_expression);
-        self.diagnostics.append(problems);
-        if failed || failed_since(self.diagnostics, before) {
-            return Value::DYNAMIC;
-        }
-        // As with other functions, marks within the argument are marks of the whole result.
-        let marks = value.deep_marks();
-        match constraint.convert(&value.unmark_deep().0) {
-            Ok(value) => value.with_marks(&marks),
-            // What is not known yet is left alone, as by every function.
-            Err(_) if !value.is_known() => {
-                Value::unknown(constraint.ty.without_optional_attributes()).with_marks(&marks)
-            }
-            Err(problem) => {
-                self.invalid_argument("value", &problem.to_string(), expression, whole);
-                Value::DYNAMIC
-            }
-        }
-    }
-
-    /// The argument expressions of a function that evaluates them itself.
-    fn only_arguments<'e, const COUNT: usize>(
-        &mut self,
-        call: &'e Call,
-        names: [&str; COUNT],
-        whole: &Expression,
-    ) -> Option<[&'e Expression; COUNT]> {
-        let arguments: Vec<Argument<'_>> =
-            call.arguments.iter().map(|expression| Argument { value: Value::DYNAMIC, expression }).collect();
-        let expected = Expected { count: COUNT, variadic: false, missing: names.get(arguments.len()).copied() };
-        if !self.check_count(&arguments, &expected, call, whole) {
-            return None;
-        }
-        let expressions: Vec<&Expression> = call.arguments.iter().collect();
-        expressions.try_into().ok()
-    }
 }
 
 /// How many arguments a function takes.
-struct Expected<'a> {
-    count: usize,
-    variadic: bool,
+pub(super) struct Expected<'a> {
+    pub(super) count: usize,
+    pub(super) variadic: bool,
     /// The first parameter without an argument.
-    missing: Option<&'a str>,
+    pub(super) missing: Option<&'a str>,
 }
 
 /// The arguments of a provider's function by the common rules.

@@ -10,6 +10,7 @@ mod construct;
 mod observe;
 mod operate;
 mod repeat;
+mod special;
 mod splat;
 mod template;
 mod traverse;

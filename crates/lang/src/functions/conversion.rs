@@ -135,7 +135,8 @@ fn ephemeralasnull(arguments: &Arguments<'_>) -> Outcome {
         let rest = marks.without(&Marks::EPHEMERAL);
         let replaced = if plain.is_null() || marks.is_ephemeral() && plain.is_known() {
             Value::null(plain.ty())
-        } else if !plain.is_known() {
+        } else if !plain.is_known() && marks.is_ephemeral() {
+            // It may turn out to be null.
             Value::unknown(plain.ty())
         } else {
             plain

@@ -27,6 +27,8 @@ impl Accepts {
     pub(crate) const MARKED: Self = Self(4);
     /// Values of unknown type; otherwise nothing is known of the result.
     pub(crate) const DYNAMIC: Self = Self(8);
+    /// Marked values and unknown ones, of unknown type too.
+    pub(crate) const MARKED_UNKNOWN: Self = Self(2 | 4 | 8);
     /// All but marks.
     pub(crate) const ANY_UNMARKED: Self = Self(1 | 2 | 8);
     /// All of them.
@@ -252,7 +254,7 @@ impl Function {
                 return Err(FunctionError::argument(index, "argument must not be null"));
             }
             if !parameter.accepts.has(Accepts::DYNAMIC) && is_untyped(argument) {
-                return Ok(Value::DYNAMIC);
+                return Ok(self.own_marks(arguments).fold(Value::DYNAMIC, Value::with_marks));
             }
             unknown |= !parameter.accepts.has(Accepts::UNKNOWN) && !argument.is_known();
         }
@@ -265,11 +267,19 @@ impl Function {
             }
         };
         let value = if unknown {
-            Value::unknown(result.clone())
+            self.own_marks(arguments).fold(Value::unknown(result.clone()), Value::with_marks)
         } else {
             (self.body)(&Arguments { values: arguments, result, site })?
         };
         Ok(self.narrowed(value))
+    }
+
+    /// The marks of the arguments that the function would have dealt with itself: what is not known yet keeps its secrets.
+    fn own_marks<'a>(&'a self, arguments: &'a [Value]) -> impl Iterator<Item = &'a Marks> {
+        let with_parameters = arguments.iter().enumerate().map(|(index, argument)| (self.parameter(index), argument));
+        with_parameters
+            .filter(|(parameter, _)| parameter.is_some_and(|parameter| parameter.accepts.has(Accepts::MARKED)))
+            .map(|(_, argument)| argument.marks())
     }
 
     fn narrowed(&self, value: Value) -> Value {

@@ -101,7 +101,8 @@ fn at_start(character: char) -> String {
     double.to_string()
 }
 
-/// The first letter of every word in upper case. Letters, digits, underscores and apostrophes make words.
+/// The first letter of every word in upper case. White space separates words, and so does whatever ASCII has besides letters, digits and
+/// underscores.
 fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_word = false;
@@ -115,7 +116,7 @@ fn title(text: &str) -> String {
             '_' => true,
             ascii if ascii.is_ascii() => ascii.is_ascii_alphanumeric(),
             letter if letter.is_alphanumeric() => true,
-            other => !other.is_whitespace() && in_word,
+            other => !other.is_whitespace(),
         };
     }
     out

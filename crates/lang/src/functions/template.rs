@@ -16,20 +16,26 @@ use crate::scope::{Resolved, Scope};
 /// How many levels of expressions a template within a template counts for.
 const LEVELS_A_TEMPLATE: u32 = 8;
 
+/// What the functions deal with themselves: every mark of a variable is one of the result, be it known or not.
+const GIVEN: Accepts = Accepts::MARKED_UNKNOWN;
+
 pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::inferred("templatefile", |_| Ok(Type::Dynamic), templatefile)
-            .takes(Parameter::text("path").accepting(Accepts::MARKED))
-            .takes(Parameter::any("vars").accepting(Accepts::MARKED))
+            .takes(Parameter::text("path").accepting(GIVEN))
+            .takes(Parameter::any("vars").accepting(GIVEN))
             .nullable(),
         Function::inferred("templatestring", |_| Ok(Type::Dynamic), templatestring)
-            .takes(Parameter::text("template").accepting(Accepts::MARKED))
-            .takes(Parameter::any("vars").accepting(Accepts::MARKED))
+            .takes(Parameter::text("template").accepting(GIVEN))
+            .takes(Parameter::any("vars").accepting(GIVEN))
             .nullable(),
     ]
 }
 
 fn templatefile(arguments: &Arguments<'_>) -> Outcome {
+    if let Some(unknown) = not_known(arguments, &Type::Dynamic) {
+        return Ok(unknown);
+    }
     let path = arguments.value(0);
     let text = read_text(&path, arguments.context())?;
     let name = if path.has_marks() { shown(&path) } else { arguments.text(0).to_owned() };
@@ -37,9 +43,19 @@ fn templatefile(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn templatestring(arguments: &Arguments<'_>) -> Outcome {
+    if let Some(unknown) = not_known(arguments, &Type::String) {
+        return Ok(unknown);
+    }
     let template = arguments.value(0);
     let text = arguments.text(0).to_owned();
     Ok(render(arguments, STRING, text)?.with_marks(template.marks()))
+}
+
+/// What is said where the template or its variables are not known: nothing but the type, and what is secret.
+fn not_known(arguments: &Arguments<'_>, ty: &Type) -> Option<Value> {
+    let unknown = arguments.values.iter().any(|argument| !argument.is_known());
+    let marks = arguments.values.iter().map(Value::deep_marks);
+    unknown.then(|| marks.fold(Value::unknown(ty.clone()).not_null(), |value, marks| value.with_marks(&marks)))
 }
 
 /// What places in the argument of `templatestring` are said to be in.

@@ -206,6 +206,22 @@ const FORMS: &[&str] = &[
     "sort([@])",
     "split(\",\", @)",
     "templatestring(local.text, { a = @ })",
+    // What is secret stays so before it is known.
+    "issensitive(tostring(@))",
+    "issensitive(tolist(@))",
+    "issensitive(parseint(@, 10))",
+    "issensitive(lookup({ a = 1 }, @, 2))",
+    "issensitive(lookup(@, \"a\", 1))",
+    "issensitive(fileset(\".\", @))",
+    "issensitive(fileexists(@))",
+    "issensitive(base64decode(@))",
+    "issensitive(templatestring(local.text, { a = @ }))",
+    "issensitive(templatestring(@, {}))",
+    "issensitive(ephemeralasnull(@))",
+    "ephemeralasnull(@) == null",
+    "try(@...)",
+    "try(tobool(\"x\"), @...)",
+    "can(@...)",
 ];
 
 /// Texts that are no expressions, or hardly.
@@ -461,6 +477,8 @@ const TEXTS: &[&str] = &[
     "strrev(\"e\\u0301x\")",
     "length(\"👨‍👩‍👧\")",
     "title(\"hello wOrld\")",
+    "title(\"a_b c-d é.f 1a\\t'x\")",
+    "title(\"👨x — y\\u00a0z\")",
     "indent(2, \"a\\nb\")",
     "chomp(\"a\\n\\n\")",
     "trim(\"xxaxx\", \"x\")",

@@ -1,0 +1,133 @@
+//! Calls of `try`, `can` and `convert`, whose arguments are expressions, not values.
+
+use groma_diagnostics::{Diagnostics, Span};
+use groma_hcl::{Call, Expression};
+use groma_value::{Type, Value};
+
+use super::call::{Argument, Expected};
+use super::observe::failed_since;
+use super::{Evaluator, Reporting};
+use crate::type_constraint::type_constraint;
+
+impl Evaluator<'_> {
+    /// The arguments of a function that evaluates them itself: expressions, and the values that a last one with an ellipsis stands for.
+    fn unevaluated<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<(&'e [Expression], Vec<Value>)> {
+        match call.arguments.split_last().filter(|_| call.expansion.is_some()) {
+            None => Some((&call.arguments, Vec::new())),
+            Some((last, others)) => {
+                let value = self.evaluate(last);
+                Some((others, self.expanded(&Argument { value, expression: last }, whole)?))
+            }
+        }
+    }
+
+    /// `try`: the first argument without an error.
+    pub(super) fn try_each(&mut self, call: &Call, whole: &Expression) -> Value {
+        // Something unknown can still turn out to be an error, and then another argument would be the result.
+        let settled = |value: Value| {
+            if value.is_wholly_known() { value } else { Value::DYNAMIC.with_marks(&value.deep_marks()) }
+        };
+        let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
+        if expressions.is_empty() && values.is_empty() {
+            self.error_in_call("at least one argument is required", call, whole);
+            return Value::DYNAMIC;
+        }
+        let mut problems = Diagnostics::new();
+        for expression in expressions {
+            let (value, found) = self.apart(expression);
+            if !found.has_errors() {
+                return settled(value);
+            }
+            problems.append(found);
+        }
+        if let Some(value) = values.into_iter().next() {
+            return settled(value);
+        }
+        let mut message = "no expression succeeded:\n".to_owned();
+        for problem in problems.iter().filter(|problem| problem.is_error()) {
+            let place = problem
+                .subject
+                .and_then(|span| self.place(span))
+                .map_or_else(String::new, |place| format!(" (at {place})"));
+            message.push_str(&format!("- {}{place}\n  {}\n", problem.summary, problem.detail));
+        }
+        message.push_str("\nAt least one expression must give a result without an error");
+        self.error_in_call(&message, call, whole);
+        Value::DYNAMIC
+    }
+
+    fn place(&self, span: Span) -> Option<String> {
+        let location = self.scope.functions().sources.locate(span)?;
+        Some(format!("{}:{},{}", location.file.name(), location.start.line, location.start.column))
+    }
+
+    /// `can`: whether the argument has no error.
+    pub(super) fn can(&mut self, call: &Call, whole: &Expression) -> Value {
+        let known =
+            |value: &Value| if value.is_wholly_known() { Value::bool(true) } else { Value::unknown(Type::Bool) };
+        let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
+        let unread = |expression| Argument { value: Value::DYNAMIC, expression };
+        let more = call.arguments.last().into_iter().cycle().take(values.len());
+        let arguments: Vec<Argument<'_>> = expressions.iter().chain(more).map(unread).collect();
+        let missing = arguments.is_empty().then_some("expression");
+        if !self.check_count(&arguments, &Expected { count: 1, variadic: false, missing }, call, whole) {
+            return Value::DYNAMIC;
+        }
+        let Some(expression) = expressions.first() else {
+            return values.first().map_or(Value::DYNAMIC, known);
+        };
+        let mut problems = Diagnostics::new();
+        let value = Evaluator {
+            scope: self.scope,
+            diagnostics: &mut problems,
+            depth: self.depth,
+            reporting: Reporting::Outcome,
+        }
+        .evaluate(expression);
+        if problems.has_errors() { Value::bool(false) } else { known(&value) }
+    }
+
+    /// `convert`: the second argument is a type, not a value.
+    pub(super) fn convert(&mut self, call: &Call, whole: &Expression) -> Value {
+        let Some([expression, type_expression]) = self.only_arguments::<2>(call, ["value", "type"], whole) else {
+            return Value::DYNAMIC;
+        };
+        let (value, failed) = self.attempt(expression);
+        let before = self.diagnostics.len();
+        let (constraint, problems) = type_constraint(type_expression);
+        self.diagnostics.append(problems);
+        if failed || failed_since(self.diagnostics, before) {
+            return Value::DYNAMIC;
+        }
+        // As with other functions, marks within the argument are marks of the whole result.
+        let marks = value.deep_marks();
+        match constraint.convert(&value.unmark_deep().0) {
+            Ok(value) => value.with_marks(&marks),
+            // What is not known yet is left alone, as by every function.
+            Err(_) if !value.is_known() => {
+                Value::unknown(constraint.ty.without_optional_attributes()).with_marks(&marks)
+            }
+            Err(problem) => {
+                self.invalid_argument("value", &problem.to_string(), expression, whole);
+                Value::DYNAMIC
+            }
+        }
+    }
+
+    /// The argument expressions of a function that evaluates them itself.
+    fn only_arguments<'e, const COUNT: usize>(
+        &mut self,
+        call: &'e Call,
+        names: [&str; COUNT],
+        whole: &Expression,
+    ) -> Option<[&'e Expression; COUNT]> {
+        let arguments: Vec<Argument<'_>> =
+            call.arguments.iter().map(|expression| Argument { value: Value::DYNAMIC, expression }).collect();
+        let expected = Expected { count: COUNT, variadic: false, missing: names.get(arguments.len()).copied() };
+        if !self.check_count(&arguments, &expected, call, whole) {
+            return None;
+        }
+        let expressions: Vec<&Expression> = call.arguments.iter().collect();
+        expressions.try_into().ok()
+    }
+}
