@@ -7,7 +7,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::{DataSource, EphemeralResource, Resource, ResourceSchema};
+use crate::{Action, DataSource, EphemeralResource, ListResource, Resource, ResourceSchema};
 
 /// A provider: its configuration, and its types by name.
 ///
@@ -52,6 +52,26 @@ pub trait Definition: Send + Sync {
     ///
     /// What makes the type unusable.
     fn ephemeral_resource(&self, type_name: &str) -> Result<Option<Arc<dyn EphemeralResource>>, ProviderDiagnostics> {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// How the objects of the resource type `type_name` are searched for; nothing when they cannot be.
+    ///
+    /// # Errors
+    ///
+    /// What makes it unusable.
+    fn list_resource(&self, type_name: &str) -> Result<Option<Arc<dyn ListResource>>, ProviderDiagnostics> {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// The action type `type_name`; nothing when there is none.
+    ///
+    /// # Errors
+    ///
+    /// What makes the type unusable.
+    fn action(&self, type_name: &str) -> Result<Option<Arc<dyn Action>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
     }

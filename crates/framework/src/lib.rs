@@ -77,11 +77,13 @@
 //! # }
 //! ```
 
+mod action;
 mod data_source;
 mod definition;
 mod ephemeral;
 mod equality;
 mod frozen;
+mod list;
 mod matching;
 pub mod model;
 pub mod modifier;
@@ -94,22 +96,27 @@ mod stopping;
 mod stored;
 pub mod typed;
 
+pub use action::Action;
 pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
 pub use definition::Definition;
 pub use ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
+pub use list::ListResource;
 pub use matching::match_by_attributes;
 pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{
-    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, ObjectResponse, ReadRequest,
-    Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
+    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
 pub use stopping::{Stopping, Stops};
 pub use stored::decode_stored;
-pub use typed::{Bundle, Call, Function, Lease, ModelDataSource, ModelEphemeralResource, ModelResource};
+pub use typed::{
+    Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
+    ModelResource, Search,
+};
 
 pub use groma_framework_derive::Model;
 #[cfg(feature = "serve")]
@@ -122,9 +129,10 @@ pub use groma_value as value;
 
 // What every provider needs of the layer below.
 pub use groma_provider::{
-    Answer, CallFunctionRequest, ConfigureRequest, Description, FunctionError, FunctionSignature, IdentityAttribute,
-    IdentityImport, IdentitySchema, ImportTarget, MoveRequest, Nesting, ObjectNesting, Parameter, ProviderDiagnostic,
-    ProviderDiagnostics, SchemaProblem, TypeNames, Use,
+    ActionProgress, Answer, CallFunctionRequest, ClientCapabilities, ConfigureRequest, Deferred, Description,
+    FunctionError, FunctionSignature, IdentityAttribute, IdentityImport, IdentitySchema, ImportTarget,
+    InvokeActionRequest, ListDetail, ListRequest, ListSink, ListWanted, Listed, Nesting, ObjectNesting, Parameter,
+    PlanActionRequest, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem, TypeNames, Use,
 };
 
 /// An identifier, shared.

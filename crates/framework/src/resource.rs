@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use groma_provider::{Answer, ImportTarget, MoveRequest, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, Value};
 
-use crate::model::Model;
+use crate::model::{Field, Maybe, Model, ModelError};
 use crate::stored::decode_stored;
 use crate::{PrivateData, ResourceSchema};
 
@@ -32,6 +32,24 @@ pub struct ModifyPlanRequest {
 }
 
 impl ModifyPlanRequest {
+    /// The attribute `name` as planned so far: a struct cannot hold a plan whose required values are not known yet, and this can.
+    ///
+    /// # Errors
+    ///
+    /// It holds something else.
+    pub fn planned<T: Field>(&self, name: &str) -> Result<Maybe<T>, ModelError> {
+        attribute(&self.plan, name)
+    }
+
+    /// The attribute `name` as it is now.
+    ///
+    /// # Errors
+    ///
+    /// It holds something else.
+    pub fn current<T: Field>(&self, name: &str) -> Result<Maybe<T>, ModelError> {
+        attribute(&self.state, name)
+    }
+
     /// The response that changes nothing.
     pub fn unchanged(self) -> ModifyPlanResponse {
         ModifyPlanResponse {
@@ -55,6 +73,37 @@ pub struct ModifyPlanResponse {
     pub requires_replace: Vec<Path>,
     /// What to tell the user.
     pub diagnostics: ProviderDiagnostics,
+}
+
+impl ModifyPlanResponse {
+    /// Plans `value` for the attribute `name`, unless the object is to be deleted. What the configuration sets must stay as it is.
+    pub fn set(&mut self, name: &str, value: &impl Field) {
+        let Some(plan) = self.plan.as_object() else { return };
+        let one = |(own, planned): (&crate::Name, &Value)| {
+            (own.clone(), if **own == *name { value.to_value() } else { planned.clone() })
+        };
+        self.plan = Value::object(plan.iter().map(one).collect::<Vec<_>>());
+    }
+
+    /// A change of the attribute `name` needs a new object.
+    pub fn replace_for(&mut self, name: &str) {
+        self.requires_replace.push(Path::root().attribute(name));
+    }
+
+    /// Tells the user something.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    /// Refuses the plan.
+    pub fn refuse(&mut self, problem: impl Into<ProviderDiagnostic>) {
+        self.diagnostics.push(problem.into());
+    }
+}
+
+fn attribute<T: Field>(object: &Value, name: &str) -> Result<Maybe<T>, ModelError> {
+    let value = object.attribute(name).unwrap_or_else(|| Value::null(T::ty()));
+    Maybe::from_value(&value, &mut Path::root().attribute(name))
 }
 
 /// An object to be created.
@@ -180,6 +229,35 @@ pub struct UpgradeRequest {
 
 impl UpgradeRequest {
     /// The stored object as a struct, which has the shape of its version. Attributes that the struct does not have are dropped, and
+    /// those that are missing are null.
+    ///
+    /// # Errors
+    ///
+    /// The struct cannot hold it.
+    pub fn stored<M: Model>(&self) -> Result<M, ProviderDiagnostic> {
+        Ok(M::of(&decode_stored(&self.raw_state, &M::ty())?)?)
+    }
+}
+
+/// An object of another type that is to become one of this type, because a `moved` block says so.
+#[derive(Clone, Debug)]
+pub struct MoveRequest {
+    /// The provider that the object belongs to, as an address: `registry.terraform.io/hashicorp/null`.
+    pub source_provider: String,
+    /// Its resource type there.
+    pub source_type: crate::Name,
+    /// The schema version it was stored with.
+    pub version: u64,
+    /// The JSON text.
+    pub raw_state: Arc<str>,
+    /// What its provider keeps with it, where that was this framework.
+    pub private: PrivateData,
+    /// Its identity as stored: JSON.
+    pub identity: Option<Arc<str>>,
+}
+
+impl MoveRequest {
+    /// The stored object as a struct, which has the shape of its type there. Attributes that the struct does not have are dropped, and
     /// those that are missing are null.
     ///
     /// # Errors

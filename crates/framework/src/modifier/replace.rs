@@ -13,6 +13,12 @@ pub struct ReplaceDecision {
     pub diagnostics: ProviderDiagnostics,
 }
 
+impl From<bool> for ReplaceDecision {
+    fn from(requires_replace: bool) -> Self {
+        Self { requires_replace, diagnostics: ProviderDiagnostics::new() }
+    }
+}
+
 /// Whether an existing object is changed in this attribute: not on create, not on delete, not when nothing changes.
 fn changes(request: &ModifierRequest<'_>) -> bool {
     !request.whole.state.is_null() && !request.whole.plan.is_null() && request.plan != request.state
@@ -25,14 +31,14 @@ pub fn requires_replace() -> impl PlanModifier {
     })
 }
 
-/// A changed value replaces the object when `condition` says so (FW-07).
-pub fn requires_replace_if(
+/// A changed value replaces the object when `condition` says so (FW-07): a `bool`, or a [`ReplaceDecision`] where there is more to tell.
+pub fn requires_replace_if<D: Into<ReplaceDecision>>(
     description: impl Into<String>,
-    condition: impl Fn(&ModifierRequest<'_>) -> ReplaceDecision + Send + Sync + 'static,
+    condition: impl Fn(&ModifierRequest<'_>) -> D + Send + Sync + 'static,
 ) -> impl PlanModifier {
     modifier(description, move |request, response: &mut ModifierResponse| {
         if changes(request) {
-            let decision = condition(request);
+            let decision: ReplaceDecision = condition(request).into();
             response.requires_replace |= decision.requires_replace;
             response.diagnostics.extend(decision.diagnostics);
         }

@@ -1,8 +1,10 @@
 //! The provider that the engine sees: a [`Definition`] served with everything the framework does.
 
+mod action;
 mod apply;
 mod consistency;
 mod ephemeral;
+mod list;
 mod panic;
 mod plan;
 mod read;
@@ -13,11 +15,12 @@ use std::sync::Arc;
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
-    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, MoveRequest, MoveResponse,
-    OpenEphemeralRequest, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics,
-    ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, SchemaLookup,
-    ServerCapabilities, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
-    ValidateProviderRequest, ValidateRequest,
+    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, InvokeActionRequest,
+    ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest,
+    PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest,
+    ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, SchemaLookup, ServerCapabilities, TypeNames,
+    UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest,
+    ValidateRequest,
 };
 use groma_value::Value;
 
@@ -72,6 +75,16 @@ impl Provider for Server {
     fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
         let resource = self.types.ephemeral(&*self.definition, type_name)?;
         resource.map(|resource| panic::catch("schema", || resource.schema().schema().clone())).transpose()
+    }
+
+    fn list_schema(&self, type_name: &str) -> SchemaLookup {
+        let list = self.types.list(&*self.definition, type_name)?;
+        list.map(|list| panic::catch("schema", || list.schema().schema().clone())).transpose()
+    }
+
+    fn action_schema(&self, type_name: &str) -> SchemaLookup {
+        let action = self.types.action(&*self.definition, type_name)?;
+        action.map(|action| panic::catch("schema", || action.schema().schema().clone())).transpose()
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
@@ -151,6 +164,26 @@ impl Provider for Server {
 
     fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
         self.close(request)
+    }
+
+    fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_list_config(request)
+    }
+
+    fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.search(request)
+    }
+
+    fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_action_config(request)
+    }
+
+    fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
+        self.plan_invocation(request)
+    }
+
+    fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.invoke(request)
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {

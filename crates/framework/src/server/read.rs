@@ -138,6 +138,18 @@ impl Server {
             ),
         );
         let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        let raw_state = match request.source_state.json() {
+            Ok(json) => Arc::clone(json),
+            Err(problem) => return Answer::ready(failed(problem.into())),
+        };
+        let request = resource::MoveRequest {
+            source_provider: request.source_provider_address,
+            source_type: request.source_type_name,
+            version: request.source_schema_version,
+            raw_state,
+            private: PrivateData::decode(&request.source_private),
+            identity: request.source_identity,
+        };
         let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
         panic::guard("move_from", own, lost).map(|response| MoveResponse {
             target_state: response.state.unwrap_or(Value::NULL),

@@ -6,7 +6,7 @@ use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 use super::panic;
 use crate::frozen::FrozenMap;
-use crate::{DataSource, Definition, EphemeralResource, Resource};
+use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Resource};
 
 /// Types by name, as far as they have been used.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(super) struct Types {
     resources: FrozenMap<dyn Resource>,
     data_sources: FrozenMap<dyn DataSource>,
     ephemeral: FrozenMap<dyn EphemeralResource>,
+    lists: FrozenMap<dyn ListResource>,
+    actions: FrozenMap<dyn Action>,
 }
 
 impl Types {
@@ -39,6 +41,40 @@ impl Types {
         type_name: &str,
     ) -> Result<Option<&dyn EphemeralResource>, ProviderDiagnostics> {
         lookup(&self.ephemeral, type_name, || definition.ephemeral_resource(type_name))
+    }
+
+    pub(super) fn list(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<Option<&dyn ListResource>, ProviderDiagnostics> {
+        lookup(&self.lists, type_name, || definition.list_resource(type_name))
+    }
+
+    pub(super) fn action(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<Option<&dyn Action>, ProviderDiagnostics> {
+        lookup(&self.actions, type_name, || definition.action(type_name))
+    }
+
+    /// As [`Types::list`], where a name that the provider does not know is an error.
+    pub(super) fn known_list(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<&dyn ListResource, ProviderDiagnostics> {
+        self.list(definition, type_name)?.ok_or_else(|| unknown("list resource type", type_name))
+    }
+
+    /// As [`Types::action`], where a name that the provider does not know is an error.
+    pub(super) fn known_action(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<&dyn Action, ProviderDiagnostics> {
+        self.action(definition, type_name)?.ok_or_else(|| unknown("action type", type_name))
     }
 
     /// As [`Types::ephemeral`], where a name that the provider does not know is an error.

@@ -34,6 +34,24 @@ impl Server {
         joined(own, panic::guard("validate", || resource.validate(request.config), |problems| problems))
     }
 
+    pub(super) fn validate_list_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let list = match self.types.known_list(&*self.definition, &request.type_name) {
+            Ok(list) => list,
+            Err(problems) => return Answer::ready(problems),
+        };
+        let own = panic::catch("validators", || check(list.schema(), &request.config));
+        joined(own, panic::guard("validate", || list.validate(request.config), |problems| problems))
+    }
+
+    pub(super) fn validate_action_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let action = match self.types.known_action(&*self.definition, &request.type_name) {
+            Ok(action) => action,
+            Err(problems) => return Answer::ready(problems),
+        };
+        let own = panic::catch("validators", || check(action.schema(), &request.config));
+        joined(own, panic::guard("validate", || action.validate(request.config), |problems| problems))
+    }
+
     pub(super) fn validate_data_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let source = match self.types.known_data_source(&*self.definition, &request.type_name) {
             Ok(source) => source,

@@ -9,11 +9,14 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use super::{Function, Lent, ModelDataSource, ModelEphemeralResource, ModelResource, Modelled, Sourced};
+use super::{
+    Acting, Function, Lent, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource, ModelResource,
+    Modelled, Searching, Sourced,
+};
 use crate::model::Model;
 use crate::schema::{ResourceSchema, SchemaBuilder};
 use crate::stopping::Stops;
-use crate::{DataSource, Definition, EphemeralResource, Name, Resource, Server};
+use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Name, Resource, Server};
 
 type Configure = dyn Fn(ConfigureRequest) -> Result<(), ProviderDiagnostic> + Send + Sync;
 
@@ -26,6 +29,8 @@ pub struct Bundle {
     resources: BTreeMap<Name, Arc<dyn Resource>>,
     data_sources: BTreeMap<Name, Arc<dyn DataSource>>,
     ephemeral: BTreeMap<Name, Arc<dyn EphemeralResource>>,
+    lists: BTreeMap<Name, Arc<dyn ListResource>>,
+    actions: BTreeMap<Name, Arc<dyn Action>>,
     functions: BTreeMap<Name, Function>,
     stops: Stops,
     problems: Vec<SchemaProblem>,
@@ -100,9 +105,44 @@ impl Bundle {
         self
     }
 
+    /// The same, where the objects of the resource type `type_name` can be searched for.
+    pub fn list_resource(mut self, type_name: impl Into<Name>, list: impl ModelListResource) -> Self {
+        let name = type_name.into();
+        match Searching::new(list, self.stops.clone()) {
+            Ok(list) => self.add_list(name, Arc::new(list)),
+            Err(problems) => self.unsound(&name, problems),
+        }
+        self
+    }
+
+    /// The same, with a search that works on values.
+    pub fn plain_list_resource(mut self, type_name: impl Into<Name>, list: impl ListResource + 'static) -> Self {
+        self.add_list(type_name.into(), Arc::new(list));
+        self
+    }
+
+    /// The same, with the action type `type_name`.
+    pub fn action(mut self, type_name: impl Into<Name>, action: impl ModelAction) -> Self {
+        let name = type_name.into();
+        match Acting::new(action, self.stops.clone()) {
+            Ok(action) => self.add_action(name, Arc::new(action)),
+            Err(problems) => self.unsound(&name, problems),
+        }
+        self
+    }
+
+    /// The same, with an action type that works on values.
+    pub fn plain_action(mut self, type_name: impl Into<Name>, action: impl Action + 'static) -> Self {
+        self.add_action(type_name.into(), Arc::new(action));
+        self
+    }
+
     /// The same, with the function `name`.
     pub fn function(mut self, name: impl Into<Name>, function: Function) -> Self {
         let name = name.into();
+        if let Some(message) = function.problem {
+            self.problems.push(SchemaProblem { path: name.to_string(), message: message.to_owned() });
+        }
         if self.functions.insert(name.clone(), function).is_some() {
             self.problems
                 .push(SchemaProblem { path: name.to_string(), message: "the function is declared twice".into() });
@@ -128,6 +168,32 @@ impl Bundle {
         }
     }
 
+    fn add_list(&mut self, name: Name, list: Arc<dyn ListResource>) {
+        if self.lists.insert(name.clone(), list).is_some() {
+            self.twice(&name);
+        }
+    }
+
+    fn add_action(&mut self, name: Name, action: Arc<dyn Action>) {
+        if self.actions.insert(name.clone(), action).is_some() {
+            self.twice(&name);
+        }
+    }
+
+    /// What is found is told by the identity of its resource type.
+    fn check_lists(&mut self) {
+        for name in self.lists.keys() {
+            let message = match self.resources.get(name) {
+                None => "its objects can be searched for, but there is no such resource type",
+                Some(resource) if resource.schema().schema().identity.is_none() => {
+                    "its objects can be searched for, so its schema needs an identity"
+                }
+                Some(_) => continue,
+            };
+            self.problems.push(SchemaProblem { path: name.to_string(), message: message.to_owned() });
+        }
+    }
+
     fn twice(&mut self, name: &str) {
         self.problems.push(SchemaProblem { path: name.to_owned(), message: "the type is declared twice".into() });
     }
@@ -150,6 +216,7 @@ impl Bundle {
                 return Err(self.problems);
             }
         };
+        self.check_lists();
         if self.problems.is_empty() {
             Ok(Server::new(Arc::new(Bundled { schema, bundle: self })))
         } else {
@@ -183,12 +250,14 @@ impl Definition for Bundled {
     }
 
     fn type_names(&self) -> TypeNames {
-        let Bundle { resources, data_sources, ephemeral, functions, .. } = &self.bundle;
+        let Bundle { resources, data_sources, ephemeral, lists, actions, functions, .. } = &self.bundle;
         TypeNames {
             resources: resources.keys().cloned().collect(),
             data_sources: data_sources.keys().cloned().collect(),
             ephemeral_resources: ephemeral.keys().cloned().collect(),
             functions: functions.keys().cloned().collect(),
+            lists: lists.keys().cloned().collect(),
+            actions: actions.keys().cloned().collect(),
             ..TypeNames::default()
         }
     }
@@ -203,6 +272,14 @@ impl Definition for Bundled {
 
     fn ephemeral_resource(&self, type_name: &str) -> Result<Option<Arc<dyn EphemeralResource>>, ProviderDiagnostics> {
         Ok(self.bundle.ephemeral.get(type_name).cloned())
+    }
+
+    fn list_resource(&self, type_name: &str) -> Result<Option<Arc<dyn ListResource>>, ProviderDiagnostics> {
+        Ok(self.bundle.lists.get(type_name).cloned())
+    }
+
+    fn action(&self, type_name: &str) -> Result<Option<Arc<dyn Action>>, ProviderDiagnostics> {
+        Ok(self.bundle.actions.get(type_name).cloned())
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {

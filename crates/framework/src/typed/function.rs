@@ -30,6 +30,8 @@ use crate::model::Field;
 pub struct Function {
     pub(super) signature: Arc<FunctionSignature>,
     call: Box<Call>,
+    /// What is wrong with how it is declared.
+    pub(super) problem: Option<&'static str>,
 }
 
 type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
@@ -52,7 +54,36 @@ impl Function {
             description: Description::default(),
             deprecation: String::new(),
         };
-        Self { signature: Arc::new(signature), call: Box::new(move |arguments| call.call(arguments)) }
+        Self { signature: Arc::new(signature), call: Box::new(move |arguments| call.call(arguments)), problem: None }
+    }
+
+    /// The same, where the last parameter, which must be a list (`Vec`), takes any number of further arguments.
+    ///
+    /// ```
+    /// use groma_framework::{Bundle, Function};
+    ///
+    /// let join = Function::new(["sign", "texts"], |sign: String, texts: Vec<String>| Ok(texts.join(&sign))).variadic();
+    /// // provider::example::join("-", "a", "b") is "a-b"
+    /// let provider = Bundle::new().function("join", join).build();
+    /// # assert!(provider.is_ok());
+    /// ```
+    #[must_use]
+    pub fn variadic(mut self) -> Self {
+        let signature = Arc::make_mut(&mut self.signature);
+        match signature.parameters.pop() {
+            Some(Parameter { ty: Type::List(element), name, .. }) if signature.variadic.is_none() => {
+                let ty = (*element).clone();
+                signature.variadic = Some(Parameter {
+                    ty,
+                    name,
+                    allow_null: false,
+                    allow_unknown: false,
+                    description: Description::default(),
+                });
+            }
+            _ => self.problem = Some("a variadic function's last parameter must be a list"),
+        }
+        self
     }
 
     /// The same, with a line about it.
@@ -77,7 +108,15 @@ impl Function {
     }
 
     pub(super) fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
-        (self.call)(arguments)
+        let fixed = self.signature.parameters.len();
+        match &self.signature.variadic {
+            Some(rest) if arguments.len() >= fixed => {
+                let (own, further) = arguments.split_at(fixed);
+                let further = Value::list(rest.ty.clone(), further.to_vec());
+                (self.call)(&[own, &[further]].concat())
+            }
+            _ => (self.call)(arguments),
+        }
     }
 }
 
@@ -171,6 +210,23 @@ mod tests {
         assert_eq!(call(Value::null(Type::String), Value::unknown(Type::Number)), Ok(Value::string("ab")));
         assert_eq!(call(Value::string("-"), Value::number(300)).unwrap_err().argument, Some(2));
         assert_eq!(join.call(&[]).unwrap_err().argument, Some(0));
+    }
+
+    #[test]
+    fn fw_19_the_last_parameter_takes_all_further_arguments() {
+        let join = |sign: String, texts: Vec<String>| Ok(texts.join(&sign));
+        let join = Function::new(["sign", "texts"], join).variadic();
+        assert_eq!((join.signature.parameters.len(), &join.problem), (1, &None));
+        assert_eq!(
+            join.signature.variadic.as_ref().map(|rest| (&*rest.name, &rest.ty)),
+            Some(("texts", &Type::String))
+        );
+        let texts = ["-", "a", "b"].map(Value::string);
+        assert_eq!(join.call(&texts), Ok(Value::string("a-b")));
+        assert_eq!(join.call(&texts[..1]), Ok(Value::string("")));
+        assert!(join.call(&[]).is_err());
+        assert!(Function::new(["text"], |text: String| Ok(text)).variadic().problem.is_some());
+        assert!(Function::new([], || Ok(true)).variadic().problem.is_some());
     }
 
     #[test]

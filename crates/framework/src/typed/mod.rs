@@ -1,19 +1,24 @@
 //! Providers in terms of models: the short way to write one.
 //!
-//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`] and a [`ModelEphemeralResource`]; a [`Bundle`]
-//! collects them, functions and the provider's configuration. Everything that is not said has a default. Where that is not enough, [`Resource`](crate::Resource),
-//! [`DataSource`](crate::DataSource) and [`Definition`](crate::Definition) work on values, and both ways mix in one provider.
+//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a [`ModelListResource`] and a
+//! [`ModelAction`]; a [`Bundle`] collects them, functions and the provider's configuration. Everything that is not said has a default. Where
+//! that is not enough, [`Resource`](crate::Resource), [`DataSource`](crate::DataSource) and [`Definition`](crate::Definition) work on values,
+//! and both ways mix in one provider.
 
+mod action;
 mod bundle;
 mod call;
 mod data_source;
 mod ephemeral;
 mod function;
+mod list;
 mod resource;
 
+pub use action::{Acting, Invoked, ModelAction};
 pub use bundle::Bundle;
 pub use call::Call;
 pub use data_source::{ModelDataSource, Sourced};
 pub use ephemeral::{Lease, Lent, ModelEphemeralResource};
 pub use function::{Accepted, Callable, Function};
+pub use list::{ModelListResource, Search, Searching};
 pub use resource::{ModelResource, Modelled};

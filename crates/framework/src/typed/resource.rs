@@ -2,14 +2,14 @@
 
 use std::future::Future;
 
-use groma_provider::{Answer, ImportTarget, MoveRequest, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
+use groma_provider::{Answer, ImportTarget, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
 use super::Call;
 use crate::model::Model;
 use crate::resource::{
-    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, ObjectResponse, ReadRequest,
-    Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
+    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
 };
 use crate::stopping::Stops;
 use crate::stored::decode_stored;
@@ -92,9 +92,10 @@ pub trait ModelResource: Send + Sync + 'static {
         decode_stored(&request.raw_state, &<Self::Model as crate::model::Field>::ty())
     }
 
-    /// Makes an object of another type one of this type; `None` for types it does not know.
-    fn move_from(&self, request: MoveRequest) -> Option<Result<Self::Model, ProviderDiagnostic>> {
-        let _ = request;
+    /// Makes an object of another type one of this type; `None` for types it does not know. `call` takes its identity, and what is kept
+    /// with it from now on.
+    fn move_from(&self, request: MoveRequest, call: &mut Call) -> Option<Result<Self::Model, ProviderDiagnostic>> {
+        let _ = (request, call);
         None
     }
 }
@@ -207,8 +208,8 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn move_from(&self, request: MoveRequest) -> Option<Answer<'_, ObjectResponse>> {
-        let result = self.resource.move_from(request)?;
-        let call = Call::new(Value::NULL, crate::PrivateData::new(), None, self.stops.for_call());
+        let mut call = Call::new(Value::NULL, crate::PrivateData::new(), None, self.stops.for_call());
+        let result = self.resource.move_from(request, &mut call)?;
         Some(Answer::ready(call.ended(result.map(Some))))
     }
 }

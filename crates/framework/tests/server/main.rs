@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod actions;
 mod apply;
 mod bundle;
 mod further;
 mod model;
 mod modifiers;
+mod moves;
 mod plan;
 mod schema;
+mod searches;
 mod support;
 mod whole;

@@ -100,7 +100,8 @@ fn fw_07_the_provider_may_decide_whether_a_change_replaces() {
     };
     assert_eq!(replaced(shrinks(), Some(s("aaa")), Some(s("a"))), [".x"]);
     assert!(replaced(shrinks(), Some(s("a")), Some(s("aaa"))).is_empty());
-    let never_asked = Attribute::string().modifier(requires_replace_if("Never.", |_| panic!("nothing changes")));
+    let never_asked =
+        Attribute::string().modifier(requires_replace_if("Never.", |_| -> bool { panic!("nothing changes") }));
     assert!(replaced(never_asked, Some(s("a")), Some(s("a"))).is_empty());
 }
 

@@ -1,0 +1,137 @@
+//! Actions in terms of models.
+
+use std::future::Future;
+
+use groma_provider::{
+    ActionProgress, Answer, InvokeActionRequest, PlanActionRequest, PlanActionResponse, ProviderDiagnostic,
+    ProviderDiagnostics, SchemaProblem,
+};
+use groma_value::Value;
+
+use crate::action::Action;
+use crate::model::Model;
+use crate::stopping::{Stopping, Stops};
+use crate::{ResourceSchema, SchemaBuilder};
+
+/// What goes along with an action while it is done.
+pub struct Invoked {
+    /// Whether the host wants running operations to end soon.
+    pub stopping: Stopping,
+    progress: ActionProgress,
+    diagnostics: ProviderDiagnostics,
+}
+
+impl Invoked {
+    /// Tells the user at once how far it is.
+    pub fn say(&self, message: &str) {
+        (self.progress)(message);
+    }
+
+    /// Tells the user something when it has ended.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+}
+
+/// An action type whose configuration is a struct: something that is done when a person or a change of an object asks for it, and that
+/// leaves no object in the state.
+///
+/// ```
+/// use groma_framework::{Bundle, Invoked, Model, ModelAction, ProviderDiagnostic};
+///
+/// /// What is said.
+/// #[derive(Model)]
+/// struct Message {
+///     text: String,
+/// }
+///
+/// struct Say;
+///
+/// impl ModelAction for Say {
+///     type Model = Message;
+///
+///     async fn invoke(&self, config: Message, invoked: &mut Invoked) -> Result<(), ProviderDiagnostic> {
+///         invoked.say(&config.text);
+///         Ok(())
+///     }
+/// }
+///
+/// assert!(Bundle::new().action("talk_say", Say).build().is_ok());
+/// ```
+pub trait ModelAction: Send + Sync + 'static {
+    /// What it is invoked with.
+    type Model: Model + Send;
+
+    /// The schema: that of the model, unless there is something to add.
+    fn schema(&self) -> SchemaBuilder {
+        Self::Model::schema()
+    }
+
+    /// Checks a configuration as a whole, after the validators of the attributes. It may hold unknown values.
+    fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
+        let _ = config;
+        async { ProviderDiagnostics::new() }
+    }
+
+    /// Says what speaks against invoking it. The configuration may hold unknown values. Where the request allows it, an action that cannot
+    /// be judged yet may be deferred.
+    fn plan(&self, request: PlanActionRequest) -> impl Future<Output = PlanActionResponse> + Send {
+        let _ = request;
+        async { PlanActionResponse::default() }
+    }
+
+    /// Does it. What the configuration sets is known.
+    fn invoke(
+        &self,
+        config: Self::Model,
+        invoked: &mut Invoked,
+    ) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
+}
+
+/// A [`ModelAction`] as an [`Action`].
+pub struct Acting<A> {
+    action: A,
+    schema: ResourceSchema,
+    stops: Stops,
+}
+
+impl<A: ModelAction> Acting<A> {
+    /// `action`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    pub fn new(action: A, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+        let schema = action.schema().build()?;
+        let problems = A::Model::mismatches(&schema);
+        if problems.is_empty() { Ok(Self { action, schema, stops }) } else { Err(problems) }
+    }
+}
+
+impl<A: ModelAction> Action for Acting<A> {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(self.action.validate(config))
+    }
+
+    fn plan(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
+        Answer::later(self.action.plan(request))
+    }
+
+    fn invoke(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(async move {
+            let diagnostics = ProviderDiagnostics::new();
+            let mut invoked = Invoked { stopping: self.stops.for_call(), progress: request.progress, diagnostics };
+            let result = match A::Model::of(&request.config) {
+                Ok(config) => self.action.invoke(config, &mut invoked).await,
+                Err(problem) => Err(problem.into()),
+            };
+            let mut diagnostics = invoked.diagnostics;
+            diagnostics.extend(result.err());
+            diagnostics
+        })
+    }
+}

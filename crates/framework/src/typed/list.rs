@@ -1,0 +1,179 @@
+//! Searches in terms of models.
+
+use std::future::Future;
+
+use groma_provider::{
+    Answer, ListDetail, ListRequest, ListSink, ListWanted, Listed, ProviderDiagnostic, ProviderDiagnostics,
+    SchemaProblem,
+};
+use groma_value::Value;
+
+use crate::list::ListResource;
+use crate::model::Model;
+use crate::stopping::{Stopping, Stops};
+use crate::{ResourceSchema, SchemaBuilder};
+
+/// A search that goes on: what is wanted, and where what is found goes.
+pub struct Search {
+    /// Whether the host wants running operations to end soon.
+    pub stopping: Stopping,
+    detail: ListDetail,
+    limit: u64,
+    sink: ListSink,
+    told: u64,
+    diagnostics: ProviderDiagnostics,
+}
+
+impl Search {
+    fn new(request: &ListRequest, stopping: Stopping) -> Self {
+        Self {
+            stopping,
+            detail: request.detail,
+            limit: request.limit,
+            sink: request.found.clone(),
+            told: 0,
+            diagnostics: ProviderDiagnostics::new(),
+        }
+    }
+
+    /// Whether the objects are wanted, as reading gives them, and not their identities alone.
+    pub fn wants_objects(&self) -> bool {
+        self.detail == ListDetail::Objects
+    }
+
+    /// How many more objects are wanted at most; `None` where nobody counts. For services that give out pages.
+    pub fn left(&self) -> Option<u64> {
+        (self.limit > 0).then(|| self.limit.saturating_sub(self.told))
+    }
+
+    /// Tells of an object: what people call it, its identity, and the object itself where it is at hand. Says whether more are wanted; what
+    /// is found after that is not told.
+    pub fn found<M: Model>(&mut self, name: impl Into<String>, identity: Value, object: Option<&M>) -> ListWanted {
+        let object = object.filter(|_| self.wants_objects()).map(M::to_value);
+        self.tell(Listed {
+            identity: Some(identity),
+            display_name: name.into(),
+            object,
+            diagnostics: ProviderDiagnostics::new(),
+        })
+    }
+
+    /// Tells of an object that could not be looked at; the search goes on.
+    pub fn not_readable(&mut self, name: impl Into<String>, problem: ProviderDiagnostic) -> ListWanted {
+        self.tell(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
+    }
+
+    /// Tells the user something.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    fn tell(&mut self, listed: Listed) -> ListWanted {
+        if self.left() == Some(0) {
+            return ListWanted::Enough;
+        }
+        self.told += 1;
+        let wanted = (self.sink)(listed);
+        if self.left() == Some(0) { ListWanted::Enough } else { wanted }
+    }
+}
+
+/// How the objects of a resource type are searched for, where what is searched by is a struct. The resource type of the same name must have
+/// an identity.
+///
+/// ```
+/// use groma_framework::value::Value;
+/// use groma_framework::{ListWanted, Model, ModelListResource, ProviderDiagnostic, Search};
+/// # #[derive(Model)]
+/// # struct Pet { name: String }
+///
+/// /// What pets are searched by.
+/// #[derive(Model)]
+/// struct Wanted {
+///     /// How their names begin.
+///     prefix: Option<String>,
+/// }
+///
+/// struct Pets(Vec<String>);
+///
+/// impl ModelListResource for Pets {
+///     type Config = Wanted;
+///
+///     async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
+///         let prefix = config.prefix.unwrap_or_default();
+///         for name in self.0.iter().filter(|name| name.starts_with(&prefix)) {
+///             let identity = Value::object([("name", Value::string(name.as_str()))]);
+///             let pet = Pet { name: name.clone() };
+///             if search.found(name, identity, Some(&pet)) == ListWanted::Enough {
+///                 break;
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait ModelListResource: Send + Sync + 'static {
+    /// What is searched by.
+    type Config: Model + Send;
+
+    /// The schema of what is searched by: that of the model, unless there is something to add.
+    fn schema(&self) -> SchemaBuilder {
+        Self::Config::schema()
+    }
+
+    /// Checks what is searched by as a whole, after the validators of the attributes.
+    fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
+        let _ = config;
+        async { ProviderDiagnostics::new() }
+    }
+
+    /// Searches: each object is told to `search` as it is found, until that says that it is enough.
+    fn list(
+        &self,
+        config: Self::Config,
+        search: &mut Search,
+    ) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
+}
+
+/// A [`ModelListResource`] as a [`ListResource`].
+pub struct Searching<L> {
+    list: L,
+    schema: ResourceSchema,
+    stops: Stops,
+}
+
+impl<L: ModelListResource> Searching<L> {
+    /// `list`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    pub fn new(list: L, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+        let schema = list.schema().build()?;
+        let problems = L::Config::mismatches(&schema);
+        if problems.is_empty() { Ok(Self { list, schema, stops }) } else { Err(problems) }
+    }
+}
+
+impl<L: ModelListResource> ListResource for Searching<L> {
+    fn schema(&self) -> &ResourceSchema {
+        &self.schema
+    }
+
+    fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(self.list.validate(config))
+    }
+
+    fn list(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::later(async move {
+            let mut search = Search::new(&request, self.stops.for_call());
+            let result = match L::Config::of(&request.config) {
+                Ok(config) => self.list.list(config, &mut search).await,
+                Err(problem) => Err(problem.into()),
+            };
+            let mut diagnostics = search.diagnostics;
+            diagnostics.extend(result.err());
+            diagnostics
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! Searches for objects (FW-19).
+
+use std::sync::{Arc, Mutex};
+
+use groma_framework::{
+    Answer, Attribute, Bundle, Call, IdentityAttribute, IdentityImport, IdentitySchema, ListDetail, ListRequest,
+    ListResource, ListWanted, Listed, Maybe, Model, ModelListResource, ModelResource, ProviderDiagnostic,
+    ProviderDiagnostics, ResourceSchema, SchemaBuilder, Search,
+};
+use groma_provider::{ClientCapabilities, Provider, ValidateRequest};
+use groma_value::{Type, Value};
+
+use crate::support::{get, s};
+
+#[derive(Model)]
+struct Pet {
+    name: String,
+    #[attribute(computed)]
+    tail: Maybe<String>,
+}
+
+/// What pets are searched by.
+#[derive(Model)]
+struct Wanted {
+    #[attribute(validator = short())]
+    prefix: Option<String>,
+}
+
+fn short() -> impl groma_framework::schema::Validator {
+    groma_framework::schema::validator("must be short", |value| match value.as_str() {
+        Some(text) if text.len() > 3 => Err("It is too long.".to_owned()),
+        _ => Ok(()),
+    })
+}
+
+/// A shelter with these pets.
+struct Shelter(&'static [&'static str]);
+
+fn identity(name: &str) -> Value {
+    Value::object([("name", s(name))])
+}
+
+impl ModelResource for Shelter {
+    type Model = Pet;
+
+    fn schema(&self) -> SchemaBuilder {
+        let name = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
+        Pet::schema().identity(IdentitySchema { version: 0, attributes: [("name".into(), name)].into_iter().collect() })
+    }
+
+    async fn create(&self, plan: Pet, _: &mut Call) -> Result<Pet, ProviderDiagnostic> {
+        Ok(plan)
+    }
+
+    async fn read(&self, state: Pet, _: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
+        Ok(Some(state))
+    }
+
+    async fn delete(&self, _: Pet, _: &mut Call) -> Result<(), ProviderDiagnostic> {
+        Ok(())
+    }
+}
+
+impl ModelListResource for Shelter {
+    type Config = Wanted;
+
+    async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
+        let prefix = config.prefix.unwrap_or_default();
+        assert!(prefix != "!!", "nobody looks for that");
+        search.warn("Slow", "Pets hide.");
+        for name in self.0.iter().filter(|name| name.starts_with(&prefix)) {
+            let pet = Pet { name: (*name).to_owned(), tail: Maybe::Known("long".to_owned()) };
+            let wanted = match *name {
+                "hidden" => search.not_readable(*name, ProviderDiagnostic::error("Hidden", "It does not come out.")),
+                _ => search.found(*name, identity(name), Some(&pet)),
+            };
+            if wanted == ListWanted::Enough {
+                return Ok(());
+            }
+        }
+        Err(ProviderDiagnostic::error("Night", "The shelter is closed now."))
+    }
+}
+
+/// The identities and names told, the objects' tails, and the problems.
+fn search(server: &dyn Provider, prefix: &str, detail: ListDetail, limit: u64) -> (Vec<String>, Vec<String>) {
+    let told: Arc<Mutex<Vec<Listed>>> = Arc::default();
+    let taken = Arc::clone(&told);
+    let request = ListRequest {
+        type_name: "test_pet".into(),
+        config: Value::object([("prefix", s(prefix))]),
+        detail,
+        limit,
+        found: Arc::new(move |listed| {
+            taken.lock().unwrap().push(listed);
+            ListWanted::More
+        }),
+    };
+    let problems = server.list_resource(request).wait();
+    let line = |listed: &Listed| {
+        let identity = listed.identity.as_ref().map(|identity| get(identity, "name"));
+        let tail = listed.object.as_ref().map(|object| get(object, "tail"));
+        let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
+        format!("{} {:?} {:?} {}", listed.display_name, text(identity), text(tail), listed.diagnostics.iter().count())
+    };
+    let told = told.lock().unwrap().iter().map(line).collect();
+    (told, problems.iter().map(|problem| problem.summary.clone()).collect())
+}
+
+#[test]
+fn fw_19_what_is_found_is_told_with_its_identity_up_to_the_limit() {
+    let server = Bundle::new()
+        .resource("test_pet", Shelter(&[]))
+        .list_resource("test_pet", Shelter(&["ann", "hidden", "anton", "bo"]))
+        .build()
+        .unwrap();
+    assert_eq!(server.type_names().lists, ["test_pet".into()]);
+    let schema = server.list_schema("test_pet").unwrap().unwrap();
+    assert!(schema.block.implied_type().as_object().unwrap().attribute("prefix").is_some());
+    assert!(server.list_schema("test_other").unwrap().is_none());
+
+    let (told, problems) = search(&server, "an", ListDetail::Identities, 100);
+    assert_eq!(told, ["ann Some(\"ann\") None 0", "anton Some(\"anton\") None 0"]);
+    assert_eq!(problems, ["Slow", "Night"], "what was found before a failure stays found");
+    let (told, problems) = search(&server, "", ListDetail::Objects, 2);
+    assert_eq!(told, ["ann Some(\"ann\") Some(\"long\") 0", "hidden None None 1"]);
+    assert_eq!(problems, ["Slow"], "two were enough");
+    assert_eq!(search(&server, "", ListDetail::Identities, 0).0.len(), 4, "nobody counts");
+    assert_eq!(search(&server, "!!", ListDetail::Identities, 1).1, ["Provider code panicked"], "FW-21");
+
+    let validate = |prefix: &str| {
+        let config = Value::object([("prefix", s(prefix))]);
+        let client_capabilities = ClientCapabilities::default();
+        server.validate_list(ValidateRequest { type_name: "test_pet".into(), config, client_capabilities }).wait()
+    };
+    assert!(validate("an").is_empty());
+    assert_eq!(validate("annabel").iter().count(), 1);
+}
+
+/// A search on values.
+struct Plain(ResourceSchema);
+
+impl ListResource for Plain {
+    fn schema(&self) -> &ResourceSchema {
+        &self.0
+    }
+
+    fn list(&self, _: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        Answer::ready(ProviderDiagnostic::error("Nothing", "There is nothing.").into())
+    }
+}
+
+#[test]
+fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
+    struct Anonymous;
+
+    impl ModelResource for Anonymous {
+        type Model = Pet;
+
+        async fn create(&self, plan: Pet, _: &mut Call) -> Result<Pet, ProviderDiagnostic> {
+            Ok(plan)
+        }
+
+        async fn read(&self, state: Pet, _: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
+            Ok(Some(state))
+        }
+
+        async fn delete(&self, _: Pet, _: &mut Call) -> Result<(), ProviderDiagnostic> {
+            Ok(())
+        }
+    }
+
+    let schema = || SchemaBuilder::new().attribute("prefix", Attribute::string()).build().unwrap();
+    let problems = Bundle::new()
+        .resource("test_pet", Anonymous)
+        .list_resource("test_pet", Shelter(&[]))
+        .plain_list_resource("test_nothing", Plain(schema()))
+        .plain_list_resource("test_nothing", Plain(schema()))
+        .build()
+        .err()
+        .unwrap();
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let expected = [
+        "test_nothing: the type is declared twice",
+        "test_nothing: its objects can be searched for, but there is no such resource type",
+        "test_pet: its objects can be searched for, so its schema needs an identity",
+    ];
+    assert_eq!(problems, expected);
+}
