@@ -27,5 +27,5 @@ pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;
 pub use module_source::{ModuleSource, Package, RegistryModule};
 pub use options::{LoadOptions, Queries};
-pub use providers::{MissingProvider, ProviderRequirement, module_requirements};
+pub use providers::{MissingProvider, ProviderKey, ProviderRequirement, ProviderUse, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

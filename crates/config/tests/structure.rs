@@ -391,18 +391,6 @@ fn a_file_that_is_not_utf_8_is_shown_with_the_place() {
 }
 
 #[test]
-fn configurations_of_a_provider_cannot_differ_by_element_yet() {
-    let of = |body: &str| {
-        let text = format!("provider \"x\" {{\n  alias    = \"by\"\n  for_each = toset([\"a\", \"b\"])\n{body}}}\n");
-        let (_, diagnostics, _) = load_text(&text);
-        diagnostics.iter().map(|problem| problem.summary.clone()).collect::<Vec<String>>()
-    };
-    let summary = "Provider configurations cannot differ by for_each";
-    assert_eq!(of("  region = \"r-${each.key}\"\n  assume {\n    role = each.value\n  }\n"), [summary, summary]);
-    assert!(!of("  region = \"r\"\n").iter().any(|found| found == summary));
-}
-
-#[test]
 fn a_misspelt_word_before_a_variable_or_a_local_value_is_recognised() {
     let said = |reference: &str| {
         let text = format!("variable \"size\" {{}}\nlocals {{\n  a = 1\n  out = {reference}\n}}\n");

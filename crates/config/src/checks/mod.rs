@@ -6,6 +6,7 @@ mod calls;
 mod describe;
 mod object;
 mod outputs;
+mod provider_instances;
 mod providers;
 mod refactoring;
 mod reference;
@@ -35,4 +36,5 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
     outputs::check(root, diagnostics);
     providers::check(root, diagnostics);
     providers::check_resources(root, diagnostics);
+    provider_instances::check(root, sources, diagnostics);
 }

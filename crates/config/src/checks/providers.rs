@@ -221,6 +221,9 @@ fn undefined(module: &Module, name: &str) -> Diagnostic {
 }
 
 fn is_empty(block: &ProviderBlock) -> bool {
+    if block.for_each.is_some() {
+        return false;
+    }
     // Whatever is in the body is an error to a schema of nothing.
     let (_, diagnostics) = block.body.content(&BodySchema::new());
     block.version.is_empty() && !diagnostics.has_errors()

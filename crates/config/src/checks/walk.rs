@@ -154,9 +154,11 @@ impl Walk<'_> {
     fn action(&mut self, action: &ActionBlock) {
         self.option(action.count.as_ref(), &Place::default());
         self.option(action.for_each.as_ref(), &Place::default());
+        let inside = Place::repeated(action.count.is_some(), action.for_each.is_some());
         if let Some(config) = &action.config {
-            self.body(config, &Place::repeated(action.count.is_some(), action.for_each.is_some()));
+            self.body(config, &inside);
         }
+        self.provider(action.provider.as_ref(), &inside);
     }
 
     /// `action.TYPE.NAME`, perhaps with a key, exists.

@@ -55,31 +55,8 @@ pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<Pro
         attribute.expression.clone()
     });
     let body = nested(&content, rest, decoding);
-    if for_each.is_some() {
-        refuse_elements(&body, decoding);
-    }
     let provider = LocalProvider { name: label.value.clone(), alias };
     Some(ProviderBlock { provider, for_each, version, body, span: block.header })
-}
-
-/// All instances are one configuration so far.
-fn refuse_elements(body: &Body, decoding: &mut Decoding<'_>) {
-    let mut mentions = Vec::new();
-    body.for_each_expression(&mut |expression| {
-        groma_lang::for_each_traversal(expression, &mut |traversal| {
-            if &*traversal.root.name == "each" {
-                mentions.push(traversal.span);
-            }
-        });
-    });
-    for span in mentions {
-        decoding.error(
-            span,
-            "Provider configurations cannot differ by for_each",
-            "In this version of Groma, all elements of a provider's for_each share one configuration, so it cannot depend on \"each\". \
-             Write a provider block with an alias of its own for each.",
-        );
-    }
 }
 
 fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {

@@ -5,15 +5,39 @@
 //! configures the same provider; the root module has one for every provider, as if empty.
 
 use groma_address::{InstanceKey, ModulePath, ProviderConfig};
+use groma_hcl::Expression;
 
 use crate::configuration::Configuration;
-use crate::model::{LocalProvider, Module, Resource};
+use crate::model::{LocalProvider, LocalProviderRef, Module, Resource};
 
 /// A provider configuration that is referred to and not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingProvider {
     /// Where it would have to be.
     pub wanted: ProviderConfig,
+}
+
+/// What chooses among the instances of a provider block with `for_each`.
+#[derive(Clone, Copy, Debug)]
+pub enum ProviderKey<'a> {
+    /// The reference itself: `provider = aws.by_region[each.key]`.
+    Own(&'a Expression),
+    /// The call of a module above, which hands one instance in: `providers = { aws = aws.by_region[each.key] }`.
+    Passed {
+        /// The module that is called.
+        module: &'a ModulePath,
+        /// The key, as the module that calls sees it.
+        key: &'a Expression,
+    },
+}
+
+/// The configuration that is meant by a module's name for it.
+#[derive(Clone, Debug)]
+pub struct ProviderUse<'a> {
+    /// The block.
+    pub config: ProviderConfig,
+    /// Which of its instances.
+    pub key: Option<ProviderKey<'a>>,
 }
 
 impl Configuration {
@@ -34,7 +58,22 @@ impl Configuration {
         path: &ModulePath,
         local: &LocalProvider,
     ) -> Result<ProviderConfig, MissingProvider> {
-        resolve(&self.chain(path), local)
+        resolve(&self.chain(path), local).map(|found| found.config)
+    }
+
+    /// The same with what chooses the instance, where `written` is the argument that names it.
+    ///
+    /// # Errors
+    /// As [`Self::provider_config`].
+    pub fn provider_use<'a>(
+        &'a self,
+        path: &ModulePath,
+        local: &LocalProvider,
+        written: Option<&'a LocalProviderRef>,
+    ) -> Result<ProviderUse<'a>, MissingProvider> {
+        let found = resolve(&self.chain(path), local)?;
+        let own = written.and_then(|written| written.key.as_ref()).map(ProviderKey::Own);
+        Ok(ProviderUse { key: own.or(found.key), ..found })
     }
 
     /// The modules from the root down to the one at `path`.
@@ -49,7 +88,7 @@ impl Configuration {
 }
 
 /// Resolves `local` in the last module of `chain`, which begins with the root module.
-pub(crate) fn resolve(chain: &[&Module], local: &LocalProvider) -> Result<ProviderConfig, MissingProvider> {
+pub(crate) fn resolve<'a>(chain: &[&'a Module], local: &LocalProvider) -> Result<ProviderUse<'a>, MissingProvider> {
     let Some((module, above)) = chain.split_last() else {
         let provider = groma_address::ProviderAddress::default_for(&local.name);
         return Err(MissingProvider {
@@ -66,33 +105,45 @@ pub(crate) fn resolve(chain: &[&Module], local: &LocalProvider) -> Result<Provid
         ProviderConfig { module: module.path.clone(), provider, alias: local.alias.clone(), key: InstanceKey::None };
     // With a caller's configuration an empty block only says that one is expected.
     if let Some(passed) = passed_in(above, module, local) {
-        return resolve(above, &passed);
+        return passed_on(above, module, passed);
     }
+    let without_key = |config| ProviderUse { config, key: None };
     if module.providers.contains_key(local) {
-        return Ok(here);
+        return Ok(without_key(here));
     }
     match (&local.alias, above.is_empty()) {
         (Some(_), _) => Err(MissingProvider { wanted: here }),
-        (None, true) => Ok(here),
+        (None, true) => Ok(without_key(here)),
         (None, false) => Ok(inherited(above, here)),
     }
 }
 
+/// What the caller of `module` hands in as `passed`.
+fn passed_on<'a>(
+    above: &[&'a Module],
+    module: &'a Module,
+    passed: &'a LocalProviderRef,
+) -> Result<ProviderUse<'a>, MissingProvider> {
+    let found = resolve(above, &passed.provider)?;
+    let key = passed.key.as_ref().map(|key| ProviderKey::Passed { module: &module.path, key });
+    Ok(ProviderUse { key: key.or(found.key), ..found })
+}
+
 /// What the caller of `module` passes for `local`, in the caller's names.
-fn passed_in(above: &[&Module], module: &Module, local: &LocalProvider) -> Option<LocalProvider> {
+fn passed_in<'a>(above: &[&'a Module], module: &Module, local: &LocalProvider) -> Option<&'a LocalProviderRef> {
     let name = module.path.steps().last()?;
     let call = above.last()?.calls.get(name)?;
-    call.providers.iter().find(|passed| passed.child == *local).map(|passed| passed.parent.provider.clone())
+    call.providers.iter().find(|passed| passed.child == *local).map(|passed| &passed.parent)
 }
 
 /// The nearest configuration without alias of the same provider.
-fn inherited(above: &[&Module], wanted: ProviderConfig) -> ProviderConfig {
+fn inherited<'a>(above: &[&'a Module], wanted: ProviderConfig) -> ProviderUse<'a> {
     for (depth, module) in above.iter().enumerate().rev() {
         let block = module.providers.values().find(|block| {
             block.provider.alias.is_none() && module.provider_address(&block.provider.name) == wanted.provider
         });
         if block.is_some() || depth == 0 {
-            return ProviderConfig { module: module.path.clone(), ..wanted };
+            return ProviderUse { config: ProviderConfig { module: module.path.clone(), ..wanted }, key: None };
         }
         // The local name that the module above uses for the same provider may be passed to it in turn.
         let local = module.required_providers.values().find(|required| required.address == wanted.provider);
@@ -100,10 +151,10 @@ fn inherited(above: &[&Module], wanted: ProviderConfig) -> ProviderConfig {
             LocalProvider::default_of(local.map_or_else(|| wanted.provider.type_name.clone(), |r| r.name.clone()));
         let (parents, _) = above.split_at(depth);
         if let Some(passed) = passed_in(parents, module, &local)
-            && let Ok(found) = resolve(parents, &passed)
+            && let Ok(found) = passed_on(parents, module, passed)
         {
             return found;
         }
     }
-    wanted
+    ProviderUse { config: wanted, key: None }
 }

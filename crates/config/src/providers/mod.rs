@@ -3,7 +3,7 @@
 mod inherit;
 pub(crate) mod requirements;
 
-pub use inherit::MissingProvider;
+pub use inherit::{MissingProvider, ProviderKey, ProviderUse};
 pub use requirements::{ProviderRequirement, module_requirements};
 
 pub(crate) use inherit::resolve;
