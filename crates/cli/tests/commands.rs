@@ -244,7 +244,7 @@ fn a_local_backend_without_a_path_is_refused() {
 fn the_local_backend_may_keep_its_state_elsewhere() {
     let folder = counted();
     folder.write("backend.tf", "terraform {\n  backend \"local\" {\n    path = \"kept/state.json\"\n  }\n}\n");
-    folder.write("kept/.keep", "");
+    folder.ok(&["init"]);
     folder.ok(&["apply", "-auto-approve"]);
     assert!(folder.path("kept/state.json").exists());
     assert!(!folder.path("terraform.tfstate").exists());

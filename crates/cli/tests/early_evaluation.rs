@@ -14,6 +14,9 @@ fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
     folder.ok(&["init"]);
     folder.ok(&["apply", "-auto-approve"]);
     assert!(folder.path("one.tfstate").exists());
+    let told = folder.fails(&["apply", "-auto-approve", "-var", "place=two"]);
+    assert!(told.contains("Backend configuration block has changed"), "{told}");
+    folder.ok(&["init", "-reconfigure", "-var", "place=two"]);
     folder.ok(&["apply", "-auto-approve", "-var", "place=two"]);
     assert!(folder.path("two.tfstate").exists());
     assert!(!folder.path("terraform.tfstate").exists());

@@ -27,4 +27,5 @@ pub use model::{
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use store::{
     ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, read_sealed, write_errored,
+    write_whole,
 };

@@ -11,7 +11,7 @@ use groma_state::{LocalStore, State, write_errored};
 use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
-use super::backend::{Elsewhere, locking, state_paths};
+use super::backend::{Elsewhere, locking, paths_in, state_paths};
 use super::configuration::{Empty, load_saved, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -220,7 +220,7 @@ fn from_file(
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
     let (configuration, warnings) = load_saved(context, &saved)?;
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
-    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let paths = paths_in(&saved.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let OpenState { store, state: current, in_flight } =
         open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {

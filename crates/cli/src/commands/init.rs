@@ -4,9 +4,10 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, copy_module, shown};
 
-use super::backend::{Elsewhere, has_state, state_paths};
+use super::backend::{Elsewhere, has_state, paths_in, unless_off};
 use super::configuration::{Empty, has_files, load_directory, load_options};
 use super::context::Context;
+use super::init_backend;
 use super::init_providers::ProviderSteps;
 use super::init_teller::Teller;
 use super::installation::{EmptyList, Lines, install};
@@ -14,7 +15,7 @@ use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, Init};
-use crate::settings::TERRAFORM_VERSION;
+use crate::settings::{Questions, TERRAFORM_VERSION};
 
 pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     context.view(&arguments.view);
@@ -26,6 +27,9 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         Teller::Text
     };
     check_options(arguments)?;
+    if !unless_off(arguments.input) {
+        context.settings.questions = Questions::Forbidden;
+    }
     if let Some(address) = &arguments.from_module {
         begin_with_copy(context, &teller, address)?;
     }
@@ -46,12 +50,9 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         "initializing_provider_plugin_from_config_message",
     );
     let mut providers = ProviderSteps::begin(context, &teller, arguments)?;
-    providers.configuration(&configuration)?;
-    if arguments.backend.is_none_or(Flag::is_on) {
-        teller.gap(context);
-        teller.heading(context, "Initializing the backend...", "initializing_backend_message");
-    }
-    let paths = state_paths(context, root, Elsewhere::default())?;
+    providers.configuration(context, &configuration)?;
+    let backend = init_backend::ready(context, &teller, arguments, root)?;
+    let paths = paths_in(&backend, root, &context.settings.workspace, Elsewhere::default())?;
     if has_state(&paths) {
         teller.gap(context);
         teller.heading(
@@ -59,9 +60,9 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
             "Initializing provider plugins found in the state...",
             "initializing_provider_plugin_from_state_message",
         );
-        providers.state(&peek_state(paths)?)?;
+        providers.state(context, &peek_state(paths)?)?;
     }
-    let notices = providers.finish()?;
+    let notices = providers.finish(context)?;
     notices.tell(context, &teller);
     context.show(&warnings);
     teller.success(context);
@@ -74,6 +75,12 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
         return Err(fail(
             "Invalid init options",
             "-migrate-state takes the state along to another backend, and -reconfigure leaves it behind: give one of them.",
+        ));
+    }
+    if is_on(arguments.migrate_state) && is_on(arguments.json) {
+        return Err(fail(
+            "The -migrate-state and -json options are mutually-exclusive",
+            "Nobody can be asked about a state while messages are JSON. Agree beforehand with -force-copy, or leave -json out.",
         ));
     }
     let experimental = [

@@ -34,7 +34,6 @@ enum LockFileMode {
 
 /// The installation of a run of `init`: in steps, one for what the configuration needs and one for what the state needs besides.
 pub(super) struct ProviderSteps<'a> {
-    context: &'a Context,
     teller: &'a Teller,
     arguments: &'a Init,
     mode: LockFileMode,
@@ -47,7 +46,7 @@ pub(super) struct ProviderSteps<'a> {
 impl<'a> ProviderSteps<'a> {
     /// # Errors
     /// A flag or the lock file is wrong.
-    pub fn begin(context: &'a Context, teller: &'a Teller, arguments: &'a Init) -> Result<Self, Diagnostics> {
+    pub fn begin(context: &Context, teller: &'a Teller, arguments: &'a Init) -> Result<Self, Diagnostics> {
         let mode = lock_file_mode(arguments)?;
         let mut notices = Notices::default();
         let before = locks(&mut notices.warnings);
@@ -56,33 +55,33 @@ impl<'a> ProviderSteps<'a> {
         }
         notices.warnings.append(overrides_warning(context, &context.cli.overrides));
         let (needed, done) = (BTreeSet::new(), Installation::default());
-        Ok(Self { context, teller, arguments, mode, before, needed, done, notices })
+        Ok(Self { teller, arguments, mode, before, needed, done, notices })
     }
 
     /// Installs the packages that `configuration` needs.
     ///
     /// # Errors
     /// What cannot be installed, and why.
-    pub fn configuration(&mut self, configuration: &Configuration) -> Result<(), Diagnostics> {
+    pub fn configuration(&mut self, context: &Context, configuration: &Configuration) -> Result<(), Diagnostics> {
         let all = needed(configuration);
-        for address in builtin(&all, &self.context.cli, &self.before) {
-            self.teller.item(self.context, &format!("{address} is built in to {}", self.context.wording.product));
+        for address in builtin(&all, &context.cli, &self.before) {
+            self.teller.item(context, &format!("{address} is built in to {}", context.wording.product));
         }
         let is_upgrade = self.arguments.upgrade.is_some_and(Flag::is_on);
         let selecting = if is_upgrade { Selecting::Newest } else { Selecting::Locked };
-        let (context, teller) = (self.context, self.teller);
-        self.install(all, selecting, &mut |event| teller.event(context, &event))
+        let teller = self.teller;
+        self.install(context, all, selecting, &mut |event| teller.event(context, &event))
     }
 
     /// Installs the packages that only objects in the state need.
     ///
     /// # Errors
     /// What cannot be installed, and why.
-    pub fn state(&mut self, state: &State) -> Result<(), Diagnostics> {
+    pub fn state(&mut self, context: &Context, state: &State) -> Result<(), Diagnostics> {
         let in_state: BTreeSet<_> = state.resources().map(|(_, entry)| entry.provider.provider.clone()).collect();
-        nameable(&in_state, self.context)?;
+        nameable(&in_state, context)?;
         let mut missing = BTreeMap::new();
-        let (context, teller) = (self.context, self.teller);
+        let teller = self.teller;
         let reusing = |address: &ProviderAddress| {
             teller.item(context, &format!("Reusing previous version of {}", address.display_short()));
         };
@@ -95,7 +94,7 @@ impl<'a> ProviderSteps<'a> {
                 missing.insert(address, Constraints::default());
             }
         }
-        self.install(missing, Selecting::Locked, &mut |event| match event {
+        self.install(context, missing, Selecting::Locked, &mut |event| match event {
             Event::Reusing(address) => reusing(address),
             other => teller.event(context, &other),
         })
@@ -103,13 +102,14 @@ impl<'a> ProviderSteps<'a> {
 
     fn install(
         &mut self,
+        context: &Context,
         all: BTreeMap<ProviderAddress, Constraints>,
         selecting: Selecting,
         tell: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Diagnostics> {
-        let cli = &self.context.cli;
+        let cli = &context.cli;
         let mut wanted = all.clone();
-        let running = reattached(self.context);
+        let running = reattached(context);
         let without = builtin(&all, cli, &self.before);
         wanted.retain(|address, _| {
             !without.contains(address) && !running.contains(address) && !cli.overrides.contains_key(address)
@@ -119,10 +119,10 @@ impl<'a> ProviderSteps<'a> {
             return Ok(());
         }
         let methods = match &self.arguments.plugin_dir[..] {
-            [] => methods(self.context, &wanted),
+            [] => methods(context, &wanted),
             folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
         };
-        let installer = installer(self.context, methods)?;
+        let installer = installer(context, methods)?;
         self.done.add(wait(installer.install(&wanted, &self.before, selecting, tell))??);
         Ok(())
     }
@@ -131,8 +131,8 @@ impl<'a> ProviderSteps<'a> {
     ///
     /// # Errors
     /// It must not be written and would have to be, or cannot be written.
-    pub fn finish(self) -> Result<Notices, Diagnostics> {
-        finish(self.context, self.notices, self.mode, &self.before, self.done, &self.needed)
+    pub fn finish(self, context: &Context) -> Result<Notices, Diagnostics> {
+        finish(context, self.notices, self.mode, &self.before, self.done, &self.needed)
     }
 }
 

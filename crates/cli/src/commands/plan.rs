@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use groma_engine::{Hooks, MissingResources, Mode};
 
-use super::backend::{Elsewhere, locking, state_paths};
+use super::backend::{Elsewhere, in_use, locking, paths_in};
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -41,7 +41,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
-    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let backend = in_use(context, &configuration.root)?;
+    let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
@@ -58,7 +59,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
     if let Some(path) = &arguments.out {
-        planfile::write(path, &run, &plan, encryption::of(&run.session().configuration.root)?.plan.as_deref())?;
+        let encryption = encryption::of(&run.session().configuration.root)?.plan;
+        planfile::write(path, &run, &plan, &backend, encryption.as_deref())?;
     }
     drop(store);
     let generated = match &arguments.generate_config_out {

@@ -1,5 +1,6 @@
 //! Saved plans: the plan, the state it was made from and the configuration, in one file.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use groma_address::Name;
@@ -11,20 +12,29 @@ use groma_state::{State, file, plan_file};
 use groma_value::{Type, Value, json};
 use indexmap::IndexMap;
 
+use super::backend::Local;
 use super::outcome::fail;
 use crate::settings::VERSION;
 
 const PLAN: &str = "plan";
 const STATE: &str = "state";
 const VARIABLES: &str = "variables";
+const BACKEND: &str = "backend";
 const CONFIGURATION: &str = "configuration/";
 
-/// Saves `plan` with everything that applying it needs.
-pub(super) fn write(path: &Path, run: &Run, plan: &Plan, encryption: Option<&Encryption>) -> Result<(), Diagnostics> {
+/// Saves `plan`, of a state in `backend`, with everything that applying it needs.
+pub(super) fn write(
+    path: &Path,
+    run: &Run,
+    plan: &Plan,
+    backend: &Local,
+    encryption: Option<&Encryption>,
+) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
     parts.insert(VARIABLES.to_owned(), variables(plan)?);
+    parts.insert(BACKEND.to_owned(), serde_json::to_vec(backend).map_err(|problem| not_saved("backend", &problem))?);
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());
@@ -35,8 +45,11 @@ pub(super) fn write(path: &Path, run: &Run, plan: &Plan, encryption: Option<&Enc
 /// The values of the root module's variables, each as it is converted: module sources may depend on them.
 fn variables(plan: &Plan) -> Result<Vec<u8>, Diagnostics> {
     let values = Value::object(plan.variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())));
-    json::to_json(&values.unmark_deep().0, &Type::Dynamic)
-        .map_err(|problem| fail("Plan not saved", format!("The values of variables cannot be written: {problem}.")))
+    json::to_json(&values.unmark_deep().0, &Type::Dynamic).map_err(|problem| not_saved("values of variables", &problem))
+}
+
+fn not_saved(what: &str, problem: &dyn Display) -> Diagnostics {
+    fail("Plan not saved", format!("The {what} cannot be written: {problem}."))
 }
 
 /// What a saved plan holds.
@@ -47,6 +60,8 @@ pub(super) struct Saved {
     pub state: State,
     /// The values of the root module's variables.
     pub variables: IndexMap<Name, Value>,
+    /// Where that state is.
+    pub backend: Local,
     /// The configuration it was made from.
     pub files: MemoryFiles,
 }
@@ -58,7 +73,8 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE).map(|bytes| file::read(&bytes));
     let variables = parts.remove(VARIABLES).and_then(|bytes| json::from_json(&bytes, &Type::Dynamic).ok());
-    let (Some(plan), Some(state), Some(variables)) = (plan, state, variables) else {
+    let backend = parts.remove(BACKEND).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let (Some(plan), Some(state), Some(variables), Some(backend)) = (plan, state, variables, backend) else {
         return Err(fail("Invalid plan file", format!("{} lacks a part of a plan. Make a new plan.", path.display())));
     };
     let state = state.map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
@@ -70,5 +86,5 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
     }
     let variables = variables.as_object().into_iter().flat_map(|object| object.iter());
     let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
-    Ok(Saved { plan, state, variables, files })
+    Ok(Saved { plan, state, variables, backend, files })
 }

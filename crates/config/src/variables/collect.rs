@@ -40,6 +40,13 @@ pub fn collect(
     collector.finish()
 }
 
+/// The arguments in a file that `init -backend-config` names, the later of a name winning.
+pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (IndexMap<Name, InputValue>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let settings = read::file(path, "file", Origin::NamedFile, sources, files, &mut diagnostics);
+    (settings.into_iter().collect(), diagnostics)
+}
+
 /// The names of the variables files that are read without being asked for, the strongest last.
 fn automatic_files(files: &dyn Files) -> Vec<String> {
     let entries = files.list(Path::new("")).unwrap_or_default();
@@ -78,7 +85,8 @@ impl Collector<'_> {
     }
 
     fn file(&mut self, path: &Path, origin: fn(String) -> Origin) {
-        for (name, value) in read::file(path, origin, self.sources, self.files, &mut self.diagnostics) {
+        for (name, value) in read::file(path, "variables file", origin, self.sources, self.files, &mut self.diagnostics)
+        {
             self.set(name, value);
         }
     }

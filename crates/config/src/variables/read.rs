@@ -14,16 +14,17 @@ use crate::decode::without_templates;
 use crate::model::Variable;
 use crate::source::{Files, display};
 
-/// The assignments of a variables file, in its order.
+/// The assignments in a file, in its order; `what` it is to people.
 pub(super) fn file(
     path: &Path,
+    what: &str,
     origin: fn(String) -> Origin,
     sources: &Sources,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(Name, InputValue)> {
     let shown = display(path);
-    let Some(file) = register(path, &shown, sources, files, diagnostics) else { return Vec::new() };
+    let Some(file) = register(path, what, sources, files, diagnostics) else { return Vec::new() };
     let (parsed, problems) = if shown.ends_with(".json") { parse_json_file(&file) } else { parse_file(&file) };
     let broken = problems.has_errors();
     diagnostics.append(problems);
@@ -37,24 +38,23 @@ pub(super) fn file(
 
 fn register(
     path: &Path,
-    shown: &str,
+    what: &str,
     sources: &Sources,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<SourceFile>> {
+    let shown = display(path);
     let problem = match files.read(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => return sources.add(shown, text),
-            Err(_) => format!("The variables file {shown} is not UTF-8. Convert it."),
+            Err(_) => format!("The {what} {shown} is not UTF-8. Convert it."),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            format!(
-                "The variables file {shown} does not exist. Check the path; it is relative to the working directory."
-            )
+            format!("The {what} {shown} does not exist. Check the path; it is relative to the working directory.")
         }
-        Err(error) => format!("The variables file {shown} cannot be read: {error}."),
+        Err(error) => format!("The {what} {shown} cannot be read: {error}."),
     };
-    diagnostics.push(Diagnostic::error("Failed to read variables file", problem));
+    diagnostics.push(Diagnostic::error(format!("Failed to read {what}"), problem));
     None
 }
 

@@ -14,7 +14,7 @@ mod time;
 pub use errored::{ERRORED_STATE, write_errored};
 pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
-pub(crate) use open::write_whole;
+pub use open::write_whole;
 pub use paths::StatePaths;
 pub use sealed::read_sealed;
 

@@ -31,7 +31,10 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StateError> 
 /// Puts `bytes` into the file at `path`, for its owner only, all or nothing: by way of a file beside it.
 ///
 /// A link is followed, so that what it points to is replaced.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// The folder does not let a file be made, or the disk is full or fails. A file that was there before is still there then.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fill_whole(path, |file| file.write_all(bytes))
 }
 

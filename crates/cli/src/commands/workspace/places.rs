@@ -7,7 +7,7 @@ use groma_config::Module;
 use groma_diagnostics::Diagnostics;
 use groma_state::StatePaths;
 
-use super::super::backend::{Elsewhere, paths_of_workspace, workspace_directory};
+use super::super::backend::{Elsewhere, Local, in_use, paths_in};
 use super::super::configuration::{Empty, load_directory};
 use super::super::context::Context;
 use super::super::outcome::fail;
@@ -15,32 +15,22 @@ use crate::settings::DEFAULT_WORKSPACE;
 
 /// The workspaces of the configuration in this directory.
 pub(super) struct Places {
-    directory: PathBuf,
+    backend: Local,
     root: Arc<Module>,
 }
 
 impl Places {
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
         let (configuration, _) = load_directory(context, Empty::Fine)?;
-        let directory = workspace_directory(&configuration.root)?;
-        Ok(Self { directory, root: configuration.root })
+        let backend = in_use(context, &configuration.root)?;
+        Ok(Self { backend, root: configuration.root })
     }
 
     /// The names, the default one first, the others sorted.
     pub fn names(&self) -> Result<Vec<String>, Diagnostics> {
-        let mut names = Vec::new();
-        match std::fs::read_dir(&self.directory) {
-            Ok(entries) => {
-                let folders = entries.flatten().filter(|entry| entry.path().is_dir());
-                names.extend(folders.filter_map(|entry| entry.file_name().into_string().ok()));
-            }
-            Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => {}
-            Err(problem) => return Err(failed("list the workspaces in", &self.directory, &problem)),
-        }
-        names.retain(|name| name != DEFAULT_WORKSPACE);
-        names.sort();
-        names.insert(0, DEFAULT_WORKSPACE.to_owned());
-        Ok(names)
+        self.backend
+            .workspaces()
+            .map_err(|problem| failed("list the workspaces in", &self.backend.workspace_directory(), &problem))
     }
 
     pub fn exists(&self, name: &str) -> bool {
@@ -49,11 +39,11 @@ impl Places {
 
     /// The folder that holds the state of a workspace other than the default one.
     pub fn folder(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+        self.backend.workspace_directory().join(name)
     }
 
     pub fn state_paths(&self, name: &str) -> Result<StatePaths, Diagnostics> {
-        paths_of_workspace(&self.root, name, Elsewhere::default())
+        paths_in(&self.backend, &self.root, name, Elsewhere::default())
     }
 
     pub fn make(&self, name: &str) -> Result<(), Diagnostics> {

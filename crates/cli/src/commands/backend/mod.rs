@@ -1,0 +1,112 @@
+//! Where the state is kept.
+
+mod block;
+mod in_use;
+mod local;
+mod record;
+
+use std::path::Path;
+use std::time::Duration;
+
+use groma_config::{EncryptionMethods, Module};
+use groma_diagnostics::Diagnostics;
+use groma_state::{LockRequest, Locking, StatePaths};
+
+pub(super) use block::{Configured, configured, given};
+pub(super) use in_use::in_use;
+pub(super) use local::Local;
+pub(super) use record::{Record, RecordFile};
+
+use super::context::Context;
+use super::encryption;
+use crate::arguments::{self, Flag, StateFiles};
+use crate::settings::TERRAFORM_VERSION;
+
+/// Flags that lead to other files than the backend's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Elsewhere<'a> {
+    /// `-state`.
+    pub state: Option<&'a Path>,
+    /// `-state-out`.
+    pub state_out: Option<&'a Path>,
+    /// `-backup`.
+    pub backup: Option<&'a Path>,
+    /// The encryption of this directory, where the module comes from elsewhere.
+    pub encryption: Option<&'a EncryptionMethods>,
+}
+
+impl<'a> From<&'a StateFiles> for Elsewhere<'a> {
+    fn from(files: &'a StateFiles) -> Self {
+        let (state, state_out) = (files.state.as_deref(), files.state_out.as_deref());
+        Self { state, state_out, backup: files.backup.as_deref(), encryption: None }
+    }
+}
+
+/// The files of the state that `module` and the flags ask for.
+///
+/// # Errors
+///
+/// The backend is one that is not there, its arguments are wrong, or it is not the one that `init` got ready.
+pub(super) fn state_paths(
+    context: &Context,
+    module: &Module,
+    elsewhere: Elsewhere<'_>,
+) -> Result<StatePaths, Diagnostics> {
+    paths_in(&in_use(context, module)?, module, &context.settings.workspace, elsewhere)
+}
+
+/// Whether there is a state: an empty file is none, and the journal of a killed run is one.
+pub(super) fn has_state(paths: &StatePaths) -> bool {
+    std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists()
+}
+
+/// The files of a workspace's state in `local`, sealed as `module` says.
+pub(super) fn paths_in(
+    local: &Local,
+    module: &Module,
+    workspace: &str,
+    elsewhere: Elsewhere<'_>,
+) -> Result<StatePaths, Diagnostics> {
+    let mut paths = match elsewhere.state {
+        Some(file) => StatePaths::of_file(file),
+        None => local.files(workspace),
+    };
+    if let Some(file) = elsewhere.state_out {
+        paths = paths.writing_to(file);
+    }
+    if let Some(file) = elsewhere.backup {
+        paths = paths.with_backup((file.as_os_str() != "-").then(|| file.to_owned()));
+    }
+    let encryption = match elsewhere.encryption {
+        Some(methods) => methods.state.clone(),
+        None => encryption::of(module)?.state,
+    };
+    Ok(paths.encrypted(encryption))
+}
+
+/// How to lock for `operation`, a word of Terraform's such as `OperationTypePlan`.
+pub(super) fn locking(arguments: &arguments::Locking, operation: &str) -> Locking {
+    if arguments.lock.is_some_and(|flag| !flag.is_on()) {
+        return Locking::Off;
+    }
+    Locking::On(request(operation, arguments.lock_timeout.0))
+}
+
+fn request(operation: &str, timeout: Duration) -> LockRequest {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| variable("HOSTNAME"));
+    let user =
+        ["USER", "LOGNAME", "USERNAME"].into_iter().map(variable).find(|name| !name.is_empty()).unwrap_or_default();
+    LockRequest {
+        operation: operation.to_owned(),
+        info: String::new(),
+        who: format!("{user}@{}", host.trim()),
+        version: TERRAFORM_VERSION.to_owned(),
+        timeout,
+    }
+}
+
+/// Whether a flag with two states, on by default, is on.
+pub(super) fn unless_off(flag: Option<Flag>) -> bool {
+    flag.is_none_or(Flag::is_on)
+}
