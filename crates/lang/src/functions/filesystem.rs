@@ -116,7 +116,8 @@ fn fileexists(arguments: &Arguments<'_>) -> Outcome {
         Ok(metadata) if metadata.is_file() => true,
         Ok(metadata) => {
             let what = if metadata.is_dir() { "a directory, not a file" } else { "not a regular file" };
-            return Err(FunctionError::argument(0, format!("{} is {what}", shown(&path))));
+            let name = if arguments.text(0).is_empty() { "\".\"".to_owned() } else { shown(&path) };
+            return Err(FunctionError::new(format!("{name} is {what}")));
         }
         Err(problem) if problem.kind() == ErrorKind::NotFound => false,
         Err(_) => return Err(FunctionError::new(format!("failed to look for {}", shown(&path)))),

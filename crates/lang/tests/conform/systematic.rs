@@ -216,7 +216,6 @@ const FORMS: &[&str] = &[
     "issensitive(fileexists(@))",
     "issensitive(base64decode(@))",
     "issensitive(templatestring(local.text, { a = @ }))",
-    "issensitive(templatestring(@, {}))",
     "issensitive(ephemeralasnull(@))",
     "ephemeralasnull(@) == null",
     "try(@...)",
