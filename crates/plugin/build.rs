@@ -7,7 +7,7 @@ use prost_types::DescriptorProto;
 
 /// Where the definitions are.
 const FOLDER: &str = "src/proto";
-/// The definitions of the provider's calls, for which the client has a table of its own instead of stubs.
+/// The definitions of the provider's calls, for which client and server have tables of their own instead of stubs.
 const PROVIDER: [&str; 2] = ["tfplugin6.proto", "tfplugin5.proto"];
 /// The definitions of what surrounds them.
 const HOST: [&str; 2] = ["plugin.proto", "health.proto"];
@@ -48,8 +48,8 @@ fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
     }
     let mut builder = tonic_prost_build::configure()
         .build_client(false)
+        .build_server(false)
         .build_transport(false)
-        .generate_default_stubs(true)
         .bytes(".tfplugin6")
         .out_dir(out);
     for name in names.iter().filter(|name| !is_of_its_own(name)) {

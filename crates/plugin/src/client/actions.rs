@@ -6,9 +6,9 @@ use groma_provider::{
     InvokeActionRequest, PlanActionRequest, PlanActionResponse, ProviderDiagnostics, ValidateRequest,
 };
 
-use super::methods;
 use super::schemas::Kind;
 use super::session::{More, Session};
+use crate::methods;
 use crate::proto::v6;
 use crate::wire;
 

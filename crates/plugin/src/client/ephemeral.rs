@@ -9,9 +9,9 @@ use groma_provider::{
 use groma_value::Value;
 use prost::bytes::Bytes;
 
-use super::methods;
 use super::schemas::Kind;
 use super::session::Session;
+use crate::methods;
 use crate::proto::v6;
 use crate::wire;
 

@@ -8,10 +8,10 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use super::methods;
 use super::objects::identity_value;
 use super::schemas::Kind;
 use super::session::{More, Session};
+use crate::methods;
 use crate::proto::v6;
 use crate::wire;
 

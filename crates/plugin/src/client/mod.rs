@@ -2,10 +2,8 @@
 
 mod actions;
 mod cache;
-mod codec;
 mod ephemeral;
 mod lists;
-mod methods;
 mod objects;
 mod remote;
 mod running;

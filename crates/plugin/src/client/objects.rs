@@ -9,9 +9,9 @@ use groma_provider::{
 };
 use groma_value::{Type, Value};
 
-use super::methods;
 use super::schemas::Kind;
 use super::session::Session;
+use crate::methods;
 use crate::proto::v6::{self, ResourceIdentityData};
 use crate::wire;
 

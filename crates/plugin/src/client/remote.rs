@@ -1,18 +1,21 @@
 //! The provider that lives in another process.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use groma_address::ProviderAddress;
 use groma_provider::*;
 use groma_value::Value;
+use tokio::sync::oneshot;
 
 use super::cache::SchemaCache;
 use super::running::{Beginning, Running, Start, not_started};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
-use super::{actions, ephemeral, lists, methods, objects, runtime, stores};
+use super::{actions, ephemeral, lists, objects, runtime, stores};
+use crate::methods;
 use crate::proto::v6;
 use crate::transport::LogSink;
 use crate::wire;
@@ -91,9 +94,19 @@ impl Plugin {
             Err(problem) => return Answer::ready(otherwise(not_started(&problem))),
         };
         let session = self.running.session();
-        let task = runtime.spawn(async move { talk(session.await?).await });
+        let (answer, answered) = oneshot::channel();
+        // One type of task for all conversations: what a task is made of would be generated for each of them.
+        let work: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
+            let outcome = match session.await {
+                Ok(session) => talk(session).await,
+                Err(problems) => Err(problems),
+            };
+            // Nobody may be waiting any more.
+            let _ = answer.send(outcome);
+        });
+        runtime.spawn(work);
         Answer::later(async move {
-            let outcome = task.await.unwrap_or_else(|error| Err(not_started(&error.to_string())));
+            let outcome = answered.await.unwrap_or_else(|_| Err(not_started("the conversation with it broke off")));
             outcome.unwrap_or_else(otherwise)
         })
     }

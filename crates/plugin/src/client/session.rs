@@ -6,19 +6,23 @@ use groma_address::ProviderAddress;
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::{Type, Value};
 use prost::Message;
+use prost::bytes::Bytes;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
 use super::cache::{Kept, SchemaCache};
-use super::codec::Compact;
-use super::methods::{self, Method};
-use super::schemas::{Kind, Schemas};
+use super::schemas::{Kind, RawSchemas, Schemas};
 use crate::MESSAGE_LIMIT;
+use crate::methods::{self, Method};
 use crate::proto::v6::{self, DynamicValue};
+use crate::raw::{Raw, decoded, encoded};
 use crate::transport::Connection;
 use crate::wire::{self, WireError};
+
+/// The call for the schemas, which stay bytes until they are asked for.
+const SCHEMA: Method<v6::get_provider_schema::Request, RawSchemas> = methods::SCHEMA.answered_as();
 
 /// A connection with the schemas of who is at its other end.
 pub(super) struct Session {
@@ -46,12 +50,12 @@ impl Session {
         connection: Connection,
         cache: Option<&SchemaCache>,
     ) -> Result<Self, ProviderDiagnostics> {
-        let asked = ask(&connection, methods::SCHEMA, v6::get_provider_schema::Request {});
-        let identities = ask(&connection, methods::IDENTITIES, v6::get_resource_identity_schemas::Request {});
+        let asked = exchange(&connection, SCHEMA, &v6::get_provider_schema::Request {});
+        let identities = exchange(&connection, methods::IDENTITIES, &v6::get_resource_identity_schemas::Request {});
         let (asked, identities) = tokio::join!(asked, identities);
         let mut raw = match asked {
             Ok(raw) => raw,
-            Err(status) => return Err(failure(&address, &connection, methods::SCHEMA.name(), status).await),
+            Err(status) => return Err(failure(&address, &connection, SCHEMA.name(), status).await),
         };
         let mut problems = wire::diagnostics(std::mem::take(&mut raw.diagnostics));
         let identities = match identities {
@@ -82,10 +86,10 @@ impl Session {
     /// Calls the provider.
     pub async fn call<Q, R>(&self, method: Method<Q, R>, request: Q) -> Result<R, ProviderDiagnostics>
     where
-        Q: Message + 'static,
-        R: Message + Default + 'static,
+        Q: Message,
+        R: Message + Default,
     {
-        match ask(&self.connection, method, request).await {
+        match exchange(&self.connection, method, &request).await {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -96,13 +100,15 @@ impl Session {
         &self,
         method: Method<Q, R>,
         request: Q,
-        mut take: impl FnMut(R) -> More,
+        mut take: impl FnMut(R) -> More + Send,
     ) -> Result<(), ProviderDiagnostics>
     where
-        Q: Message + 'static,
-        R: Message + Default + 'static,
+        Q: Message,
+        R: Message + Default,
     {
-        match listen(&self.connection, method, request, &mut take).await {
+        let path = method.path(self.connection.protocol());
+        let mut take = |bytes| decoded(bytes).map(&mut take);
+        match listen(&self.connection, path, encoded(&request), &mut take).await {
             Ok(()) => Ok(()),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -111,10 +117,12 @@ impl Session {
     /// Calls the provider with many messages, which it answers when it has them all.
     pub async fn upload<Q, R>(&self, method: Method<Q, R>, requests: Vec<Q>) -> Result<R, ProviderDiagnostics>
     where
-        Q: Message + 'static,
-        R: Message + Default + 'static,
+        Q: Message,
+        R: Message + Default,
     {
-        match send(&self.connection, method, requests).await {
+        let path = method.path(self.connection.protocol());
+        let requests = requests.iter().map(encoded).collect();
+        match send(&self.connection, path, requests).await.and_then(decoded) {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -158,55 +166,53 @@ impl Session {
     }
 }
 
-async fn ask<Q, R>(connection: &Connection, method: Method<Q, R>, request: Q) -> Result<R, Status>
+/// A call with its messages.
+async fn exchange<Q, R>(connection: &Connection, method: Method<Q, R>, request: &Q) -> Result<R, Status>
 where
-    Q: Message + 'static,
-    R: Message + Default + 'static,
+    Q: Message,
+    R: Message + Default,
 {
-    let codec: Compact<Q, R> = Compact::default();
-    let (mut client, path) = ready(connection, method).await?;
-    Ok(client.unary(Request::new(request), path, codec).await?.into_inner())
+    ask(connection, method.path(connection.protocol()), encoded(request)).await.and_then(decoded)
 }
 
-async fn listen<Q, R>(
+/// One request and its response.
+async fn ask(connection: &Connection, path: &'static str, request: Bytes) -> Result<Bytes, Status> {
+    let mut client = ready(connection).await?;
+    Ok(client.unary(Request::new(request), PathAndQuery::from_static(path), Raw).await?.into_inner())
+}
+
+/// One request; each of the responses goes to `take`.
+async fn listen(
     connection: &Connection,
-    method: Method<Q, R>,
-    request: Q,
-    take: &mut impl FnMut(R) -> More,
-) -> Result<(), Status>
-where
-    Q: Message + 'static,
-    R: Message + Default + 'static,
-{
-    let codec: Compact<Q, R> = Compact::default();
-    let (mut client, path) = ready(connection, method).await?;
-    let mut messages = client.server_streaming(Request::new(request), path, codec).await?.into_inner();
+    path: &'static str,
+    request: Bytes,
+    take: &mut (dyn FnMut(Bytes) -> Result<More, Status> + Send),
+) -> Result<(), Status> {
+    let mut client = ready(connection).await?;
+    let streaming = client.server_streaming(Request::new(request), PathAndQuery::from_static(path), Raw).await?;
+    let mut messages = streaming.into_inner();
     while let Some(message) = messages.message().await? {
-        if take(message) == More::NotWanted {
+        if take(message)? == More::NotWanted {
             break;
         }
     }
     Ok(())
 }
 
-async fn send<Q, R>(connection: &Connection, method: Method<Q, R>, requests: Vec<Q>) -> Result<R, Status>
-where
-    Q: Message + 'static,
-    R: Message + Default + 'static,
-{
-    let codec: Compact<Q, R> = Compact::default();
-    let (mut client, path) = ready(connection, method).await?;
+/// Many requests and one response.
+async fn send(connection: &Connection, path: &'static str, requests: Vec<Bytes>) -> Result<Bytes, Status> {
+    let mut client = ready(connection).await?;
     let requests = Request::new(futures_util::stream::iter(requests));
-    Ok(client.client_streaming(requests, path, codec).await?.into_inner())
+    Ok(client.client_streaming(requests, PathAndQuery::from_static(path), Raw).await?.into_inner())
 }
 
-/// A client that can take a call, and the path of the call.
-async fn ready<Q, R>(connection: &Connection, method: Method<Q, R>) -> Result<(Grpc<Channel>, PathAndQuery), Status> {
+/// A client that can take a call.
+async fn ready(connection: &Connection) -> Result<Grpc<Channel>, Status> {
     let mut client = Grpc::new(connection.channel())
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-    Ok((client, PathAndQuery::from_static(method.path(connection.protocol()))))
+    Ok(client)
 }
 
 /// What to say when a call did not come back: what happened to the process, and its last words.

@@ -8,10 +8,10 @@ use groma_provider::{
     ValidateRequest, WriteStateRequest,
 };
 
-use super::methods;
 use super::schemas::Kind;
 use super::session::{More, Session};
 use crate::MESSAGE_LIMIT;
+use crate::methods;
 use crate::proto::v6;
 use crate::wire;
 

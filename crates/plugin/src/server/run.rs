@@ -14,16 +14,15 @@ use super::adapter::Adapter;
 use super::listener::Listener;
 use super::process::End;
 use super::services::Service;
+use crate::Protocol;
 use crate::proto::health::health_server::HealthServer;
 use crate::proto::plugin::grpc_broker_server::GrpcBrokerServer;
 use crate::proto::plugin::grpc_controller_server::GrpcControllerServer;
 use crate::proto::plugin::grpc_stdio_server::GrpcStdioServer;
-use crate::proto::{v5, v6};
 use crate::protocol::{CONNECTION_WINDOW, STREAM_WINDOW};
 use crate::transport::Endpoint;
 use crate::transport::handshake::{self, Handshake, Multiplex};
 use crate::transport::tls::{Identity, TlsError, certificate_of_pem};
-use crate::{MESSAGE_LIMIT, Protocol};
 
 /// How long calls that are under way may take after the host said that it is the end.
 const GRACE: Duration = Duration::from_secs(1);
@@ -234,16 +233,8 @@ impl Served {
             .add_service(GrpcStdioServer::new(end.clone()))
             .add_service(GrpcBrokerServer::new(end.clone()));
         let router = match protocol {
-            Protocol::V5 => router.add_service(
-                v5::provider_server::ProviderServer::new(Service(adapter))
-                    .max_decoding_message_size(MESSAGE_LIMIT)
-                    .max_encoding_message_size(MESSAGE_LIMIT),
-            ),
-            Protocol::V6 => router.add_service(
-                v6::provider_server::ProviderServer::new(Service(adapter))
-                    .max_decoding_message_size(MESSAGE_LIMIT)
-                    .max_encoding_message_size(MESSAGE_LIMIT),
-            ),
+            Protocol::V5 => router.add_service(Service::<5>(adapter)),
+            Protocol::V6 => router.add_service(Service::<6>(adapter)),
         };
         let asked = end.clone();
         let late = end.clone();

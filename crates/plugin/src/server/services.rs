@@ -1,23 +1,26 @@
-//! The gRPC services of both versions, over one adapter.
+//! The gRPC services of both versions, over one adapter: one table of answers, since the versions differ in the names of calls and in
+//! schemas alone.
 
 use std::any::Any;
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt};
 use groma_provider::ProviderDiagnostics;
-use tonic::codegen::BoxStream;
-use tonic::{Request, Response, Status, Streaming, async_trait};
+use prost::Message;
+use prost::bytes::Bytes;
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, BoxStream, http};
+use tonic::server::{ClientStreamingService, Grpc, NamedService, ServerStreamingService, UnaryService};
+use tonic::{Request, Response, Status, Streaming};
 
 use super::adapter::{Adapter, Step};
-use crate::proto::v5::provider_server::Provider as V5;
-use crate::proto::v6::provider_server::Provider as V6;
-use crate::proto::{v5, v6};
-use crate::wire;
-
-/// The provider service of one version.
-#[derive(Clone)]
-pub(super) struct Service(pub Arc<Adapter>);
+use crate::methods::name_of;
+use crate::proto::v6;
+use crate::raw::{Raw, decoded, encoded};
+use crate::{MESSAGE_LIMIT, Protocol, wire};
 
 /// Responses that can say nothing but problems.
 trait Problematic {
@@ -70,14 +73,6 @@ fn only_problems<R: Problematic>(step: Step<ProviderDiagnostics>) -> R {
     R::of(&step.unwrap_or_else(|problems| problems))
 }
 
-/// Answers, or says that the provider's code panicked; other calls go on.
-async fn answered<R>(answer: impl Future<Output = R> + Send) -> Result<Response<R>, Status> {
-    match AssertUnwindSafe(answer).catch_unwind().await {
-        Ok(response) => Ok(Response::new(response)),
-        Err(panic) => Err(panicked(&*panic)),
-    }
-}
-
 /// What to answer when the provider's code panicked.
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> Status {
     Status::internal(format!("the provider's code panicked: {}", panic_text(panic)))
@@ -88,113 +83,182 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
-macro_rules! service {
-    ($version:ident { $(@$schema:ident -> $schema_module:ident, $schemas:ident;)* $(+ { $($also:tt)* })? } { $($method:ident($module:ident) = |$adapter:ident, $message:ident| $answer:expr;)* }) => {
-        #[async_trait]
-        impl $version for Service {
-            $(async fn $schema(
-                &self,
-                _: Request<v6::get_provider_schema::Request>,
-            ) -> Result<Response<$schema_module::get_provider_schema::Response>, Status> {
-                answered(async { self.0.$schemas() }).await
-            })*
+/// The provider service of a version, which tonic asks.
+#[derive(Clone)]
+pub(super) struct Service<const VERSION: u32>(pub Arc<Adapter>);
 
-            $(async fn $method(
-                &self,
-                request: Request<v6::$module::Request>,
-            ) -> Result<Response<v6::$module::Response>, Status> {
-                let ($adapter, $message) = (&*self.0, request.into_inner());
-                answered(async move { $answer }).await
-            })*
+impl NamedService for Service<5> {
+    const NAME: &'static str = "tfplugin5.Provider";
+}
 
-            async fn list_resource(
-                &self,
-                request: Request<v6::list_resource::Request>,
-            ) -> Result<Response<BoxStream<v6::list_resource::Event>>, Status> {
-                Ok(Response::new(self.0.list_resource(request.into_inner())))
+impl NamedService for Service<6> {
+    const NAME: &'static str = "tfplugin6.Provider";
+}
+
+impl<const VERSION: u32> tonic::codegen::Service<http::Request<Body>> for Service<VERSION> {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Self::Error>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let protocol = if VERSION == 5 { Protocol::V5 } else { Protocol::V6 };
+        let method = name_of(request.uri().path(), protocol).to_owned();
+        let call = Call { adapter: Arc::clone(&self.0), protocol, method };
+        Box::pin(async move { Ok(call.answered(request).await) })
+    }
+}
+
+/// A call of a host.
+struct Call {
+    adapter: Arc<Adapter>,
+    protocol: Protocol,
+    /// Its name, as version 6 has it.
+    method: String,
+}
+
+impl Call {
+    async fn answered(self, request: http::Request<Body>) -> http::Response<Body> {
+        let mut grpc = Grpc::new(Raw).apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT));
+        match &*self.method {
+            "ListResource" | "InvokeAction" | "ReadStateBytes" => grpc.server_streaming(self, request).await,
+            "WriteStateBytes" => grpc.client_streaming(self, request).await,
+            _ => grpc.unary(self, request).await,
+        }
+    }
+
+    /// What version 6 alone has.
+    fn only_version_6(&self) -> Result<(), Status> {
+        match self.protocol {
+            Protocol::V5 => Err(self.unknown()),
+            Protocol::V6 => Ok(()),
+        }
+    }
+
+    fn unknown(&self) -> Status {
+        Status::unimplemented(format!("there is no call {}", self.method))
+    }
+}
+
+/// What a call has to say, or that the provider's code panicked; other calls go on.
+async fn guarded<R>(answer: impl Future<Output = Result<R, Status>> + Send) -> Result<Response<R>, Status> {
+    match AssertUnwindSafe(answer).catch_unwind().await {
+        Ok(answer) => answer.map(Response::new),
+        Err(panic) => Err(panicked(&*panic)),
+    }
+}
+
+impl UnaryService<Bytes> for Call {
+    type Response = Bytes;
+    type Future = BoxFuture<Response<Bytes>, Status>;
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let call = Self { adapter: Arc::clone(&self.adapter), protocol: self.protocol, method: self.method.clone() };
+        Box::pin(async move { guarded(call.answer(request.into_inner())).await })
+    }
+}
+
+impl ServerStreamingService<Bytes> for Call {
+    type Response = Bytes;
+    type ResponseStream = BoxStream<Bytes>;
+    type Future = BoxFuture<Response<BoxStream<Bytes>>, Status>;
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let streamed = self.streamed(request.into_inner()).map(Response::new);
+        Box::pin(std::future::ready(streamed))
+    }
+}
+
+impl ClientStreamingService<Bytes> for Call {
+    type Response = Bytes;
+    type Future = BoxFuture<Response<Bytes>, Status>;
+
+    fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
+        let (adapter, known) = (Arc::clone(&self.adapter), self.only_version_6());
+        Box::pin(guarded(async move {
+            known?;
+            let chunks = request.into_inner().map(|bytes| bytes.and_then(decoded));
+            let written = adapter.write_state(chunks).await?;
+            Ok(encoded(&only_problems::<v6::write_state_bytes::Response>(written)))
+        }))
+    }
+}
+
+impl Call {
+    /// Answers with many messages.
+    fn streamed(&self, message: Bytes) -> Result<BoxStream<Bytes>, Status> {
+        Ok(match &*self.method {
+            "ListResource" => in_bytes(self.adapter.list_resource(decoded(message)?)),
+            "InvokeAction" => in_bytes(self.adapter.invoke_action(decoded(message)?)),
+            _ => {
+                self.only_version_6()?;
+                in_bytes(self.adapter.read_state(decoded(message)?))
             }
+        })
+    }
+}
 
-            async fn invoke_action(
-                &self,
-                request: Request<v6::invoke_action::Request>,
-            ) -> Result<Response<BoxStream<v6::invoke_action::Event>>, Status> {
-                Ok(Response::new(self.0.invoke_action(request.into_inner())))
+fn in_bytes<M: Message + 'static>(messages: BoxStream<M>) -> BoxStream<Bytes> {
+    Box::pin(messages.map(|message| message.map(|message| encoded(&message))))
+}
+
+/// `"Name": module = |adapter, message| response;` where the module has the messages.
+macro_rules! answers {
+    ($($(@$version:ident)? $name:literal: $module:ident = |$adapter:ident, $message:ident| $answer:expr;)*) => {
+        impl Call {
+            /// Answers a call that has one request and one response.
+            async fn answer(&self, bytes: Bytes) -> Result<Bytes, Status> {
+                match &*self.method {
+                    "GetProviderSchema" => Ok(match self.protocol {
+                        Protocol::V5 => encoded(&self.adapter.get_schema_v5()),
+                        Protocol::V6 => encoded(&self.adapter.get_schema_v6()),
+                    }),
+                    $($name => {
+                        $(self.$version()?;)?
+                        let ($adapter, $message) = (&*self.adapter, decoded::<v6::$module::Request>(bytes)?);
+                        let response: v6::$module::Response = $answer;
+                        Ok(encoded(&response))
+                    })*
+                    _ => Err(self.unknown()),
+                }
             }
-
-            $($($also)*)?
         }
     };
 }
 
-/// The calls that differ between the versions in their names alone are given first, then what is the same.
-macro_rules! services {
-    ($($version:ident { $(@$schema:ident -> $schema_module:ident, $schemas:ident;)* $(+ { $($also:tt)* })? $($own:ident($own_module:ident) = |$a:ident, $m:ident| $own_answer:expr;)* })*; $same:tt) => {
-        $(services!(@one $version { $(@$schema -> $schema_module, $schemas;)* $(+ { $($also)* })? } { $($own($own_module) = |$a, $m| $own_answer;)* } $same);)*
-    };
-    (@one $version:ident $schema:tt { $($own:tt)* } { $($same:tt)* }) => {
-        service!($version $schema { $($own)* $($same)* });
-    };
-}
-
-services! {
-    V6 {
-        @get_provider_schema -> v6, get_schema_v6;
-        + {
-            async fn read_state_bytes(
-                &self,
-                request: Request<v6::read_state_bytes::Request>,
-            ) -> Result<Response<BoxStream<v6::read_state_bytes::ResponseChunk>>, Status> {
-                Ok(Response::new(self.0.read_state(request.into_inner())))
-            }
-
-            async fn write_state_bytes(
-                &self,
-                request: Request<Streaming<v6::write_state_bytes::RequestChunk>>,
-            ) -> Result<Response<v6::write_state_bytes::Response>, Status> {
-                let written = answered(self.0.write_state(request.into_inner())).await?.into_inner()?;
-                Ok(Response::new(only_problems(written)))
-            }
-        }
-        validate_state_store_config(validate_state_store_config) = |adapter, message| only_problems(adapter.validate_store(message).await);
-        configure_state_store(configure_state_store) = |adapter, message| told(adapter.configure_store(message).await);
-        lock_state(lock_state) = |adapter, message| adapter.lock_state(message).await;
-        unlock_state(unlock_state) = |adapter, message| only_problems(Ok(adapter.unlock_state(message).await));
-        get_states(get_states) = |adapter, message| adapter.states(message).await;
-        delete_state(delete_state) = |adapter, message| only_problems(Ok(adapter.delete_state(message).await));
-        validate_provider_config(validate_provider_config) = |adapter, message| only_problems(adapter.validate_provider(message).await);
-        configure_provider(configure_provider) = |adapter, message| only_problems(adapter.configure(message).await);
-        validate_resource_config(validate_resource_config) = |adapter, message| only_problems(adapter.validate_resource(message).await);
-        validate_data_resource_config(validate_data_resource_config) = |adapter, message| only_problems(adapter.validate_data(message).await);
-        stop_provider(stop_provider) = |adapter, _message| { adapter.provider().stop(); v6::stop_provider::Response::default() };
-    }
-    V5 {
-        @get_schema -> v5, get_schema_v5;
-        prepare_provider_config(validate_provider_config) = |adapter, message| only_problems(adapter.validate_provider(message).await);
-        configure(configure_provider) = |adapter, message| only_problems(adapter.configure(message).await);
-        validate_resource_type_config(validate_resource_config) = |adapter, message| only_problems(adapter.validate_resource(message).await);
-        validate_data_source_config(validate_data_resource_config) = |adapter, message| only_problems(adapter.validate_data(message).await);
-        stop(stop_provider) = |adapter, _message| { adapter.provider().stop(); v6::stop_provider::Response::default() };
-    };
-    {
-        get_metadata(get_metadata) = |adapter, _message| adapter.get_metadata();
-        get_resource_identity_schemas(get_resource_identity_schemas) = |adapter, _message| adapter.get_identity_schemas();
-        get_functions(get_functions) = |adapter, _message| v6::get_functions::Response { functions: adapter.functions(), diagnostics: Vec::new() };
-        upgrade_resource_state(upgrade_resource_state) = |adapter, message| told(adapter.upgrade_state(message).await);
-        upgrade_resource_identity(upgrade_resource_identity) = |adapter, message| told(adapter.upgrade_identity(message).await);
-        read_resource(read_resource) = |adapter, message| told(adapter.read(message).await);
-        plan_resource_change(plan_resource_change) = |adapter, message| told(adapter.plan(message).await);
-        apply_resource_change(apply_resource_change) = |adapter, message| told(adapter.apply(message).await);
-        import_resource_state(import_resource_state) = |adapter, message| told(adapter.import(message).await);
-        move_resource_state(move_resource_state) = |adapter, message| told(adapter.take_over(message).await);
-        read_data_source(read_data_source) = |adapter, message| told(adapter.read_data(message).await);
-        validate_ephemeral_resource_config(validate_ephemeral_resource_config) = |adapter, message| only_problems(adapter.validate_ephemeral(message).await);
-        open_ephemeral_resource(open_ephemeral_resource) = |adapter, message| told(adapter.open(message).await);
-        renew_ephemeral_resource(renew_ephemeral_resource) = |adapter, message| adapter.renew(message).await;
-        close_ephemeral_resource(close_ephemeral_resource) = |adapter, message| only_problems(Ok(adapter.close(message).await));
-        generate_resource_config(generate_resource_config) = |adapter, message| told(adapter.generate_config(message).await);
-        validate_list_resource_config(validate_list_resource_config) = |adapter, message| only_problems(adapter.validate_list(message).await);
-        validate_action_config(validate_action_config) = |adapter, message| only_problems(adapter.validate_action(message).await);
-        plan_action(plan_action) = |adapter, message| told(adapter.plan_action(message).await);
-        call_function(call_function) = |adapter, message| adapter.call(message).await;
-    }
+answers! {
+    "GetMetadata": get_metadata = |adapter, _message| adapter.get_metadata();
+    "GetResourceIdentitySchemas": get_resource_identity_schemas = |adapter, _message| adapter.get_identity_schemas();
+    "GetFunctions": get_functions = |adapter, _message| v6::get_functions::Response { functions: adapter.functions(), diagnostics: Vec::new() };
+    "ValidateProviderConfig": validate_provider_config = |adapter, message| only_problems(adapter.validate_provider(message).await);
+    "ConfigureProvider": configure_provider = |adapter, message| only_problems(adapter.configure(message).await);
+    "ValidateResourceConfig": validate_resource_config = |adapter, message| only_problems(adapter.validate_resource(message).await);
+    "ValidateDataResourceConfig": validate_data_resource_config = |adapter, message| only_problems(adapter.validate_data(message).await);
+    "UpgradeResourceState": upgrade_resource_state = |adapter, message| told(adapter.upgrade_state(message).await);
+    "UpgradeResourceIdentity": upgrade_resource_identity = |adapter, message| told(adapter.upgrade_identity(message).await);
+    "ReadResource": read_resource = |adapter, message| told(adapter.read(message).await);
+    "PlanResourceChange": plan_resource_change = |adapter, message| told(adapter.plan(message).await);
+    "ApplyResourceChange": apply_resource_change = |adapter, message| told(adapter.apply(message).await);
+    "ImportResourceState": import_resource_state = |adapter, message| told(adapter.import(message).await);
+    "MoveResourceState": move_resource_state = |adapter, message| told(adapter.take_over(message).await);
+    "ReadDataSource": read_data_source = |adapter, message| told(adapter.read_data(message).await);
+    "ValidateEphemeralResourceConfig": validate_ephemeral_resource_config = |adapter, message| only_problems(adapter.validate_ephemeral(message).await);
+    "OpenEphemeralResource": open_ephemeral_resource = |adapter, message| told(adapter.open(message).await);
+    "RenewEphemeralResource": renew_ephemeral_resource = |adapter, message| adapter.renew(message).await;
+    "CloseEphemeralResource": close_ephemeral_resource = |adapter, message| only_problems(Ok(adapter.close(message).await));
+    "GenerateResourceConfig": generate_resource_config = |adapter, message| told(adapter.generate_config(message).await);
+    "ValidateListResourceConfig": validate_list_resource_config = |adapter, message| only_problems(adapter.validate_list(message).await);
+    "ValidateActionConfig": validate_action_config = |adapter, message| only_problems(adapter.validate_action(message).await);
+    "PlanAction": plan_action = |adapter, message| told(adapter.plan_action(message).await);
+    "CallFunction": call_function = |adapter, message| adapter.call(message).await;
+    "StopProvider": stop_provider = |adapter, _message| { adapter.provider().stop(); v6::stop_provider::Response::default() };
+    @only_version_6 "ValidateStateStoreConfig": validate_state_store_config = |adapter, message| only_problems(adapter.validate_store(message).await);
+    @only_version_6 "ConfigureStateStore": configure_state_store = |adapter, message| told(adapter.configure_store(message).await);
+    @only_version_6 "LockState": lock_state = |adapter, message| adapter.lock_state(message).await;
+    @only_version_6 "UnlockState": unlock_state = |adapter, message| only_problems(Ok(adapter.unlock_state(message).await));
+    @only_version_6 "GetStates": get_states = |adapter, message| adapter.states(message).await;
+    @only_version_6 "DeleteState": delete_state = |adapter, message| only_problems(Ok(adapter.delete_state(message).await));
 }

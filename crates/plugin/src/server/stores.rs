@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, PoisonError};
 
+use futures_util::{Stream, StreamExt};
 use groma_provider::{
     ConfigureStateStoreRequest, LockStateRequest, ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse,
     STATE_CHUNK_SIZE, StateRequest, UnlockStateRequest, WriteStateRequest,
 };
+use tonic::Status;
 use tonic::codegen::BoxStream;
-use tonic::{Status, Streaming};
 
 use super::adapter::{Adapter, Step, given, validation};
 use super::streams::streamed;
@@ -71,12 +72,12 @@ impl Adapter {
     /// New content of a state, which comes in pieces: what is not whole is not written.
     pub async fn write_state(
         &self,
-        mut chunks: Streaming<write_state_bytes::RequestChunk>,
+        mut chunks: impl Stream<Item = Result<write_state_bytes::RequestChunk, Status>> + Unpin,
     ) -> Result<Step<ProviderDiagnostics>, Status> {
         let mut bytes = Vec::new();
         let mut about = None;
         let mut expected = 0;
-        while let Some(chunk) = chunks.message().await? {
+        while let Some(chunk) = chunks.next().await.transpose()? {
             if let (None, Some(meta)) = (&about, chunk.meta) {
                 expected = chunk.total_length;
                 about = Some(meta);

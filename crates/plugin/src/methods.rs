@@ -2,12 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::schemas::RawSchemas;
 use crate::Protocol;
 use crate::proto::v6::*;
 
 /// A call of a provider.
-pub(super) struct Method<Q, R> {
+pub(crate) struct Method<Q, R> {
     v5: &'static str,
     v6: &'static str,
     types: PhantomData<fn(Q) -> R>,
@@ -30,6 +29,11 @@ impl<Q, R> Method<Q, R> {
         }
     }
 
+    /// The same, for whoever reads the response as another message that is the same on the wire.
+    pub const fn answered_as<S>(self) -> Method<Q, S> {
+        Method { v5: self.v5, v6: self.v6, types: PhantomData }
+    }
+
     /// Its name, as version 6 has it.
     pub fn name(self) -> &'static str {
         self.v6.rsplit('/').next().unwrap_or(self.v6)
@@ -39,16 +43,19 @@ impl<Q, R> Method<Q, R> {
 /// `CONSTANT: request => response, "name in version 5", "name in version 6"`.
 macro_rules! methods {
     ($($constant:ident: $request:ty => $response:ty, $v5:literal, $v6:literal;)*) => {
-        $(pub(super) const $constant: Method<$request, $response> = Method {
+        $(pub(crate) const $constant: Method<$request, $response> = Method {
             v5: concat!("/tfplugin5.Provider/", $v5),
             v6: concat!("/tfplugin6.Provider/", $v6),
             types: PhantomData,
         };)*
+
+        /// The names in both versions.
+        const NAMES: &[(&str, &str)] = &[$(($v5, $v6)),*];
     };
 }
 
 methods! {
-    SCHEMA: get_provider_schema::Request => RawSchemas, "GetSchema", "GetProviderSchema";
+    SCHEMA: get_provider_schema::Request => get_provider_schema::Response, "GetSchema", "GetProviderSchema";
     IDENTITIES: get_resource_identity_schemas::Request => get_resource_identity_schemas::Response, "GetResourceIdentitySchemas", "GetResourceIdentitySchemas";
     VALIDATE_PROVIDER: validate_provider_config::Request => validate_provider_config::Response, "PrepareProviderConfig", "ValidateProviderConfig";
     CONFIGURE: configure_provider::Request => configure_provider::Response, "Configure", "ConfigureProvider";
@@ -82,4 +89,25 @@ methods! {
     STATES: get_states::Request => get_states::Response, "GetStates", "GetStates";
     DELETE_STATE: delete_state::Request => delete_state::Response, "DeleteState", "DeleteState";
     STOP: stop_provider::Request => stop_provider::Response, "Stop", "StopProvider";
+}
+
+/// What version 6 calls the method at `path`, which a host of `protocol` asks for.
+pub(crate) fn name_of(path: &str, protocol: Protocol) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match protocol {
+        Protocol::V6 => name,
+        Protocol::V5 => NAMES.iter().find(|(v5, _)| *v5 == name).map_or(name, |(_, v6)| v6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_is_known_by_its_name_in_either_version() {
+        assert_eq!(name_of(CONFIGURE.path(Protocol::V5), Protocol::V5), "ConfigureProvider");
+        assert_eq!(name_of(CONFIGURE.path(Protocol::V6), Protocol::V6), "ConfigureProvider");
+        assert_eq!(name_of("/tfplugin5.Provider/GetMetadata", Protocol::V5), "GetMetadata");
+    }
 }
