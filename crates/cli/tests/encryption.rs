@@ -167,7 +167,6 @@ fn a_block_whose_name_is_written_with_escapes_counts_as_well() {
 #[test]
 fn a_block_that_cannot_be_carried_out_opens_and_writes_nothing() {
     let cases = [
-        ("key_provider \"aws_kms\" \"k\" {\n kms_key_id = \"a\"\n}\n", "Unsupported key_provider type"),
         ("key_provider \"pbkdf3\" \"k\" {}\n", "Did you mean \"pbkdf2\"?"),
         ("key_provider \"pbkdf2\" \"k\" {\n passphrase = \"short\"\n}\n", "16 characters at least"),
         ("key_provider \"pbkdf2\" \"k\" {}\n", "neither a passphrase nor a chain"),

@@ -1,8 +1,10 @@
 //! What loading a configuration needs to be told.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use groma_address::{DEFAULT_PROVIDER_HOST, Name};
+use groma_encryption::Network;
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -38,6 +40,8 @@ pub struct LoadOptions {
     pub workspace: String,
     /// What the environment says in place of the encryption block: `TF_ENCRYPTION`.
     pub encryption: Option<String>,
+    /// How services that keep keys are spoken with.
+    pub key_network: Option<Arc<dyn Network>>,
     /// Whether query files count.
     pub queries: Queries,
 }
@@ -53,6 +57,7 @@ impl Default for LoadOptions {
             early_variables: IndexMap::new(),
             workspace: "default".to_owned(),
             encryption: None,
+            key_network: None,
             queries: Queries::default(),
         }
     }

@@ -14,6 +14,7 @@ mod method;
 mod pbkdf2;
 mod program;
 mod remote;
+mod services;
 
 pub use encryption::{Encryption, Opened};
 pub use envelope::{Lineage, is_sealed, is_sealed_plan};
@@ -25,3 +26,7 @@ pub use method::Method;
 pub use pbkdf2::{HashFunction, Pbkdf2};
 pub use program::Program;
 pub use remote::RemoteEncryption;
+pub use services::{
+    Argument, AwsKeys, Given, GivenValue, Kind, Need, Network, NetworkAnswer, NetworkRequest, SERVICES, service,
+    service_arguments,
+};

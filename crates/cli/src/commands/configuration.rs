@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::variables::VariableSources;
@@ -13,6 +14,7 @@ use groma_config::{
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::context::Context;
+use super::key_network::KeyNetwork;
 use super::outcome::fail;
 use super::planfile::Saved;
 use super::variables::ask_for_encryption;
@@ -134,6 +136,7 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
         default_registry: default_registry(context).into(),
         workspace: context.settings.workspace.clone(),
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
+        key_network: Some(Arc::new(KeyNetwork::new(&context.settings))),
         variables: VariableSources {
             environment: context.settings.variables.clone(),
             options: [context.given.as_slice(), &context.answers].concat(),

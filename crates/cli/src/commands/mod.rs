@@ -21,6 +21,7 @@ mod init_backend;
 mod init_providers;
 mod init_teller;
 mod installation;
+mod key_network;
 mod login;
 mod logout;
 mod lookup;

@@ -4,10 +4,11 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_encryption::Network;
 use groma_hcl::{Expression, Traversal};
 use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
 use groma_value::Value;
@@ -139,6 +140,14 @@ impl<'a> Early<'a> {
             return None;
         }
         Some(value)
+    }
+
+    /// How services that keep keys are spoken with, for the root module.
+    pub(super) fn key_network(&self) -> Option<Arc<dyn Network>> {
+        match self.origin {
+            Origin::Root(values) => values.options.key_network.clone(),
+            Origin::Call(..) => None,
+        }
     }
 
     /// The value of `reference`, evaluated once.

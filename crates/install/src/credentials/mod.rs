@@ -13,8 +13,7 @@ use tokio::sync::Mutex;
 pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
-pub(crate) use stores::AwsKeys;
-pub use stores::Stores;
+pub use stores::{AwsKeys, Stores};
 pub use token::Token;
 
 /// Which token to send to which host.

@@ -15,9 +15,12 @@ pub struct Stores {
 
 /// The keys of an account at AWS, or at a service that speaks as S3 does.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct AwsKeys {
+pub struct AwsKeys {
+    /// The name of the key.
     pub id: String,
+    /// The key.
     pub secret: Token,
+    /// What belongs to a key that is only lent.
     pub session: Option<Token>,
 }
 
@@ -51,7 +54,7 @@ impl Stores {
     }
 
     /// The keys of `profile`; without one those of the environment, then those of the profile that it names.
-    pub(crate) fn aws(&self, profile: Option<&str>) -> Option<AwsKeys> {
+    pub fn aws(&self, profile: Option<&str>) -> Option<AwsKeys> {
         if profile.is_none()
             && let (Some(id), Some(secret)) =
                 (self.variable("AWS_ACCESS_KEY_ID"), self.variable("AWS_SECRET_ACCESS_KEY"))

@@ -115,7 +115,22 @@ impl Http {
         let body = form.query().unwrap_or_default().to_owned();
         let headers =
             header_map(None, &[("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")])?;
-        self.once(Method::POST, url, headers, Some(body), limit).await
+        self.once(Method::POST, url, headers, Some(body.into_bytes()), limit).await
+    }
+
+    /// Sends `body` to `url` by `method`, once, with these headers.
+    ///
+    /// # Errors
+    /// No answer, it is too large, or a header that cannot be sent.
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+        limit: u64,
+    ) -> Result<Response, HttpError> {
+        self.once(method, url, header_map(None, headers)?, Some(body), limit).await
     }
 
     /// Writes what is at `url` to `target`, up to `limit` bytes. The answer's body is empty; where its status is no success nothing was
@@ -207,7 +222,7 @@ impl Http {
         method: Method,
         url: &Url,
         headers: HeaderMap,
-        body: Option<String>,
+        body: Option<Vec<u8>>,
         limit: u64,
     ) -> Result<Response, HttpError> {
         let answer = self.begin(method, url, headers, body).await?;
@@ -227,9 +242,13 @@ impl Http {
         method: Method,
         url: &Url,
         headers: HeaderMap,
-        body: Option<String>,
+        body: Option<Vec<u8>>,
     ) -> Result<reqwest::Response, HttpError> {
-        let name = if method == Method::POST { "Post" } else { "Get" };
+        let name = match method {
+            Method::POST => "Post",
+            Method::PUT => "Put",
+            _ => "Get",
+        };
         let mut request = self.client.request(method, url.clone()).headers(headers);
         if let Some(body) = body {
             request = request.body(body);

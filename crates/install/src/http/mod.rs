@@ -7,4 +7,4 @@ mod retry;
 pub use client::{Http, HttpOptions, Response};
 pub use error::HttpError;
 pub(crate) use error::without_secrets;
-pub use reqwest::{StatusCode, Url};
+pub use reqwest::{Method, StatusCode, Url};

@@ -4,16 +4,13 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_diagnostics::{Span, suggest};
-use groma_encryption::{ExternalKeys, HashFunction, KeyProvider, KeySource, Pbkdf2, Secret};
+use groma_encryption::{ExternalKeys, HashFunction, KeyProvider, KeySource, Pbkdf2, SERVICES, Secret};
 use groma_hcl::{Content, Expression};
 
 use super::arguments::Arguments;
 use super::names::key_provider_of;
 use super::schemas::{ALIAS, key_provider_schema};
 use crate::model::encryption::EncryptionPart;
-
-/// Key providers that OpenTofu has and that are not there.
-const ABSENT: [&str; 4] = ["aws_kms", "azure_vault", "gcp_kms", "openbao"];
 
 /// How many key providers may be chained, and fallbacks lie within each other.
 pub(super) const DEPTH_LIMIT: usize = 16;
@@ -53,26 +50,21 @@ impl Arguments<'_> {
                 let program = self.program(content.get("command")?)?;
                 KeySource::Service(Arc::new(ExternalKeys { program }))
             }
-            _ => self.pbkdf2(&content, part.span, above)?,
+            "pbkdf2" => self.pbkdf2(&content, part.span, above)?,
+            kind => KeySource::Service(self.service(kind, &content, part.span)?),
         };
         above.pop();
         Some(KeyProvider { name, source })
     }
 
     fn unknown_key_provider(&mut self, kind: &str, part: &EncryptionPart) {
-        let (summary, detail) = if ABSENT.contains(&kind) {
-            let detail = format!(
-                "The key provider {kind:?} of OpenTofu is not in this version of Groma, which knows pbkdf2 and external. Nothing was read or written."
-            );
-            ("Unsupported key_provider type", detail)
-        } else {
-            let advice = suggest(kind, ["pbkdf2", "external"]).map_or_else(
-                || "There is pbkdf2 and external.".to_owned(),
-                |similar| format!("Did you mean {similar:?}?"),
-            );
-            ("Unknown key_provider type", format!("There is no key provider of the type {kind:?}. {advice}"))
-        };
-        self.error(part.span, summary, detail);
+        let known = ["external", "pbkdf2"].into_iter().chain(SERVICES);
+        let advice = suggest(kind, known.clone()).map_or_else(
+            || format!("There is {}.", known.collect::<Vec<&str>>().join(", ")),
+            |similar| format!("Did you mean {similar:?}?"),
+        );
+        let detail = format!("There is no key provider of the type {kind:?}. {advice}");
+        self.error(part.span, "Unknown key_provider type", detail);
     }
 
     fn pbkdf2(&mut self, content: &Content, span: Span, above: &mut Vec<(Name, Name)>) -> Option<KeySource> {
@@ -114,7 +106,7 @@ impl Arguments<'_> {
         Some(settings)
     }
 
-    fn unusable(&mut self, span: Span, problem: &str) {
+    pub(super) fn unusable(&mut self, span: Span, problem: &str) {
         self.error(span, "Unable to build encryption key data", format!("The key provider makes no key: {problem}."));
     }
 }

@@ -6,6 +6,7 @@ mod keys;
 mod methods;
 mod names;
 mod schemas;
+mod services;
 
 use std::collections::HashSet;
 

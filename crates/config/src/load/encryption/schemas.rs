@@ -1,5 +1,6 @@
 //! Which arguments the parts of an `encryption` block have.
 
+use groma_encryption::{Need, service_arguments};
 use groma_hcl::BodySchema;
 
 /// The method that does not seal.
@@ -26,7 +27,18 @@ pub(super) fn key_provider_schema(kind: &str) -> Option<BodySchema> {
             arguments.iter().fold(BodySchema::new(), |schema, name| schema.optional(*name))
         }
         "external" => BodySchema::new().required("command"),
-        _ => return None,
+        _ => service_schema(kind)?,
     };
     Some(schema.optional(ALIAS))
+}
+
+/// The arguments of a service.
+fn service_schema(kind: &str) -> Option<BodySchema> {
+    let arguments = service_arguments(kind)?;
+    let schema = arguments.iter().fold(BodySchema::new(), |schema, argument| match argument.need {
+        Need::Required => schema.required(argument.name),
+        Need::Optional => schema.optional(argument.name),
+    });
+    // Only whoever takes on a role asks the services that these name.
+    Some(if kind == "aws_kms" { schema.block("endpoints", &[]) } else { schema })
 }

@@ -1,0 +1,231 @@
+//! States that are encrypted with keys of services, as OpenTofu's key providers get them. The services are on loopback.
+//!
+//! With `GROMA_TOFU` the files are handed to that OpenTofu and back.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod server;
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use common::Folder;
+use serde_json::{Value as Json, json};
+use server::Server;
+
+const RESOURCE: &str = "resource \"terraform_data\" \"a\" {\n  input = \"what nobody may see\"\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n";
+
+fn configuration(kind: &str, arguments: &str) -> String {
+    format!(
+        "terraform {{\n  encryption {{\n    key_provider \"{kind}\" \"k\" {{\n{arguments}\n    }}\n    method \"aes_gcm\" \"m\" {{\n      keys = \
+         key_provider.{kind}.k\n    }}\n    state {{\n      method = method.aes_gcm.m\n    }}\n    plan {{\n      method = method.aes_gcm.m\n    \
+         }}\n  }}\n}}\n"
+    )
+}
+
+fn folder(folder: Folder, kind: &str, arguments: &str) -> Folder {
+    folder.write("main.tf", RESOURCE).write("encryption.tf", &configuration(kind, arguments));
+    folder
+}
+
+/// What a state notes about its key.
+fn notes(folder: &Folder, kind: &str) -> Json {
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    assert_eq!(state["encryption_version"], "v0", "{state}");
+    let notes = state["meta"][format!("key_provider.{kind}.k")].as_str().unwrap();
+    serde_json::from_slice(&BASE64_STANDARD.decode(notes).unwrap()).unwrap()
+}
+
+/// Makes a state and a plan, and reads both again with keys that were asked for.
+fn lives(folder: &Folder) {
+    folder.ok(&["plan", "-out=p"]);
+    assert!(!folder.read("p").contains("nobody may see"));
+    folder.ok(&["apply", "p"]);
+    assert!(!folder.read("terraform.tfstate").contains("nobody may see"));
+    assert!(folder.ok(&["plan"]).contains("No changes"));
+    assert!(folder.ok(&["output"]).contains("what nobody may see"));
+}
+
+fn refused(folder: &Folder, arguments: &[&str]) -> String {
+    folder.fails(arguments).split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+fn openbao(server: &Server) -> String {
+    format!(
+        "address = \"{}\"\ntoken = \"s.token\"\nkey_name = \"the-key\"\ntransit_engine_path = \"/my/transit\"\n",
+        server.address()
+    )
+}
+
+const AWS: &str = "kms_key_id = \"alias/mine\"\nkey_spec = \"AES_256\"\nregion = \"eu-west-1\"\nencryption_context = {\n  Application = \"mine\"\n}\n";
+
+/// For AWS and the server in its place.
+fn at_aws(folder: Folder, server: &Server) -> Folder {
+    folder
+        .with("AWS_ENDPOINT_URL_KMS", &server.address())
+        .with("AWS_ACCESS_KEY_ID", "AKID")
+        .with("AWS_SECRET_ACCESS_KEY", "hush")
+        .with("AWS_SESSION_TOKEN", "lent")
+}
+
+#[test]
+fn openbao_makes_keys_for_data_and_opens_them() {
+    let server = Server::start();
+    let folder = folder(Folder::new(), "openbao", &(openbao(&server) + "associated_data = \"bWluZQ==\"\n"));
+    lives(&folder);
+    let notes = notes(&folder, "openbao");
+    let sealed = BASE64_STANDARD.decode(notes["ciphertext"].as_str().unwrap()).unwrap();
+    assert!(String::from_utf8(sealed).unwrap().starts_with("vault:v1:"));
+    assert_eq!(notes["associated_data"], "bWluZQ==");
+    let made: Json = serde_json::from_str(&server.requests("/v1/my/transit/datakey")[0].body).unwrap();
+    assert_eq!(made, json!({ "bits": 256, "associated_data": "bWluZQ==" }));
+    let opened: Json = serde_json::from_str(&server.requests("/v1/my/transit/decrypt")[0].body).unwrap();
+    assert_eq!(opened["associated_data"], "bWluZQ==");
+}
+
+#[test]
+fn the_environment_says_where_openbao_is_and_who_asks_and_refusals_are_told() {
+    let server = Server::start();
+    let named = "key_name = \"the-key\"\ntransit_engine_path = \"my/transit\"\n";
+    let here = folder(Folder::new().with("BAO_ADDR", &server.address()).with("BAO_TOKEN", "s.token"), "openbao", named);
+    lives(&here);
+    let other =
+        folder(Folder::new().with("BAO_ADDR", &server.address()).with("BAO_TOKEN", "s.other"), "openbao", named);
+    let said = refused(&other, &["apply", "-auto-approve"]);
+    assert!(said.contains("Unable to fetch encryption key data") && said.contains("permission denied"), "{said}");
+    assert!(!other.path("terraform.tfstate").exists());
+    let nowhere = folder(Folder::new().with("BAO_ADDR", "http://127.0.0.1:1"), "openbao", named);
+    assert!(refused(&nowhere, &["apply", "-auto-approve"]).contains("key_provider.openbao.k gave no key"));
+}
+
+#[test]
+fn aws_makes_keys_for_whoever_signs() {
+    let server = Server::start();
+    let here = at_aws(folder(Folder::new(), "aws_kms", AWS), &server);
+    lives(&here);
+    assert_eq!(notes(&here, "aws_kms")["encryption_context"], json!({ "Application": "mine" }));
+    let asked = &server.requests("/")[0];
+    let who = asked.header("authorization");
+    assert!(
+        who.starts_with("AWS4-HMAC-SHA256 Credential=AKID/") && who.contains("/eu-west-1/kms/aws4_request"),
+        "{who}"
+    );
+    assert!(who.contains("SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target"), "{who}");
+    assert_eq!(
+        (asked.header("x-amz-security-token"), asked.header("content-type")),
+        ("lent", "application/x-amz-json-1.1")
+    );
+    let body: Json = serde_json::from_str(&asked.body).unwrap();
+    let wanted = json!({ "KeyId": "alias/mine", "KeySpec": "AES_256", "EncryptionContext": { "Application": "mine" } });
+    assert_eq!(body, wanted);
+    let none = at_aws(folder(Folder::new(), "aws_kms", &AWS.replace("mine", "none")), &server);
+    assert!(refused(&none, &["apply", "-auto-approve"]).contains("Alias alias/none is not found"));
+    let nobody = folder(Folder::new(), "aws_kms", AWS);
+    assert!(refused(&nobody, &["apply", "-auto-approve"]).contains("AWS_ACCESS_KEY_ID"));
+}
+
+#[test]
+fn google_seals_keys_that_are_made_here() {
+    let server = Server::start();
+    let place = format!("{}/google/", server.address());
+    let arguments =
+        "kms_encryption_key = \"projects/p/key\"\nkey_length = 32\nadditional_authenticated_data = \"bWluZQ==\"\n";
+    let here = Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &place).with("GOOGLE_CREDENTIALS", "user.json");
+    let here = folder(here, "gcp_kms", arguments);
+    let user = json!({
+        "type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r&r",
+        "token_uri": format!("{place}token"),
+    });
+    here.write("user.json", &user.to_string());
+    lives(&here);
+    assert!(notes(&here, "gcp_kms")["ciphertext"].is_string());
+    let token = &server.requests("/google/token")[0].body;
+    assert_eq!(token, "grant_type=refresh_token&client_id=c&client_secret=s&refresh_token=r%26r");
+    let asked = &server.requests("/google/projects")[0];
+    assert_eq!(asked.header("authorization"), "Bearer a token for Google");
+    let body: Json = serde_json::from_str(&asked.body).unwrap();
+    assert_eq!(body["additionalAuthenticatedData"], "bWluZQ==");
+}
+
+#[test]
+fn azure_seals_keys_that_are_made_here_and_names_the_version() {
+    let server = Server::start();
+    let arguments = format!(
+        "vault_uri = \"{}/\"\nvault_key_name = \"the-key\"\nkey_length = 32\ntenant_id = \"tenant\"\nclient_id = \"c\"\nclient_secret = \
+         \"s\"\n",
+        server.address()
+    );
+    let here = Folder::new().with("AZURE_AUTHORITY_HOST", &server.address());
+    let here = folder(here, "azure_vault", &arguments);
+    lives(&here);
+    let notes = notes(&here, "azure_vault");
+    assert_eq!((&notes["key_version"], &notes["algo"]), (&json!("version7"), &json!("RSA-OAEP-256")));
+    assert_eq!(notes["iv"], Json::Null);
+    let token = &server.requests("/tenant")[0].body;
+    let scope = "https%3A%2F%2Fvault.azure.net%2F.default";
+    assert_eq!(token, &format!("grant_type=client_credentials&client_id=c&scope={scope}&client_secret=s"));
+    let asked = &server.requests("/keys/the-key/encrypt")[0];
+    assert_eq!(asked.header("authorization"), "Bearer a token for Azure");
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
+    for (kind, arguments, expected) in [
+        ("aws_kms", "key_spec = \"AES_256\"\n", "kms_key_id"),
+        ("aws_kms", "kms_key_id = \"a\"\nkey_spec = \"RSA\"\n", "key_spec is AES_256 or AES_128"),
+        (
+            "aws_kms",
+            "kms_key_id = \"a\"\nkey_spec = \"AES_256\"\nassume_role = { role_arn = \"r\" }\n",
+            "\"assume_role\" of this key provider",
+        ),
+        ("openbao", "key_name = \"k\"\nkey_length = 20\n", "key_length is 16, 32 or 64"),
+        ("openbao", "key_name = \"k\"\nassociated_data = \"?\"\n", "in Base64"),
+        ("gcp_kms", "kms_encryption_key = \"k\"\nkey_length = 2000\n", "from 1 to 1024"),
+        (
+            "azure_vault",
+            "vault_uri = \"v\"\nvault_key_name = \"k\"\nkey_length = 32\n",
+            "vault_uri has to be an address",
+        ),
+        (
+            "azure_vault",
+            "vault_uri = \"https://v.x\"\nvault_key_name = \"k/l\"\nkey_length = 32\n",
+            "letters, digits and hyphens",
+        ),
+        (
+            "azure_vault",
+            "vault_uri = \"https://v.x\"\nvault_key_name = \"k\"\nkey_length = 32\nsymmetric = true\n",
+            "symmetric_key_size",
+        ),
+        ("openbau", "key_name = \"k\"\n", "Did you mean \"openbao\"?"),
+    ] {
+        let here = folder(Folder::new(), kind, arguments);
+        let said = refused(&here, &["apply", "-auto-approve"]);
+        assert!(said.contains(expected), "{kind} {arguments}: {said}");
+        assert!(!here.path("terraform.tfstate").exists());
+    }
+}
+
+#[test]
+fn files_move_to_opentofu_and_back() {
+    let Some(tofu) = std::env::var_os("GROMA_TOFU").filter(|path| !path.is_empty()) else {
+        println!("skipped: no OpenTofu");
+        return;
+    };
+    let server = Server::start();
+    let aws = format!("{AWS}skip_credentials_validation = true\nskip_requesting_account_id = true\n");
+    // The context is newer than the oldest OpenTofu that has the key provider.
+    let aws = aws.replace("encryption_context = {\n  Application = \"mine\"\n}\n", "");
+    for (kind, arguments) in [("openbao", openbao(&server)), ("aws_kms", aws)] {
+        let ours = at_aws(folder(Folder::new(), kind, &arguments), &server);
+        let theirs = at_aws(ours.also_for(Path::new(&tofu)), &server);
+        theirs.ok(&["init"]);
+        ours.ok(&["apply", "-auto-approve"]);
+        assert!(theirs.ok(&["plan"]).contains("No changes"), "{kind}");
+        theirs.ok(&["apply", "-auto-approve", "-replace=terraform_data.a"]);
+        assert!(ours.ok(&["output"]).contains("what nobody may see"), "{kind}");
+        assert!(ours.ok(&["plan"]).contains("No changes"), "{kind}");
+    }
+}
