@@ -106,7 +106,7 @@ fn cidrcontains(arguments: &Arguments<'_>) -> Outcome {
             (address(block.first), address(block.last()))
         }
         (None, Err(_)) => {
-            return Err(FunctionError::argument(1, format!("invalid IP address or prefix: {given}")));
+            return Err(FunctionError::new(format!("invalid IP address or prefix: {given}")));
         }
     };
     if first.family != containing.family {
