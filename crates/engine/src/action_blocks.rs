@@ -15,7 +15,7 @@ use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
 use crate::repetition::{Arguments, expand};
 use crate::templates::Template;
-use crate::world::{Expansion, InstanceScope, ModuleId, World};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
 /// An action block that a list names, with the key of the instance.
 pub(crate) struct Named {
@@ -81,6 +81,24 @@ impl ActionBlocks {
         module: ModuleId,
         named: &Named,
     ) -> Option<Value> {
+        let repetition = self.repetition(world, evaluation, module, named)?;
+        let functions = Arc::clone(&evaluation.functions);
+        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
+        let (value, mut problems) = template.body.evaluate(&scope);
+        let value = tell_body(value, &template.body, &mut problems);
+        let failed = problems.has_errors();
+        evaluation.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// What `each` and `count` mean for one instance of an action block; none after an error, which is noted.
+    pub(crate) fn repetition(
+        &mut self,
+        world: &World,
+        evaluation: &mut Evaluation,
+        module: ModuleId,
+        named: &Named,
+    ) -> Option<Repetition> {
         let config = &world.static_module(module).config;
         let (_, block) = config.actions.get_index(named.block as usize)?;
         let expansion = self.expansion(world, evaluation, module, named.block)?;
@@ -94,14 +112,7 @@ impl ActionBlocks {
             evaluation.diagnostics.push(Diagnostic::error("Invalid action instance key", detail).at(block.span));
             return None;
         };
-        let repetition = expansion.repetition(position);
-        let functions = Arc::clone(&evaluation.functions);
-        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
-        let (value, mut problems) = template.body.evaluate(&scope);
-        let value = tell_body(value, &template.body, &mut problems);
-        let failed = problems.has_errors();
-        evaluation.diagnostics.append(problems);
-        (!failed).then_some(value)
+        Some(expansion.repetition(position))
     }
 
     /// The keys of the instances of an action block; none after an error, which is noted.

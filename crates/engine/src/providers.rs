@@ -1,10 +1,10 @@
 //! The providers of a run: started when first needed, one process for each provider configuration.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
-use groma_address::{Mode, ProviderAddress, ProviderConfig, Resource};
+use groma_address::{InstanceKey, Mode, Name, ProviderAddress, ProviderConfig, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 use groma_provider::{Checked, Provider, Schema, TypeNames};
 use groma_value::Value;
@@ -27,6 +27,8 @@ pub struct Providers {
     /// Whether the started one has been taken over.
     taken: HashMap<ProviderAddress, ProviderConfig>,
     configured: HashMap<ProviderConfig, Configured, RandomState>,
+    /// The instances of the blocks with `for_each`.
+    instances: HashMap<ProviderConfig, BTreeMap<Name, Arc<ProviderConfig>>, RandomState>,
 }
 
 /// Providers that were started, for whatever first needed them.
@@ -60,7 +62,7 @@ impl Providers {
     /// None started yet.
     pub fn new(source: Arc<dyn ProviderSource>) -> Self {
         let started = Arc::new(Started { source, known: Mutex::default() });
-        Self { started, taken: HashMap::new(), configured: HashMap::default() }
+        Self { started, taken: HashMap::new(), configured: HashMap::default(), instances: HashMap::default() }
     }
 
     /// The provider at `address`, for its schemas.
@@ -92,6 +94,25 @@ impl Providers {
     /// Notes that a provider has taken its configuration.
     pub fn took(&mut self, config: ProviderConfig, provider: Arc<Checked>, value: Value) {
         self.configured.insert(config, Configured { provider, config: value });
+    }
+
+    /// Notes the instances of a block with `for_each`, and returns them in the order of the keys.
+    pub fn expand(&mut self, block: &ProviderConfig, keys: impl Iterator<Item = Name>) -> Vec<Arc<ProviderConfig>> {
+        let instance = |key: Name| (key.clone(), Arc::new(block.instance(InstanceKey::String(key))));
+        let instances: BTreeMap<Name, Arc<ProviderConfig>> = keys.map(instance).collect();
+        let all = instances.values().cloned().collect();
+        self.instances.insert(block.clone(), instances);
+        all
+    }
+
+    /// The instance of a block with `for_each` that has this key.
+    pub fn instance(&self, block: &ProviderConfig, key: &Name) -> Option<Arc<ProviderConfig>> {
+        self.instances.get(block)?.get(key).cloned()
+    }
+
+    /// The keys of the instances of a block; none if it has no `for_each`, or is not there.
+    pub fn keys(&self, block: &ProviderConfig) -> Option<Vec<Name>> {
+        Some(self.instances.get(block)?.keys().cloned().collect())
     }
 
     /// The provider with this configuration.

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, ProviderAddress, ProviderConfig, Resource as ResourceAddress, ResourceInstance};
-use groma_config::{ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, Resource};
+use groma_config::{
+    ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderUse, Resource,
+};
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::Body;
+use groma_hcl::{Body, Expression};
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, narrow};
 use crate::deprecated_objects::DeprecatedObjects;
 use crate::module_functions::ModuleFunctions;
+use crate::provider_instances::TemplateKey;
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::world::Surroundings;
@@ -25,9 +28,16 @@ pub struct Template {
     pub body: Arc<BodyDecoder>,
     /// Who manages its objects.
     pub provider: Arc<ProviderConfig>,
+    /// Which instance of it, where its block has `for_each`.
+    pub key: Option<Box<TemplateKey>>,
 }
 
 impl Template {
+    /// The same, for what one configuration manages.
+    pub fn managed_by(&self, provider: Arc<ProviderConfig>) -> Self {
+        Self { schema: Arc::clone(&self.schema), body: Arc::clone(&self.body), provider, key: None }
+    }
+
     /// Ephemeral values may only go where nothing keeps them (LC-29).
     pub fn ephemeral_misuse(&self, value: &Value, address: &ResourceInstance) -> Option<Diagnostic> {
         if !value.has_marks() {
@@ -53,6 +63,8 @@ pub struct ProviderTemplate {
     pub body: Arc<BodyDecoder>,
     /// Which configuration it is.
     pub config: ProviderConfig,
+    /// What it has an instance for each element of.
+    pub for_each: Option<Expression>,
 }
 
 /// The prepared blocks of all modules; what could not be prepared was reported and is missing.
@@ -74,8 +86,14 @@ impl Templates {
     ) -> (Self, Diagnostics) {
         let mut templates = Self { functions: ModuleFunctions::new(graph, providers.on_demand()), ..Self::default() };
         let configuration = &session.configuration;
-        let mut preparing =
-            Preparing { configuration, providers, bodies, shared: HashMap::new(), diagnostics: Diagnostics::new() };
+        let mut preparing = Preparing {
+            configuration,
+            graph,
+            providers,
+            bodies,
+            shared: HashMap::new(),
+            diagnostics: Diagnostics::new(),
+        };
         for (_, module) in graph.modules() {
             let config = &module.config;
             let blocks = config.providers.iter().map(|(local, block)| preparing.provider(config, local, block));
@@ -156,6 +174,7 @@ pub enum Bodies {
 
 struct Preparing<'a> {
     configuration: &'a Configuration,
+    graph: &'a ConfigGraph,
     providers: &'a mut Providers,
     bodies: Bodies,
     /// The configurations of providers met so far: the blocks of one share it.
@@ -180,7 +199,7 @@ impl Preparing<'_> {
             alias: local.alias.clone(),
             key: InstanceKey::None,
         };
-        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config }))
+        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config, for_each: block.for_each.clone() }))
     }
 
     fn provider_body(
@@ -194,22 +213,24 @@ impl Preparing<'_> {
 
     fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
         // That a provider is missing is found by the checks of the configuration.
-        let provider = self.configuration.provider_config(&module.path, resource).ok()?;
-        let schema = self.providers.schema(&provider.provider, address, resource.header_span);
-        self.template(schema, provider, &resource.body)
+        let written = resource.provider.as_ref();
+        let used = self.configuration.provider_use(&module.path, &resource.local_provider(), written).ok()?;
+        let schema = self.providers.schema(&used.config.provider, address, resource.header_span);
+        self.template(schema, used, &resource.body)
     }
 
     fn action(&mut self, module: &Module, action: &ActionBlock) -> Option<Arc<Template>> {
-        let provider = self.configuration.resolve_provider_config(&module.path, &action.local_provider()).ok()?;
-        let schema = self.providers.action_schema(&provider.provider, &action.type_name, action.span);
+        let written = action.provider.as_ref();
+        let used = self.configuration.provider_use(&module.path, &action.local_provider(), written).ok()?;
+        let schema = self.providers.action_schema(&used.config.provider, &action.type_name, action.span);
         let empty = Body::new(Vec::new(), Vec::new(), action.span);
-        self.template(schema, provider, action.config.as_ref().unwrap_or(&empty))
+        self.template(schema, used, action.config.as_ref().unwrap_or(&empty))
     }
 
     fn template(
         &mut self,
         schema: Result<Arc<Schema>, Diagnostics>,
-        provider: ProviderConfig,
+        used: ProviderUse<'_>,
         body: &Body,
     ) -> Option<Arc<Template>> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
@@ -217,8 +238,18 @@ impl Preparing<'_> {
         if self.bodies == Bodies::Checked {
             self.diagnostics.append(problems);
         }
-        let provider = self.shared.entry(provider.clone()).or_insert_with(|| Arc::new(provider));
-        Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider) }))
+        let key = used.key.and_then(|key| self.key(key)).map(Box::new);
+        let provider = self.shared.entry(used.config.clone()).or_insert_with(|| Arc::new(used.config));
+        Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider), key }))
+    }
+
+    fn key(&self, key: ProviderKey<'_>) -> Option<TemplateKey> {
+        Some(match key {
+            ProviderKey::Own(key) => TemplateKey::Own(key.clone()),
+            ProviderKey::Passed { module, key } => {
+                TemplateKey::Passed { module: self.graph.find(module)?, key: key.clone() }
+            }
+        })
     }
 }
 

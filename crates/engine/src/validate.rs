@@ -223,7 +223,17 @@ impl Validator<'_> {
         let index = self.world.module(module).of;
         let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions);
+        let outer = InstanceScope::new(&self.world, module, &functions);
+        let mut repetition = Repetition::None;
+        if let Some(for_each) = &block.for_each {
+            let sound = self.evaluation.telling_value(for_each, &outer).is_some()
+                && suitable(None, Some(for_each), &outer, &mut self.evaluation.diagnostics);
+            if !sound {
+                return Outcome::Failed;
+            }
+            repetition = Repetition::Unknown;
+        }
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
         let problems =
@@ -271,6 +281,9 @@ impl Validator<'_> {
         }
         for rule in &resource.lifecycle.preconditions {
             self.evaluation.value(&rule.condition, &scope);
+        }
+        if let Some(key) = resource.provider.as_ref().and_then(|written| written.key.as_ref()) {
+            self.evaluation.value(key, &scope);
         }
         if let Some(search) = &resource.search {
             let _ = Extent::evaluate(search, &scope, &mut self.evaluation);

@@ -20,3 +20,5 @@ mod move_types;
 mod provider_driven;
 #[path = "provider_functions.rs"]
 mod provider_functions;
+#[path = "provider_instances.rs"]
+mod provider_instances;

@@ -144,6 +144,11 @@ impl ObjectRecord {
         self.foreign.as_ref()?.provider.as_ref()
     }
 
+    /// Whether `provider` manages it, as far as instances of provider blocks go: other configurations are known to its resource.
+    pub fn is_managed_by(&self, provider: &Arc<ProviderConfig>) -> bool {
+        self.provider() == Some(provider).filter(|provider| !provider.key.is_none())
+    }
+
     /// The same, managed by an instance of a provider block, or by what its resource says.
     pub(crate) fn managed_by(self: Arc<Self>, provider: Option<&Arc<ProviderConfig>>) -> Arc<Self> {
         if self.provider() == provider {

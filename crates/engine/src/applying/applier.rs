@@ -59,8 +59,10 @@ pub(super) struct Applier<'a> {
     pub(super) deposed: HashMap<u32, DeposedKey>,
     /// What has been opened.
     pub(super) ephemerals: OpenEphemerals,
-    /// Providers that ephemeral resources need.
+    /// Providers that ephemeral resources need: blocks, with all their instances.
     pub(super) opening: HashSet<ProviderConfig>,
+    /// Providers that something is done with.
+    pub(super) acting: HashSet<ProviderConfig>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Arc<Invocation>>,
     /// The action blocks that were looked at.
@@ -125,6 +127,7 @@ impl<'a> Applier<'a> {
             deposed: HashMap::new(),
             ephemerals: OpenEphemerals::default(),
             opening: prepared.ephemeral_providers(),
+            acting: HashSet::new(),
             invocations: plan.invocations.into_iter().map(Arc::new).collect(),
             actions: ActionBlocks::default(),
             mode: plan.mode,
@@ -177,8 +180,9 @@ impl<'a> Applier<'a> {
         }
         let invoked = self.invocations.iter().map(|invocation| &invocation.provider);
         let acting: HashSet<_> = acting.into_iter().chain(&self.opening).chain(invoked).cloned().collect();
+        self.acting = acting;
         let (_, problems) =
-            configure_implied(self.session, self.providers, &self.prepared.templates, &acting, None).await;
+            configure_implied(self.session, self.providers, &self.prepared.templates, &self.acting, None).await;
         self.evaluation.diagnostics.append(problems);
         if self.evaluation.diagnostics.has_errors() {
             return;
@@ -246,7 +250,7 @@ impl<'a> Applier<'a> {
             Event::Opened(event) => self.opened(*event),
             Event::Invoked(invocation, problems) => self.invoked(&invocation, problems),
             Event::Data(change, read) => self.data_read(change, *read),
-            Event::Provider(configuring) => self.configured(*configuring),
+            Event::Providers(configured) => self.configured(configured),
         };
         self.end(step, outcome);
     }

@@ -195,6 +195,7 @@ impl Applier<'_> {
             schema: Arc::clone(&planned.schema),
             body: Arc::new(body),
             provider: Arc::clone(&planned.provider),
+            key: None,
         };
         // What the provider fills in by itself is not known before, and not written.
         let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {

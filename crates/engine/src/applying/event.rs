@@ -18,7 +18,7 @@ use crate::world::ModuleId;
 pub(super) enum Event {
     Change(Box<ChangeEvent>),
     Data(u32, Box<DataRead>),
-    Provider(Box<Configuring>),
+    Providers(Vec<Configuring>),
     Provisioned(Box<Provisioned>),
     Opened(Box<OpenedInstances>),
     Invoked(Arc<Invocation>, Diagnostics),

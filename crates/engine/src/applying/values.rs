@@ -13,7 +13,6 @@ use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
 use crate::plan::{Mode, ResourceChange};
-use crate::provider_setup::Configuring;
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
@@ -93,47 +92,6 @@ impl Applier<'_> {
             }
             None => Outcome::Failed,
         }
-    }
-
-    pub(super) async fn configure(&mut self, step: u32, module: ModuleId, at: u32) {
-        let index = self.world.module(module).of;
-        let used = self.prepared.templates.provider(index, at).cloned();
-        let Some(block) = used.filter(|block| self.acts(&block.config)) else { return self.end(step, Outcome::Done) };
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions);
-        let Some(value) = self.evaluation.provider(&block.body, &scope) else {
-            return self.end(step, Outcome::Failed);
-        };
-        if self.providers.is_configured_as(&block.config, &value) {
-            return self.end(step, Outcome::Done);
-        }
-        match self.providers.for_configuration(&block.config) {
-            Ok(provider) => {
-                let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value);
-                let version = self.session.terraform_version.clone();
-                self.talk(step, async move { Event::Provider(Box::new(configuring.hold(version).await)) }).await;
-            }
-            Err(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                self.end(step, Outcome::Failed);
-            }
-        }
-    }
-
-    /// Whether some change is made through a provider configuration.
-    fn acts(&self, config: &groma_address::ProviderConfig) -> bool {
-        let acts = |change: &ResourceChange| change.action != crate::plan::Action::NoOp && *change.provider == *config;
-        let invokes = self.invocations.iter().any(|invocation| invocation.provider == *config);
-        invokes || self.opening.contains(config) || self.changes.iter().any(acts)
-    }
-
-    pub(super) fn configured(&mut self, configuring: Configuring) -> Outcome {
-        let Configuring { config, provider, value, diagnostics, .. } = configuring;
-        let outcome = self.report(diagnostics);
-        if outcome == Outcome::Done {
-            self.providers.took(config, provider, value);
-        }
-        outcome
     }
 
     /// Conditions of an instance that nothing changes, now that what they look at is known.

@@ -219,6 +219,7 @@ impl<'a> Requirements<'a> {
             NodeKind::Provider(at) => {
                 if let Some((_, block)) = config.providers.get_index(at as usize) {
                     self.body(module, &block.body);
+                    self.option(module, block.for_each.as_ref());
                 }
             }
             NodeKind::Resource(at) => {
@@ -260,6 +261,10 @@ impl<'a> Requirements<'a> {
         for expression in [&call.count, &call.for_each, &call.enabled].into_iter().flatten() {
             self.expression(module, expression);
         }
+        // Everything inside waits for the call, and so for what chooses its providers.
+        for passed in &call.providers {
+            self.option(module, passed.parent.key.as_ref());
+        }
         self.depends_on(module, &call.depends_on);
     }
 
@@ -268,9 +273,8 @@ impl<'a> Requirements<'a> {
         let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
         self.keys(module, &import.to_expression);
         self.expression(module, identity);
-        if let Some(for_each) = &import.for_each {
-            self.expression(module, for_each);
-        }
+        self.option(module, import.for_each.as_ref());
+        self.option(module, import.provider.as_ref().and_then(|provider| provider.key.as_ref()));
     }
 
     /// A check waits for the data sources inside it too.
@@ -309,6 +313,12 @@ impl<'a> Requirements<'a> {
 
     fn expression(&mut self, module: &StaticModule, expression: &Expression) {
         for_each_traversal(expression, &mut |traversal| self.traversal(module, traversal, Place::Here));
+    }
+
+    fn option(&mut self, module: &StaticModule, expression: Option<&Expression>) {
+        if let Some(expression) = expression {
+            self.expression(module, expression);
+        }
     }
 
     fn body(&mut self, module: &StaticModule, body: &Body) {
@@ -419,9 +429,7 @@ impl<'a> Requirements<'a> {
                 self.expression(module, expression);
             }
         }
-        if let Some(key) = resource.provider.as_ref().and_then(|provider| provider.key.as_ref()) {
-            self.expression(module, key);
-        }
+        self.option(module, resource.provider.as_ref().and_then(|provider| provider.key.as_ref()));
         self.depends_on(module, &resource.depends_on);
         let lifecycle = &resource.lifecycle;
         let single =
@@ -461,6 +469,7 @@ impl<'a> Requirements<'a> {
         for expression in [&action.count, &action.for_each].into_iter().flatten() {
             self.expression(module, expression);
         }
+        self.option(module, action.provider.as_ref().and_then(|provider| provider.key.as_ref()));
         if let Some(body) = &action.config {
             self.body(module, body);
         }

@@ -349,7 +349,7 @@ impl Drawing<'_> {
 
     /// An object that goes; gives the name of its node.
     fn deletion(&mut self, resource: &ConfigResource, change: &ResourceChange) -> String {
-        let provider = self.provider(&change.provider);
+        let provider = self.provider(&change.provider.block());
         let name = format!("{} (destroy)", change.address);
         let mut depends_on = vec![provider.clone()];
         if change.action == Action::CreateThenDelete {

@@ -19,7 +19,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn checked_data_read(&mut self, instance: Instance, check: &Name, read: DataRead) {
-        let Some(template) = self.template(instance.module, instance.resource) else {
+        let Some(template) = self.template_of(instance) else {
             return self.end_instance(instance, Outcome::Failed);
         };
         let DataRead { address, config, value, diagnostics, .. } = read;

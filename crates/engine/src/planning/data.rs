@@ -246,8 +246,8 @@ impl Planner<'_> {
     }
 
     /// The provider could not read, or open, what it was asked for.
-    fn read_later(&mut self, instance: Instance, address: ResourceInstance, reason: DeferralReason) {
-        let Some(template) = self.template(instance.module, instance.resource) else { return };
+    pub(super) fn read_later(&mut self, instance: Instance, address: ResourceInstance, reason: DeferralReason) {
+        let Some(template) = self.template_of(instance) else { return };
         if address.resource.mode == ResourceMode::Ephemeral {
             let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
             self.settle(instance, unknown);
@@ -260,7 +260,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn record_data(&mut self, instance: Instance, address: &ResourceInstance, value: &Value) {
-        let Some(template) = self.template(instance.module, instance.resource) else { return };
+        let Some(template) = self.template_of(instance) else { return };
         let object = Object { value: value.clone(), private: Arc::default(), identity: None };
         match record::encode(&template.schema, &object, Circumstances::default()) {
             Ok(record) => {

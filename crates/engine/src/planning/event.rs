@@ -40,7 +40,8 @@ pub(super) enum Event {
     Managed(Box<ManagedEvent>),
     Data(Instance, Box<DataRead>),
     List(Instance, Box<ListTalk>),
-    Provider(Visit, Box<Configuring>),
+    /// The instances of one provider block, or the block itself.
+    Providers(Visit, Vec<Configuring>),
     Invocations(Visit, Box<PlannedInvocations>),
     Before(Box<ManagedEvent>, Box<PlannedInvocations>),
 }

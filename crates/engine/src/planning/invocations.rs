@@ -245,17 +245,26 @@ impl Planner<'_> {
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, action) = config.actions.get_index(named.block as usize)?;
         let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, named)?;
-        let ask = match left.or_else(|| self.left_action(module, named.block, &template.provider)) {
+        let instance = ActionInstance {
+            module: self.world.module(module).address.clone(),
+            type_name: action.type_name.clone(),
+            name: action.name.clone(),
+            key: named.key.clone(),
+        };
+        let left = left.or_else(|| self.left_action(module, named.block, &template.provider));
+        let (template, left) = match left {
+            Some(reason) => (template, Some(reason)),
+            None => match self.choose_for_action(module, named, Arc::clone(&template), &instance)? {
+                Ok(chosen) => (chosen, None),
+                Err(reason) => (template, Some(reason)),
+            },
+        };
+        let ask = match left {
             Some(reason) => Ask::Never(reason),
             None => Ask::Now(self.action_provider(&template, action.span)?),
         };
         let invocation = Invocation {
-            action: ActionInstance {
-                module: self.world.module(module).address.clone(),
-                type_name: action.type_name.clone(),
-                name: action.name.clone(),
-                key: named.key.clone(),
-            },
+            action: instance,
             cause,
             provider: (*template.provider).clone(),
             schema: Arc::clone(&template.schema),

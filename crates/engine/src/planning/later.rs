@@ -6,7 +6,7 @@ use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
 
 use crate::plan::DeferralReason;
 
-/// Provider configurations through which nothing can be done in this run.
+/// Provider configurations through which nothing can be done in this run. All instances of a block wait together.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     reasons: HashMap<ProviderConfig, DeferralReason>,
@@ -21,18 +21,18 @@ impl Waiting {
 
     /// Notes one that does not even take its configuration.
     pub(super) fn unready(&mut self, provider: &ProviderConfig) {
-        self.reasons.insert(provider.clone(), DeferralReason::ProviderConfigUnknown);
-        self.unready.insert(provider.clone());
+        self.reasons.insert(provider.block(), DeferralReason::ProviderConfigUnknown);
+        self.unready.insert(provider.block());
     }
 
     /// Why nothing can be done through it.
     pub(super) fn reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
-        self.reasons.get(provider).copied()
+        if self.reasons.is_empty() { None } else { self.reasons.get(&provider.block()).copied() }
     }
 
     /// Whether it cannot even be asked.
     pub(super) fn is_unready(&self, provider: &ProviderConfig) -> bool {
-        self.unready.contains(provider)
+        !self.unready.is_empty() && self.unready.contains(&provider.block())
     }
 }
 

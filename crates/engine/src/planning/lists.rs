@@ -79,7 +79,10 @@ impl Planner<'_> {
         };
         let is_repeated = resource.count.is_some() || resource.for_each.is_some();
         let writing = (self.options.found == FoundObjects::Written).then(|| Writing {
-            provider: resource.provider.as_ref().map(|reference| reference.provider.to_string()),
+            provider: resource
+                .provider
+                .as_ref()
+                .map(|reference| format!("{}{}", reference.provider, template.provider.key)),
             name: match is_repeated {
                 true => format!("{}_{}", address.resource.name, instance.position),
                 false => address.resource.name.to_string(),

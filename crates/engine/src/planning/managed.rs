@@ -52,6 +52,7 @@ impl Planner<'_> {
         let Some(template) = self.template(instance.module, instance.resource) else {
             return self.end_instance(instance, Outcome::Failed);
         };
+        let Some(template) = self.choose(instance, &address, template) else { return };
         match address.resource.mode {
             ResourceMode::Managed => self.start_managed(instance, address, template).await,
             ResourceMode::Data => self.start_data(instance, address, template).await,
@@ -143,19 +144,30 @@ impl Planner<'_> {
             .map(|entry| entry.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
             .unwrap_or_default();
         for (key, record) in deposed {
+            let own = record.provider().filter(|own| **own != template.provider);
+            let config = own.unwrap_or(&template.provider).clone();
+            let provider = match own {
+                None => Some(Arc::clone(provider)),
+                Some(own) => self.providers.configured(own).cloned(),
+            };
+            let Some(provider) = provider else {
+                let problem = self.no_manager(&config, address, self.header(instance));
+                self.evaluation.diagnostics.push(problem);
+                continue;
+            };
             let left_over = LeftOver {
                 address: address.clone(),
                 deposed: Some(key),
                 record,
-                config: Arc::clone(&template.provider),
-                provider: Arc::clone(provider),
+                left: self.waiting.reason(&config),
+                config,
+                provider,
                 schema: Arc::clone(&template.schema),
                 create_before_destroy: false,
                 span: self.body_span(instance),
                 purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
                 refresh: self.options.refresh,
                 deferral: self.options.deferral,
-                left: self.waiting.reason(&template.provider),
             };
             let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
             self.talk(hold(subject, talk)).await;
@@ -189,7 +201,9 @@ impl Planner<'_> {
         }
         // Why it could not be configured has been said.
         if !self.evaluation.diagnostics.has_errors() {
-            self.evaluation.diagnostics.push(not_present(&template.provider.to_string(), self.header(instance)));
+            let address = self.world.instance_address(instance.module, instance.resource, instance.position);
+            let problem = self.no_manager(&template.provider, &address, self.header(instance));
+            self.evaluation.diagnostics.push(problem);
         }
         self.end_instance(instance, Outcome::Failed);
         None

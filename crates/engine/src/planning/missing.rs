@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ResourceInstance};
+use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_config::Import;
 use groma_diagnostics::Diagnostic;
 use groma_provider::{PlanPurpose, Schema};
@@ -15,7 +15,9 @@ use super::planner::Planner;
 use super::wanted::{is_missing, provider};
 use crate::options::MissingResources;
 use crate::plan::Mode;
+use crate::provider_instances::{Manager, TemplateKey, Wanted};
 use crate::walk::Outcome;
+use crate::world::{ModuleId, Repetition};
 
 impl Planner<'_> {
     /// The schema of a resource that has no block, where one is to be written.
@@ -55,6 +57,30 @@ impl Planner<'_> {
         }
     }
 
+    /// The provider of an import that has no block; none after an error, which is noted.
+    fn import_provider(&mut self, import: &Import) -> Option<ProviderConfig> {
+        let block = provider(self.session, import)?;
+        let Some(key) = import.provider.as_ref().and_then(|reference| reference.key.as_ref()) else {
+            return Some(block);
+        };
+        let repetition = Repetition::None;
+        let (block, key) = (Arc::new(block), TemplateKey::Own(key.clone()));
+        let wanted = Wanted {
+            block: &block,
+            key: Some(&key),
+            module: ModuleId::ROOT,
+            repetition: &repetition,
+            address: &import.to,
+        };
+        match wanted.manager(&self.world, &mut self.evaluation, self.providers)? {
+            Manager::Known(config) => Some((*config).clone()),
+            Manager::Later(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                None
+            }
+        }
+    }
+
     async fn generate(&mut self, import: &Import, address: ResourceInstance) {
         if import.for_each.is_some() || address.key != InstanceKey::None {
             if let Some(wanted) = self.imports.get_mut(&address) {
@@ -67,12 +93,12 @@ impl Planner<'_> {
             return;
         }
         let Some(importing) = self.importing(&address) else { return };
-        let (Some(config), Some(schema)) = (provider(self.session, import), self.missing_schema(import)) else {
+        let (Some(config), Some(schema)) = (self.import_provider(import), self.missing_schema(import)) else {
             return;
         };
         let Some(provider) = self.providers.configured(&config).cloned() else { return };
         self.written.insert(address.clone());
-        let written = import.provider.as_ref().map(|reference| reference.provider.to_string());
+        let written = import.provider.as_ref().map(|reference| format!("{}{}", reference.provider, config.key));
         let subject = ManagedSubject {
             instance: None,
             address: address.clone(),

@@ -92,6 +92,10 @@ impl Planner<'_> {
             && record.private == prior.private
             && record::keeps_identity(&subject.schema, &record, prior.identity.as_ref());
         if same {
+            // Another instance of its provider block may manage it now.
+            if !record.is_managed_by(&subject.provider) {
+                self.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, record);
+            }
             return;
         }
         let circumstances = Circumstances {

@@ -10,7 +10,7 @@ use groma_state::DeposedKey;
 use super::converse::{Conversation, Purpose};
 use super::event::{ManagedSubject, Task};
 use super::left_over::LeftOver;
-use super::managed::{hold, not_present};
+use super::managed::hold;
 use super::planner::Planner;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
@@ -115,7 +115,7 @@ impl Planner<'_> {
             return self.leave_orphan(address, deposed, config, reason);
         }
         let Some(provider) = self.providers.configured(&config).cloned() else {
-            let problem = not_present(&config.to_string(), Span::NONE).about(address.to_string());
+            let problem = self.no_manager(&config, &address, Span::NONE);
             self.evaluation.diagnostics.push(problem);
             return;
         };

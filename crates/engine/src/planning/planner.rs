@@ -14,18 +14,17 @@ use super::later::{LaterImports, Waiting};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
+use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::conversations::Conversations;
 use crate::deferral::DeferredInvocation;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::invocation::Invocation;
 use crate::moves::Moves;
-use crate::options::{Deferral, PlanOptions};
-use crate::plan::{DeferralReason, DeferredChange, Generated, Mode, ResourceChange};
-use crate::provider_setup::{Configuring, configure_implied};
+use crate::options::PlanOptions;
+use crate::plan::{DeferredChange, Generated, Mode, ResourceChange};
+use crate::provider_setup::configure_implied;
 use crate::providers::Providers;
-use crate::recovery::Recovered;
 use crate::search::Searched;
 use crate::session::Session;
 use crate::templates::{Template, Templates};
@@ -62,6 +61,8 @@ pub(super) struct Planner<'a> {
     pub(super) drift: Vec<ResourceChange>,
     /// What is left to a later run.
     pub(super) deferred: Vec<DeferredChange>,
+    /// The templates of instances that chose an instance of their provider.
+    pub(super) chosen: HashMap<Instance, Arc<Template>>,
     /// Providers through which nothing can be done in this run.
     pub(super) waiting: Waiting,
     /// What has been opened.
@@ -112,9 +113,10 @@ impl<'a> Planner<'a> {
             parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
         used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
         used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
+        used.extend(parts.state.provider_instances().map(ProviderConfig::block));
         used.extend(wanted::providers(parts.session, parts.options));
         let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
-        used.extend(recovery.map(|begin| begin.provider.clone()));
+        used.extend(recovery.map(|begin| begin.provider.block()));
         Self {
             walk: Walk::new(&parts.world),
             remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
@@ -134,6 +136,7 @@ impl<'a> Planner<'a> {
             change_of: HashMap::new(),
             drift: Vec::new(),
             deferred: Vec::new(),
+            chosen: HashMap::new(),
             waiting: Waiting::default(),
             ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),
@@ -209,7 +212,7 @@ impl<'a> Planner<'a> {
             Event::Data(instance, read) => self.data_read(instance, *read),
             Event::List(instance, listed) => self.listed(instance, *listed),
             Event::Invocations(visit, planned) => self.invocations_planned(visit, *planned),
-            Event::Provider(visit, configuring) => self.provider_configured(visit, *configuring),
+            Event::Providers(visit, configured) => self.providers_configured(visit, configured),
         }
     }
 
@@ -310,58 +313,5 @@ impl<'a> Planner<'a> {
 
     pub(super) fn template(&self, module: ModuleId, resource: u32) -> Option<Arc<Template>> {
         self.templates.resource(self.world.module(module).of, resource).cloned()
-    }
-
-    async fn configure_block(&mut self, visit: Visit, at: u32) {
-        let index: ModuleIndex = self.world.module(visit.module).of;
-        let Some(block) = self.templates.provider(index, at).cloned() else { return self.end(visit, Outcome::Failed) };
-        if !self.used.contains(&block.config) {
-            return self.end(visit, Outcome::Done);
-        }
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = crate::world::InstanceScope::new(&self.world, visit.module, &functions);
-        let Some(value) = self.evaluation.provider(&block.body, &scope) else {
-            return self.end(visit, Outcome::Failed);
-        };
-        match self.providers.for_configuration(&block.config) {
-            Ok(provider) => {
-                let version = self.session.terraform_version.clone();
-                if self.walk.is_deferred(visit) {
-                    self.waiting.note(&block.config, DeferralReason::DeferredPrerequisite);
-                }
-                let configuring = Configuring::new(block.config.clone(), provider, Arc::clone(&block.body), value)
-                    .deferring(self.options.deferral)
-                    .recovering(self.options.recovery.as_deref());
-                self.talk(async move { Event::Provider(visit, Box::new(configuring.hold(version).await)) }).await;
-            }
-            Err(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                self.end(visit, Outcome::Failed);
-            }
-        }
-    }
-
-    /// What an interrupted run had begun becomes part of the state before anything is planned on it.
-    fn recover(&mut self, recovered: Vec<Recovered>) {
-        let Some(recovery) = self.options.recovery.clone() else { return };
-        for call in recovered {
-            let problems = recovery.take_in(&mut self.state, call);
-            self.evaluation.diagnostics.append(problems);
-        }
-    }
-
-    fn provider_configured(&mut self, visit: Visit, configuring: Configuring) {
-        let failed = configuring.diagnostics.has_errors();
-        if failed && self.options.deferral == Deferral::Allowed && !configuring.value.is_wholly_known() {
-            // It cannot work with what is known of its configuration now.
-            self.waiting.unready(&configuring.config);
-            return self.end(visit, Outcome::Deferred);
-        }
-        self.evaluation.diagnostics.append(configuring.diagnostics);
-        self.recover(configuring.recovered);
-        if !failed {
-            self.providers.took(configuring.config, configuring.provider, configuring.value);
-        }
-        self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
     }
 }

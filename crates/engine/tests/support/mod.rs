@@ -35,14 +35,17 @@ pub const fn is_over_the_protocol() -> bool {
 #[derive(Default)]
 pub struct TestProviders {
     pub scripted: Option<Arc<Scripted>>,
+    /// Makes one for each configuration, where tests tell them apart.
+    pub each: Option<Box<dyn Fn() -> Scripted + Send + Sync>>,
 }
 
 impl ProviderSource for TestProviders {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
-        match (&*address.type_name, &self.scripted) {
+        let one = self.each.as_ref().map(|make| Arc::new(make())).or_else(|| self.scripted.clone());
+        match (&*address.type_name, one) {
             ("terraform", _) => Ok(Arc::new(Terraform::default())),
             ("test", Some(scripted)) => {
-                let scripted = Arc::clone(scripted) as Arc<dyn Provider>;
+                let scripted = scripted as Arc<dyn Provider>;
                 Ok(match SPOKEN {
                     None => scripted,
                     Some(protocol) => served::over(protocol, address, scripted),
@@ -122,7 +125,13 @@ impl Project {
 
     /// The same with a scripted provider at `test/test`.
     pub fn scripted(mut self, provider: Scripted) -> Self {
-        self.providers = Arc::new(TestProviders { scripted: Some(Arc::new(provider)) });
+        self.providers = Arc::new(TestProviders { scripted: Some(Arc::new(provider)), each: None });
+        self
+    }
+
+    /// The same with a scripted provider of its own for each configuration of `test/test`.
+    pub fn scripted_each(mut self, make: impl Fn() -> Scripted + Send + Sync + 'static) -> Self {
+        self.providers = Arc::new(TestProviders { scripted: None, each: Some(Box::new(make)) });
         self
     }
 

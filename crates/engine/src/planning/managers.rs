@@ -1,0 +1,128 @@
+//! Which instance of a provider block manages an instance of a resource or an action.
+
+use std::sync::Arc;
+
+use groma_address::{Mode as ResourceMode, ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Span};
+
+use super::event::Instance;
+use super::planner::Planner;
+use crate::action_blocks::Named;
+use crate::invocation::ActionInstance;
+use crate::options::Deferral;
+use crate::plan::{DeferralReason, Mode};
+use crate::provider_instances::{Manager, Wanted, absent};
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::ModuleId;
+
+impl Planner<'_> {
+    /// The template of an instance that is being planned, with the configuration that manages it.
+    pub(super) fn template_of(&self, instance: Instance) -> Option<Arc<Template>> {
+        let chosen = self.chosen.get(&instance).cloned();
+        chosen.or_else(|| self.template(instance.module, instance.resource))
+    }
+
+    /// The same for an instance that is about to be planned; the instance ends here when there is none.
+    pub(super) fn choose(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: Arc<Template>,
+    ) -> Option<Arc<Template>> {
+        if template.key.is_none() {
+            return Some(template);
+        }
+        let recorded = self.recorded_manager(address, &template);
+        if self.options.mode == Mode::Destroy {
+            match recorded {
+                Some(config) => return Some(self.note_choice(instance, &template, config)),
+                // What there is not is not destroyed, and what was read is looked up in the state.
+                None if address.resource.mode == ResourceMode::Data => return Some(template),
+                None if address.resource.mode == ResourceMode::Managed && self.state.get(address).is_none() => {
+                    self.end_instance(instance, Outcome::Done);
+                    return None;
+                }
+                None => {}
+            }
+        }
+        let repetition = self.repetition(instance);
+        let wanted = Wanted::of(&template, instance.module, &repetition, address);
+        match wanted.manager(&self.world, &mut self.evaluation, self.providers) {
+            Some(Manager::Known(config)) => Some(self.note_choice(instance, &template, config)),
+            Some(Manager::Later(_)) if self.options.deferral == Deferral::Allowed => {
+                self.leave_unmanaged(instance, address, &template);
+                None
+            }
+            Some(Manager::Later(problem)) => {
+                self.evaluation.diagnostics.push(problem);
+                self.end_instance(instance, Outcome::Failed);
+                None
+            }
+            None => {
+                self.end_instance(instance, Outcome::Failed);
+                None
+            }
+        }
+    }
+
+    /// The instance of the template's provider block that the state says an object is managed by.
+    fn recorded_manager(&self, address: &ResourceInstance, template: &Template) -> Option<Arc<ProviderConfig>> {
+        let recorded = self.state.provider(address, None)?;
+        (!recorded.key.is_none() && recorded.is_of_block(&template.provider)).then(|| Arc::new(recorded.clone()))
+    }
+
+    fn note_choice(&mut self, instance: Instance, template: &Template, config: Arc<ProviderConfig>) -> Arc<Template> {
+        let chosen = Arc::new(template.managed_by(config));
+        self.chosen.insert(instance, Arc::clone(&chosen));
+        chosen
+    }
+
+    /// Leaves an instance to a later run of which it is not known yet who manages it.
+    fn leave_unmanaged(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) {
+        let reason = DeferralReason::ProviderConfigUnknown;
+        match address.resource.mode {
+            ResourceMode::Managed => self.leave_instance(instance, address.clone(), template, reason),
+            ResourceMode::Data | ResourceMode::Ephemeral => {
+                self.read_later(instance, address.clone(), reason);
+            }
+            ResourceMode::List => self.end_instance(instance, Outcome::Deferred),
+        }
+    }
+
+    /// The template of an instance of an action block, with the configuration that manages it, or why it is left to a later run; none
+    /// after an error, which is noted.
+    pub(super) fn choose_for_action(
+        &mut self,
+        module: ModuleId,
+        named: &Named,
+        template: Arc<Template>,
+        action: &ActionInstance,
+    ) -> Option<Result<Arc<Template>, DeferralReason>> {
+        if template.key.is_none() {
+            return Some(Ok(template));
+        }
+        let repetition = self.actions.repetition(&self.world, &mut self.evaluation, module, named)?;
+        let wanted = Wanted::of(&template, module, &repetition, action);
+        match wanted.manager(&self.world, &mut self.evaluation, self.providers)? {
+            Manager::Known(config) => Some(Ok(Arc::new(template.managed_by(config)))),
+            Manager::Later(_) if self.options.deferral == Deferral::Allowed => {
+                Some(Err(DeferralReason::ProviderConfigUnknown))
+            }
+            Manager::Later(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                None
+            }
+        }
+    }
+
+    /// That a provider configuration is not there which an object needs.
+    pub(super) fn no_manager(&self, wanted: &ProviderConfig, address: &ResourceInstance, span: Span) -> Diagnostic {
+        let block = wanted.block();
+        let is_written = self.templates.provider_blocks().any(|(_, _, written)| written.config == block);
+        if is_written && (!wanted.key.is_none() || self.providers.keys(&block).is_some()) {
+            return absent(self.providers, wanted, address, span);
+        }
+        super::managed::not_present(&block.to_string(), span).about(address.to_string())
+    }
+}
