@@ -105,3 +105,81 @@ fn a_write_only_attribute_comes_and_goes_with_its_object_and_is_no_change_otherw
     let replaced = shown(&object("a"), &object("b"), &[password]);
     assert_eq!(replaced, "~ password = (write-only attribute) # forces replacement");
 }
+
+/// A schema with texts everywhere, and with a nested attribute if `nested` has some.
+fn texts(nested: &Json) -> Block {
+    let mut attributes = json!({
+        "name": { "type": "string", "required": true },
+        "note": { "type": "string", "optional": true },
+        "tags": { "type": ["map", "string"], "optional": true },
+        "words": { "type": ["list", "string"], "optional": true },
+    });
+    let nested = nested.as_object().unwrap().clone();
+    attributes.as_object_mut().unwrap().extend(nested);
+    let bed = json!({ "nesting_mode": "list", "block": { "attributes": { "text": { "type": "string", "optional": true } } } });
+    plan_json::block(&json!({ "attributes": attributes, "block_types": { "bed": bed } }))
+}
+
+fn written(block: &Block, before: &Json, after: &Json, unknown: &Json, replace: &[groma_value::Path]) -> String {
+    let value = |json: &Json, unknown: &Json| plan_json::value(json, unknown, &Json::Null, block.implied_type());
+    let paths = Paths::new(replace.iter().map(|path| path.steps()));
+    let (before, after) = (value(before, &Json::Null), value(after, unknown));
+    let mut out = String::new();
+    Writer::new(Palette::Plain, &mut out).difference(
+        &compare_objects(block, &before, &after, paths, Relevance::All),
+        0,
+        Manner::default(),
+    );
+    let lines = out.lines().map(|line| line.trim_start().split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|line| !line.is_empty() && line != "{" && line != "}").collect::<Vec<_>>().join("\n")
+}
+
+const EMPTY: fn() -> Json =
+    || json!({ "name": "", "note": "", "tags": { "x": "" }, "words": ["", "a"], "bed": [{ "text": "" }] });
+
+#[test]
+fn empty_texts_read_as_null_where_the_provider_may_be_unable_to_tell_them_apart() {
+    let block = texts(&json!({}));
+    let made = written(&block, &Json::Null, &EMPTY(), &Json::Null, &[]);
+    let expected = "name = null\n+ tags = {\n+ \"x\" = null\n+ words = [\n+ null,\n+ \"a\",\n]\n\
+                    # (1 unchanged attribute hidden)\n+ bed {\n# (1 unchanged attribute hidden)";
+    assert_eq!(made, expected);
+    let full = json!({ "name": "q", "note": "x", "tags": { "x": "1" }, "words": ["", "a"], "bed": [{ "text": "m" }] });
+    let name = groma_value::Path::root().attribute("name");
+    let filled = written(&block, &EMPTY(), &full, &Json::Null, std::slice::from_ref(&name));
+    let expected = "+ name = \"q\" # forces replacement\n+ note = \"x\"\n~ tags = {\n~ \"x\" = null -> \"1\"\n\
+                    # (1 unchanged attribute hidden)\n~ bed {\n+ text = \"m\"";
+    assert_eq!(filled, expected);
+}
+
+#[test]
+fn empty_texts_read_as_written_where_nested_attributes_show_a_provider_of_today() {
+    let spot = json!({ "spot": { "nested_type": {
+        "nesting_mode": "single",
+        "attributes": { "kind": { "type": "string", "optional": true } },
+    }, "optional": true }});
+    let block = texts(&spot);
+    let mut empty = EMPTY();
+    empty["spot"] = json!({ "kind": "" });
+    let made = written(&block, &Json::Null, &empty, &Json::Null, &[]);
+    // Elements of lists and the arguments of blocks lie out of reach.
+    let expected = "+ name = \"\"\n+ note = \"\"\n+ spot = {\n+ kind = \"\"\n+ tags = {\n+ \"x\" = \"\"\n\
+                    + words = [\n+ null,\n+ \"a\",\n]\n+ bed {\n# (1 unchanged attribute hidden)";
+    assert_eq!(made, expected);
+}
+
+#[test]
+fn what_gives_way_to_something_unknown_is_remarked_on_once() {
+    let block = texts(&json!({ "spot": { "nested_type": {
+        "nesting_mode": "single",
+        "attributes": { "kind": { "type": "string", "optional": true } },
+    }, "optional": true }}));
+    let before = json!({ "name": "a", "note": "", "tags": { "x": "" }, "words": ["", "a"], "bed": [], "spot": null });
+    let after = json!({ "bed": [], "spot": null, "words": [null, "a"] });
+    let unknown = json!({ "name": true, "note": true, "tags": true, "words": [true, false] });
+    let replace = ["name", "tags"].map(|name| groma_value::Path::root().attribute(name));
+    let expected = "~ name = \"a\" -> (known after apply) # forces replacement\n~ note = null -> (known after apply)\n\
+                    ~ tags = {\n- \"x\" = null\n} -> (known after apply) # forces replacement\n\
+                    # (1 unchanged attribute hidden)";
+    assert_eq!(written(&block, &before, &after, &unknown, &replace), expected);
+}

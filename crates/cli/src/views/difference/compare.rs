@@ -3,17 +3,29 @@
 use groma_value::{Kind, Name, ObjectType, Type, Value};
 
 use super::align::{align_sets, align_values};
-use super::pair::{Pair, Paths, Relevance};
+use super::pair::{Pair, Paths, Relevance, Texts};
 use super::tree::{Change, Content, Difference, Secrecy, Style};
 
 /// Compares two values without a fixed type, such as those of an output; nothing where there is no value.
 pub fn compare_values(before: Option<&Value>, after: Option<&Value>) -> Difference {
-    compare_dynamic(&Pair { before, after, replace: Paths::default(), relevance: Relevance::All })
+    compare_dynamic(&Pair {
+        before,
+        after,
+        replace: Paths::default(),
+        relevance: Relevance::All,
+        texts: Texts::AsWritten,
+    })
 }
 
 /// Compares a value of one type with itself: for showing what is there.
 pub fn compare_unchanged(value: &Value, ty: &Type) -> Difference {
-    let pair = Pair { before: Some(value), after: Some(value), replace: Paths::default(), relevance: Relevance::All };
+    let pair = Pair {
+        before: Some(value),
+        after: Some(value),
+        replace: Paths::default(),
+        relevance: Relevance::All,
+        texts: Texts::AsWritten,
+    };
     compare_type(&pair, ty)
 }
 
@@ -29,7 +41,12 @@ pub(super) fn secret_or(
     }
     let bare = |value: Option<&Value>| value.map(|value| value.unmark().0);
     let (bare_before, bare_after) = (bare(pair.before), bare(pair.after));
-    let inner = compare(&Pair { before: bare_before.as_ref(), after: bare_after.as_ref(), ..pair.clone() });
+    let inner = compare(&Pair {
+        before: bare_before.as_ref(),
+        after: bare_after.as_ref(),
+        texts: Texts::EmptyIsNull,
+        ..pair.clone()
+    });
     let is_absent = pair.before.is_none() && pair.after.is_none();
     let change = match inner.change {
         Change::None if before != after && !is_absent => Change::Update,
@@ -59,14 +76,36 @@ fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differenc
     let (change, before) = if pair.before.is_none_or(Value::is_null) {
         (Change::Create, None)
     } else {
-        (Change::Update, Some(Box::new(compare(&pair.as_deletion()))))
+        (Change::Update, Some(Box::new(compare(&pair.given_up()))))
     };
     Difference { change, forces_replacement: pair.replace.end_here(), content: Content::Unknown(before) }
 }
 
 /// Compares two values of one type.
 pub(super) fn compare_type(pair: &Pair<'_>, ty: &Type) -> Difference {
-    secret_or(pair, Content::Sensitive, |pair| unknown_or(pair, |pair| compare_known(pair, ty)))
+    secret_or(pair, Content::Sensitive, |pair| match ty {
+        Type::String => unknown_or(&pair.clone().as_texts(), |pair| compare_known(pair, ty)),
+        _ => unknown_or(pair, |pair| compare_known(pair, ty)),
+    })
+}
+
+/// Compares two parts of an object, for which null means that there is no value.
+pub(super) fn compare_part(pair: &Pair<'_>, ty: &Type) -> Difference {
+    match ty {
+        Type::String => secret_or(pair, Content::Sensitive, |pair| {
+            unknown_or(&pair.clone().as_texts().implicit(), |pair| compare_known(pair, ty))
+        }),
+        _ => compare_type(pair, ty),
+    }
+}
+
+/// Compares two elements of a list. One that was null and is not known yet counts as unchanged.
+fn compare_element(pair: &Pair<'_>, ty: &Type) -> Difference {
+    let difference = compare_type(pair, ty);
+    match difference.content {
+        Content::Unknown(None) if pair.before.is_some() => Difference { change: Change::None, ..difference },
+        _ => difference,
+    }
 }
 
 fn compare_known(pair: &Pair<'_>, ty: &Type) -> Difference {
@@ -81,7 +120,7 @@ fn compare_known(pair: &Pair<'_>, ty: &Type) -> Difference {
         Type::List(element) => {
             let of_objects = matches!(**element, Type::Object(_));
             let pairs = align_values(pair.elements_before(), pair.elements_after(), |_, _| of_objects);
-            let parts = pairs.into_iter().map(|(before, after)| compare_type(&pair.element(before, after), element));
+            let parts = pairs.into_iter().map(|(before, after)| compare_element(&pair.element(before, after), element));
             let (change, parts) = gather(pair.change_of_whole(), parts);
             (change, Content::List(parts, Style::Plain))
         }
@@ -107,7 +146,7 @@ fn object_parts(pair: &Pair<'_>, ty: &ObjectType) -> (Change, Content) {
     let mut parts = Vec::with_capacity(ty.len());
     for (name, ty) in ty.iter() {
         let part = pair.named(name).relevant().implicit();
-        let difference = compare_type(&part, ty);
+        let difference = compare_part(&part, ty);
         if difference.change == Change::None && part.is_nothing() {
             continue;
         }

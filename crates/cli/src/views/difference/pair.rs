@@ -63,6 +63,16 @@ impl Relevance<'_> {
     }
 }
 
+/// Whether empty texts are told from null, where a type says that something is a text. Providers of old could not tell the two apart; only
+/// a schema with nested attributes proves that its provider is none of them, and only as far as objects and maps reach from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Texts {
+    EmptyIsNull,
+    AsWritten,
+}
+
+static NULL: Value = Value::NULL;
+
 /// Two values side by side: nothing where there is no value, which is not the same as a null that somebody wrote.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
@@ -70,9 +80,20 @@ pub(super) struct Pair<'a> {
     pub after: Option<&'a Value>,
     pub replace: Paths<'a>,
     pub relevance: Relevance<'a>,
+    pub texts: Texts,
 }
 
 impl<'a> Pair<'a> {
+    /// The pair of two texts.
+    pub fn as_texts(mut self) -> Self {
+        if self.texts == Texts::EmptyIsNull {
+            let text = |value: &'a Value| if value.as_str() == Some("") { &NULL } else { value };
+            self.before = self.before.map(text);
+            self.after = self.after.map(text);
+        }
+        self
+    }
+
     /// The pair as parts of an object with a type or a schema have it: null means that there is no value.
     pub fn implicit(mut self) -> Self {
         self.before = self.before.filter(|value| !value.is_null());
@@ -91,6 +112,11 @@ impl<'a> Pair<'a> {
     /// The pair if it were deleted.
     pub fn as_deletion(&self) -> Self {
         Self { after: None, ..self.clone() }
+    }
+
+    /// The pair if it gave way to something that is not known yet, which carries the remarks.
+    pub fn given_up(&self) -> Self {
+        Self { after: None, replace: Paths::default(), texts: Texts::EmptyIsNull, ..self.clone() }
     }
 
     /// The pair if it were created.
@@ -138,6 +164,7 @@ impl<'a> Pair<'a> {
         Self {
             before: self.before.and_then(|value| named(value, name)),
             after: self.after.and_then(|value| named(value, name)),
+            texts: self.texts,
             replace: self.replace.attribute(name),
             relevance: match &self.relevance {
                 Relevance::All => Relevance::All,
@@ -153,6 +180,7 @@ impl<'a> Pair<'a> {
         Self {
             before: before.and_then(|position| elements(self.before).get(position)),
             after: after.and_then(|position| elements(self.after).get(position)),
+            texts: Texts::EmptyIsNull,
             replace: self.replace.position(position),
             relevance: match &self.relevance {
                 Relevance::All => Relevance::All,

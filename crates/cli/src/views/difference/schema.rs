@@ -4,8 +4,8 @@ use groma_provider as provider;
 use groma_provider::{AttributeType, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema};
 use groma_value::{Name, Value};
 
-use super::compare::{compare_type, entries, gather, secret_or, set_parts, unknown_or};
-use super::pair::{Pair, Paths, Relevance};
+use super::compare::{compare_part, entries, gather, secret_or, set_parts, unknown_or};
+use super::pair::{Pair, Paths, Relevance, Texts};
 use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
 
 /// Compares two objects of a resource type or data source.
@@ -16,7 +16,15 @@ pub fn compare_objects<'a>(
     replace: Paths<'a>,
     relevance: Relevance<'a>,
 ) -> Difference {
-    compare_block(&Pair { before: Some(before), after: Some(after), replace, relevance }, block)
+    let texts = if has_nested_attributes(block) { Texts::AsWritten } else { Texts::EmptyIsNull };
+    compare_block(&Pair { before: Some(before), after: Some(after), replace, relevance, texts }, block)
+}
+
+fn has_nested_attributes(block: &provider::Block) -> bool {
+    block.slots().iter().any(|slot| match &slot.item {
+        Item::Attribute(attribute) => matches!(attribute.kind(), AttributeType::Nested(_)),
+        Item::Block(nested) => has_nested_attributes(nested.block()),
+    })
 }
 
 fn compare_block(pair: &Pair<'_>, block: &provider::Block) -> Difference {
@@ -79,7 +87,7 @@ fn compare_attribute(pair: &Pair<'_>, attribute: &provider::Attribute, whole: Ch
         return Difference { change, forces_replacement, content: Content::WriteOnly };
     }
     match attribute.kind() {
-        AttributeType::Type(ty) => compare_type(pair, ty),
+        AttributeType::Type(ty) => compare_part(pair, ty),
         AttributeType::Nested(schema) => compare_nested(pair, schema),
     }
 }
@@ -135,7 +143,7 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
     let mut groups = Vec::new();
     for slot in block.slots() {
         let Item::Block(nested) = &slot.item else { continue };
-        let part = pair.named(&slot.name).relevant();
+        let part = Pair { texts: Texts::EmptyIsNull, ..pair.named(&slot.name).relevant() };
         let (part_change, blocks) = nested_blocks(&part, nested);
         if part_change == Change::None && part.is_nothing() {
             continue;

@@ -3,9 +3,8 @@
 use groma_value::Value;
 
 use super::align::align_lines;
-use super::compare::compare_dynamic;
+use super::compare::compare_values;
 use super::json_text::parse_document;
-use super::pair::{Pair, Paths, Relevance};
 use super::tree::{Change, Content, Difference};
 use super::writer::{Manner, Writer};
 
@@ -159,7 +158,7 @@ fn documents(
     indent: usize,
     manner: Manner,
 ) {
-    let inner = compare_dynamic(&Pair { before, after, replace: Paths::default(), relevance: Relevance::All });
+    let inner = compare_values(before, after);
     let only_spacing = inner.change == Change::None && difference.change == Change::Update;
     let symbol = if only_spacing || difference.change != Change::Update { Change::None } else { Change::Update };
     let is_empty = match &inner.content {

@@ -306,7 +306,7 @@ impl Writer<'_> {
         if let Some(before) = before
             && difference.change != Change::Create
         {
-            let manner = Manner { hides_null: true, ..manner };
+            let manner = Manner { hides_null: true, forces_replacement: false, ..manner };
             self.difference(before, indent, manner);
             self.out.push_str(" -> ");
         }
