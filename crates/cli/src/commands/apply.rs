@@ -230,8 +230,8 @@ fn from_file(
              without a saved plan, or make a new plan after that.",
         ));
     }
-    let is_unchanged =
-        current.serial == saved.state.serial && (current.lineage == saved.state.lineage || current.serial == 0);
+    let prior = saved.state.wait()?;
+    let is_unchanged = current.serial == prior.serial && (current.lineage == prior.lineage || current.serial == 0);
     if !is_unchanged {
         return Err(fail(
             "Saved plan is stale",
@@ -246,7 +246,7 @@ fn from_file(
     let mut inputs: IndexMap<Name, Input> = given.into_iter().filter(|(name, _)| ephemeral(name)).collect();
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
-    let plan = run.load(&saved.plan, saved.state)?;
+    let plan = run.load(&saved.plan, prior)?;
     if let Some(stream) = context.messages() {
         stream.planned_changes(&plan);
     }

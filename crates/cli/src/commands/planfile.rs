@@ -1,7 +1,9 @@
 //! Saved plans: the plan, the state it was made from and the configuration, in one file.
 
 use std::fmt::Display;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::{self, JoinHandle};
 
 use groma_address::Name;
 use groma_config::MemoryFiles;
@@ -57,7 +59,7 @@ pub(super) struct Saved {
     /// The plan, for [`Run::load`].
     pub plan: Vec<u8>,
     /// The state it was made from.
-    pub state: State,
+    pub state: PriorState,
     /// The values of the root module's variables.
     pub variables: IndexMap<Name, Value>,
     /// Where that state is.
@@ -66,18 +68,39 @@ pub(super) struct Saved {
     pub files: MemoryFiles,
 }
 
+/// The state of a saved plan. It may be large: a thread of its own reads it, while the configuration is loaded and the state of today
+/// is opened.
+pub(super) struct PriorState(JoinHandle<Result<State, Diagnostics>>);
+
+impl PriorState {
+    fn read(bytes: Vec<u8>, path: &Path) -> Result<Self, Diagnostics> {
+        let path = path.to_owned();
+        let read = move || file::read(&bytes).map_err(|problem| problem.in_file(&path).diagnostic().into());
+        let started = thread::Builder::new().name("prior state".to_owned()).spawn(read);
+        started.map(Self).map_err(|problem| fail("Cannot start", format!("A thread does not start: {problem}.")))
+    }
+
+    /// Waits until it is there.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn wait(self) -> Result<State, Diagnostics> {
+        self.0.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
 /// Reads a saved plan.
 pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved, Diagnostics> {
     let mut parts =
         plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
-    let state = parts.remove(STATE).map(|bytes| file::read(&bytes));
+    let state = parts.remove(STATE);
     let variables = parts.remove(VARIABLES).and_then(|bytes| json::from_json(&bytes, &Type::Dynamic).ok());
     let backend = parts.remove(BACKEND).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let (Some(plan), Some(state), Some(variables), Some(backend)) = (plan, state, variables, backend) else {
         return Err(fail("Invalid plan file", format!("{} lacks a part of a plan. Make a new plan.", path.display())));
     };
-    let state = state.map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
+    let state = PriorState::read(state, path)?;
     let mut files = MemoryFiles::new();
     for (name, bytes) in parts {
         if let Some(name) = name.strip_prefix(CONFIGURATION) {

@@ -125,6 +125,6 @@ pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Pla
     let (configuration, _) = load_saved(context, &saved)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let mut run = new_run(context, configuration, hooks, 1)?;
-    let plan = run.load(&saved.plan, saved.state)?;
+    let plan = run.load(&saved.plan, saved.state.wait()?)?;
     Ok((run, plan))
 }
