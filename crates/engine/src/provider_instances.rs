@@ -118,7 +118,13 @@ impl<'a> Wanted<'a> {
             return Some(Manager::Known(instance));
         }
         let wanted = block.instance(InstanceKey::String(name));
-        let problem = absent(providers, &wanted, self.address, key.span());
+        let keys = told(&providers.keys(block).unwrap_or_default());
+        let detail = format!(
+            "{} is to be managed by the provider configuration {wanted}, but for_each of its block has no such key: there is {keys}. Add the \
+             element, or choose another key. An element can be taken away once all that its provider manages is destroyed, not before.",
+            self.address
+        );
+        let problem = Diagnostic::error(NOT_PRESENT, detail).at(key.span()).about(self.address.to_string());
         evaluation.diagnostics.push(problem);
         None
     }
@@ -175,8 +181,10 @@ pub(crate) fn absent(
              destroyed, or let the object's block choose another configuration."
         ),
     };
-    Diagnostic::error("Provider instance not present", detail).at(span).about(address.to_string())
+    Diagnostic::error(NOT_PRESENT, detail).at(span).about(address.to_string())
 }
+
+const NOT_PRESENT: &str = "Provider instance not present";
 
 /// Keys as a sentence has them.
 fn told(keys: &[Name]) -> String {

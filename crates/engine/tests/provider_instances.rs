@@ -339,8 +339,8 @@ fn a_key_that_there_is_not_is_told_with_those_that_there_are() {
     let (mut project, _) = project(&format!("{PLACES}{OBJECTS}"));
     set(&mut project, "objects", &[("one", "zz")]);
     let error = only_error(&mut project);
-    assert!(error.starts_with("Provider instance not present: test_object.o[\"one\"] needs"), "{error}");
-    assert!(error.contains("by[\"zz\"]") && error.contains("there is \"a\", \"b\"."), "{error}");
+    assert!(error.starts_with("Provider instance not present: test_object.o[\"one\"] is to be"), "{error}");
+    assert!(error.contains("by[\"zz\"]") && error.contains("there is \"a\", \"b\". Add"), "{error}");
     set(&mut project, "places", &[]);
     assert!(only_error(&mut project).contains("there is none at all."));
 }
