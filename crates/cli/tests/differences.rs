@@ -130,7 +130,7 @@ fn written(block: &Block, before: &Json, after: &Json, unknown: &Json, replace: 
         0,
         Manner::default(),
     );
-    let lines = out.lines().map(|line| line.trim_start().split_whitespace().collect::<Vec<_>>().join(" "));
+    let lines = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     lines.filter(|line| !line.is_empty() && line != "{" && line != "}").collect::<Vec<_>>().join("\n")
 }
 

@@ -197,3 +197,64 @@ fn an_action_before_a_change_cannot_stand_on_what_the_change_makes() {
     let problems = project(&main, note()).validate();
     assert!(support::errors(&problems).iter().any(|one| one.starts_with("Cycle")), "{problems:?}");
 }
+
+#[test]
+fn what_a_person_asks_for_looks_at_what_it_stands_on_and_at_nothing_else() {
+    let main = format!("{AROUND}resource \"test_object\" \"other\" {{\n  name = \"other\"\n}}\n");
+    let mut project = project(&main, note());
+    project.apply();
+    project.options.mode = Mode::RefreshOnly;
+    let reads = |project: &mut Project, name: &str| -> Vec<String> {
+        project.options.invoke = Some(InvokeTarget {
+            module: groma_address::ModuleInstance::root(),
+            type_name: "test_note".into(),
+            name: name.into(),
+            key: None,
+        });
+        project.provider().forget_calls();
+        let planned = project.plan();
+        assert!(!planned.plan.unwrap().invocations.is_empty());
+        project.provider().call_texts().into_iter().filter(|call| call.starts_with("read")).collect()
+    };
+    assert_eq!(reads(&mut project, "first"), Vec::<String>::new());
+    assert_eq!(reads(&mut project, "last"), ["read test_object a"]);
+}
+
+#[test]
+fn a_provider_that_refuses_an_action_is_quoted_at_what_has_it_invoked() {
+    let refusing = |name: &'static str| {
+        note().on_plan(move |request| groma_provider::PlanActionResponse {
+            diagnostics: match request.config.attribute("name").unwrap().as_str() == Some(name) {
+                true => ProviderDiagnostic::error("No ink", "the pen is empty").into(),
+                false => groma_provider::ProviderDiagnostics::new(),
+            },
+            ..Default::default()
+        })
+    };
+    for name in ["first", "last"] {
+        let mut triggered = project(AROUND, refusing(name));
+        let planned = triggered.plan();
+        let told: Vec<String> =
+            planned.diagnostics.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
+        assert_eq!(told, ["Failed to plan action: No ink: the pen is empty"]);
+        let span = planned.diagnostics.iter().next().unwrap().subject.unwrap();
+        assert_eq!(
+            span.end() - span.start(),
+            format!("action.test_note.{name}").len() as u32,
+            "the element of the list"
+        );
+        assert!(planned.plan.unwrap().invocations.iter().all(|one| &*one.action.name != name));
+
+        triggered.options.mode = Mode::RefreshOnly;
+        triggered.options.invoke = Some(InvokeTarget {
+            module: groma_address::ModuleInstance::root(),
+            type_name: "test_note".into(),
+            name: name.into(),
+            key: None,
+        });
+        let planned = triggered.plan();
+        let told = planned.diagnostics.iter().next().unwrap();
+        assert_eq!((&*told.summary, told.address.as_deref()), ("No ink", Some(&*format!("action.test_note.{name}"))));
+        assert_eq!(planned.plan.unwrap().invocations.len(), 1);
+    }
+}

@@ -259,7 +259,9 @@ fn pl_45_a_trigger_whose_action_may_not_be_put_off_is_an_error() {
     for (from, at) in [("name = \"before\"", "before"), ("name = \"after\"", "after")] {
         let mut project = Late::yes().project(&AROUND.replace(from, "name = \"late\""));
         project.options.deferral = Deferral::Refused;
-        let unallowed = "Provider deferred changes when Terraform did not allow deferrals";
-        assert_eq!(project.plan().errors(), [unallowed], "{at}");
+        let planned = project.plan();
+        assert_eq!(planned.errors(), ["Failed to plan action"], "{at}");
+        let unallowed = "Provider deferred changes when Terraform did not allow deferrals: ";
+        assert!(planned.diagnostics.iter().any(|one| one.detail.starts_with(unallowed)), "{at}");
     }
 }

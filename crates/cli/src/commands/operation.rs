@@ -219,12 +219,18 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     }
     let deferral = if is_on(planning.allow_deferral) { Deferral::Allowed } else { Deferral::Refused };
     let invoke = invoked(&planning.invoke, &mut problems);
+    if invoke.is_some() && !(targets.is_empty() && excludes.is_empty()) {
+        problems.append(fail(
+            "Invalid arguments",
+            "-invoke looks at the action and at what it stands on, and at nothing else: give it without -target and -exclude.",
+        ));
+    }
     let mode = match (&invoke, mode) {
-        (Some(_), Mode::Normal) => Mode::RefreshOnly,
-        (Some(_), Mode::Destroy | Mode::RefreshOnly) => {
+        (Some(_), Mode::Normal | Mode::RefreshOnly) => Mode::RefreshOnly,
+        (Some(_), Mode::Destroy) => {
             problems.append(fail(
                 "Incompatible plan options",
-                "-invoke does nothing but invoke an action: it goes neither with -destroy nor with -refresh-only.",
+                "-invoke does nothing but invoke an action, so it does not go with -destroy.",
             ));
             mode
         }

@@ -28,6 +28,8 @@ pub(super) struct InvocationDraft {
     template: Arc<Template>,
     ask: Ask,
     span: Span,
+    /// The element of a list that names it.
+    named_at: Option<Span>,
 }
 
 /// Whether a provider is asked about an invocation.
@@ -226,7 +228,8 @@ impl Planner<'_> {
                     let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
                     let resource = triggering.address.clone();
                     let cause = Cause::Trigger { resource, event: *event, block, entry };
-                    drafts.push(self.draft(instance.module, &named, cause, left)?);
+                    let draft = self.draft(instance.module, &named, cause, left)?;
+                    drafts.push(InvocationDraft { named_at: Some(element.span), ..draft });
                 }
             }
         }
@@ -270,7 +273,7 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             config: value,
         };
-        Some(InvocationDraft { invocation, template, ask, span: action.span })
+        Some(InvocationDraft { invocation, template, ask, span: action.span, named_at: None })
     }
 
     /// Why an action is left to a later run, as far as that can be told before its provider is asked.
@@ -350,7 +353,7 @@ async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> PlannedInvoc
     };
     // Changes whose list came to something that is left to a later run, before them or after.
     let mut broken: HashSet<(ResourceInstance, bool)> = HashSet::new();
-    for InvocationDraft { invocation, template, ask, span } in drafts {
+    for InvocationDraft { invocation, template, ask, span, named_at } in drafts {
         let list = invocation.trigger().map(|(resource, event)| (resource.clone(), event.is_before()));
         let reason = match ask {
             Ask::Never(reason) => Some(reason),
@@ -361,7 +364,11 @@ async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> PlannedInvoc
                 let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
                 let answer = provider.plan_action(&subject, &invocation.config, deferral.capabilities());
                 let (deferred, problems) = answer.await;
-                planned.diagnostics.append(problems);
+                let failed = problems.has_errors();
+                planned.diagnostics.append(told(problems, &invocation.action, named_at));
+                if failed && named_at.is_some() {
+                    continue;
+                }
                 deferred.map(DeferralReason::from)
             }
         };
@@ -374,4 +381,20 @@ async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> PlannedInvoc
         }
     }
     planned
+}
+
+/// Problems with an action, at the element of a list that names it; where a person asks for it, they are about the action itself.
+fn told(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
+    let told = problems.into_iter().map(|problem| match named_at {
+        Some(span) if problem.is_error() => {
+            let detail = match problem.detail.is_empty() {
+                true => problem.summary,
+                false => format!("{}: {}", problem.summary, problem.detail),
+            };
+            Diagnostic::error("Failed to plan action", detail).at(span)
+        }
+        Some(_) => problem,
+        None => problem.about(action.to_string()),
+    });
+    told.collect()
 }

@@ -8,7 +8,7 @@ use groma_state::{Dependencies, State};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
 use crate::moves::Moves;
-use crate::options::PlanOptions;
+use crate::options::{InvokeTarget, PlanOptions};
 use crate::plan::Mode;
 
 /// What a partial plan looks at.
@@ -43,6 +43,9 @@ impl Included {
     pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
         if !options.excludes.is_empty() {
             return Some(Self::all_but(graph, &options.excludes, options.mode, state));
+        }
+        if let Some(action) = &options.invoke {
+            return Some(Self::action(graph, action));
         }
         if options.targets.is_empty() {
             return None;
@@ -121,6 +124,18 @@ impl Included {
         }
         included.close(graph, open);
         included.add_outputs(graph);
+        included
+    }
+
+    /// An action that a person asks for, with what it stands on.
+    fn action(graph: &ConfigGraph, action: &InvokeTarget) -> Self {
+        let mut included = Self::aiming(Aim::At(Vec::new()));
+        let name = (action.type_name.clone(), action.name.clone());
+        let place = graph.find(&action.module.path()).and_then(|index| {
+            let module = graph.module(index);
+            Some((index, module.action(module.config.actions.get_index_of(&name)?)))
+        });
+        included.close(graph, place.into_iter().collect());
         included
     }
 

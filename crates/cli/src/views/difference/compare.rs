@@ -84,7 +84,7 @@ fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differenc
 /// Compares two values of one type.
 pub(super) fn compare_type(pair: &Pair<'_>, ty: &Type) -> Difference {
     secret_or(pair, Content::Sensitive, |pair| match ty {
-        Type::String => unknown_or(&pair.clone().as_texts(), |pair| compare_known(pair, ty)),
+        Type::String => unknown_or(&pair.clone().of_texts(), |pair| compare_known(pair, ty)),
         _ => unknown_or(pair, |pair| compare_known(pair, ty)),
     })
 }
@@ -93,7 +93,7 @@ pub(super) fn compare_type(pair: &Pair<'_>, ty: &Type) -> Difference {
 pub(super) fn compare_part(pair: &Pair<'_>, ty: &Type) -> Difference {
     match ty {
         Type::String => secret_or(pair, Content::Sensitive, |pair| {
-            unknown_or(&pair.clone().as_texts().implicit(), |pair| compare_known(pair, ty))
+            unknown_or(&pair.clone().of_texts().implicit(), |pair| compare_known(pair, ty))
         }),
         _ => compare_type(pair, ty),
     }

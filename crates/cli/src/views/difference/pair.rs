@@ -85,7 +85,7 @@ pub(super) struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// The pair of two texts.
-    pub fn as_texts(mut self) -> Self {
+    pub fn of_texts(mut self) -> Self {
         if self.texts == Texts::EmptyIsNull {
             let text = |value: &'a Value| if value.as_str() == Some("") { &NULL } else { value };
             self.before = self.before.map(text);
