@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures_util::stream::{self, StreamExt};
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::Body;
@@ -84,6 +85,12 @@ impl Configuring {
         }
         self
     }
+}
+
+/// Holds the conversations with the instances of one block, as many at once as may go on.
+pub async fn hold_all(configuring: Vec<Configuring>, at_once: usize, version: String) -> Vec<Configuring> {
+    let talks = configuring.into_iter().map(|one| one.hold(version.clone()));
+    stream::iter(talks).buffered(at_once.max(1)).collect().await
 }
 
 /// Configures the providers among `used` that no block configures: the root module's default ones, which are empty.

@@ -6,12 +6,15 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
-use groma_engine::{Action, Deferral, Mode};
-use groma_provider::{ApplyResponse, Attribute, Block, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, Schema};
-use groma_scripted::{ActionScript, DataScript, EphemeralScript, ResourceScript, Scripted, World};
-use groma_state::State;
-use groma_value::{Type, Value};
-use support::{Project, input};
+use groma_engine::{Action, Deferral, FoundObjects, MissingResources, Mode, Recovery, Refresh, Unrecorded};
+use groma_provider::{
+    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, Listed, NestedBlock,
+    ProviderDiagnostic, ProviderDiagnostics, Schema, ServerCapabilities,
+};
+use groma_scripted::{ActionScript, DataScript, EphemeralScript, ListScript, ResourceScript, Scripted, World};
+use groma_state::{Begin, Operation, State};
+use groma_value::{Type, Value, msgpack};
+use support::{Project, input, is_over_the_protocol};
 
 /// What the providers did, each told by its own label.
 #[derive(Clone, Default)]
@@ -34,6 +37,12 @@ fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Schema {
     Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new()))
 }
 
+fn known_by_name() -> Schema {
+    let name = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
+    let schema = block([("name", Attribute::optional(Type::String))]);
+    schema.identified_by(IdentitySchema { version: 0, attributes: [("name".into(), name)].into() })
+}
+
 fn text(object: &Value, name: &str) -> String {
     object.attribute(name).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_else(|| "nothing".to_owned())
 }
@@ -47,7 +56,7 @@ fn labelled(world: &World, notes: &Notes) -> Scripted {
             notes.note(format!("{what} {} at {}", text(object, "name"), label.lock().unwrap()));
         }
     };
-    let [read, applied, found, invoked] = [told.clone(), told.clone(), told.clone(), told];
+    let [read, applied, found, invoked, listed] = std::array::from_fn(|_| told.clone());
     let object = block([
         ("id", Attribute::computed(Type::String)),
         ("name", Attribute::required(Type::String)),
@@ -56,7 +65,9 @@ fn labelled(world: &World, notes: &Notes) -> Scripted {
     let look = block([("name", Attribute::required(Type::String)), ("found", Attribute::computed(Type::String))]);
     let named = || block([("name", Attribute::required(Type::String))]);
     let configured = notes.clone();
+    let capabilities = ServerCapabilities { plan_destroy: true, repeatable_create: true, ..Default::default() };
     Scripted::new("test")
+        .capabilities(capabilities)
         .in_world(world.clone())
         .config(block([("label", Attribute::optional(Type::String))]))
         .on_configure(move |request, _| {
@@ -94,6 +105,22 @@ fn labelled(world: &World, notes: &Notes) -> Scripted {
             DataScript::new(look).returning(move |config| {
                 found("find", config);
                 vec![("found", Value::string("f"))]
+            }),
+        )
+        .resource("test_listed", ResourceScript::new(known_by_name()))
+        .list(
+            "test_listed",
+            ListScript::new(named()).on_list(move |request| {
+                listed("list", &request.config);
+                let object = Value::object([("name", Value::string("l"))]);
+                let found = Listed {
+                    identity: Some(object.clone()),
+                    display_name: "l".to_owned(),
+                    object: Some(object),
+                    diagnostics: ProviderDiagnostics::new(),
+                };
+                let _ = (request.found)(found);
+                ProviderDiagnostics::new()
             }),
         )
         .ephemeral("test_token", EphemeralScript::new(named()))
@@ -545,4 +572,110 @@ fn checking_without_values_tells_what_can_never_be() {
     assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Invalid for_each argument"]);
     let places = PLACES.replace("label    =", "lable    =");
     assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Unsupported argument"]);
+}
+
+#[test]
+fn what_list_blocks_find_is_written_with_the_instance_that_found_it() {
+    let queries = "list \"test_listed\" \"l\" {\n  for_each = toset([\"a\", \"b\"])\n  provider = test.by[each.key]\n  config {\n    name = \
+                   each.key\n  }\n}\n";
+    let (project, notes) = project(PLACES);
+    let mut project = project.with("queries.tfquery.hcl", queries);
+    project.options.found = FoundObjects::Written;
+    let (searched, diagnostics) = project.query();
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    assert_eq!(notes.take(), ["configure a-x", "configure b-y", "list a at a-x", "list b at b-y"]);
+    let written = searched.iter().flat_map(|one| &one.found).map(|found| found.written.as_ref().unwrap());
+    for (blocks, key) in written.zip(["a", "b"]) {
+        let provider = format!("provider = test.by[\"{key}\"]");
+        assert!(format!("{blocks:?}").replace('\\', "").contains(&provider), "{blocks:?}");
+    }
+}
+
+#[test]
+fn a_block_is_written_for_an_import_through_an_instance() {
+    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    project.apply();
+    let id = project.state.iter().next().unwrap().record.current.as_ref().unwrap().id_json().unwrap().to_string();
+    project.state = State::new("1.15.5");
+    let import = format!("import {{\n  to = test_object.g\n  id = {id}\n  provider = test.by[\"b\"]\n}}\n");
+    project.rewrite(&format!("{REQUIRED}{PLACES}{import}"));
+    project.options.missing = MissingResources::Generated;
+    notes.take();
+    let planned = project.plan();
+    assert_eq!(notes.take(), ["configure a-x", "configure b-y", "read nothing at b-y"]);
+    let generated = &planned.plan.as_ref().unwrap().generated;
+    assert!(generated[0].text.contains("provider = test.by[\"b\"]"), "{generated:?}");
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(managers(&project.state), ["test_object.g: [\"b\"]"]);
+}
+
+#[test]
+fn a_check_reads_its_data_source_through_an_instance() {
+    let main = format!(
+        "{PLACES}check \"c\" {{\n  data \"test_found\" \"d\" {{\n    provider = test.by[\"b\"]\n    name = \"d\"\n  }}\n  assert {{\n    \
+         condition = data.test_found.d.found == \"f\"\n    error_message = \"no\"\n  }}\n}}\n"
+    );
+    let (mut project, notes) = project(&main);
+    project.apply();
+    assert!(notes.take().contains(&"find d at b-y".to_owned()));
+    assert_eq!(managers(&project.state), ["data.test_found.d: [\"b\"]"]);
+}
+
+#[test]
+fn a_creation_that_was_under_way_is_asked_after_at_the_instance_that_was_asked() {
+    // The protocol does not tell whether a creation may be asked for again.
+    if is_over_the_protocol() {
+        return;
+    }
+    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    let object =
+        |id: Value| Value::object([("id", id), ("kind", Value::null(Type::String)), ("name", Value::string("two"))]);
+    let encoded = |value: &Value| -> Arc<[u8]> { msgpack::encode(value, &value.ty()).unwrap().into() };
+    let begin = Begin {
+        address: "test_object.o[\"two\"]".parse().unwrap(),
+        deposed: None,
+        operation: Operation::Create,
+        provider: "provider[\"registry.terraform.io/test/test\"].by[\"b\"]".parse().unwrap(),
+        schema_version: 0,
+        planned_private: Arc::default(),
+        planned_state: encoded(&object(Value::unknown(Type::String))),
+        config: encoded(&object(Value::null(Type::String))),
+        dependencies: groma_state::Dependencies::default(),
+        create_before_destroy: false,
+    };
+    project.options.recovery = Some(Arc::new(Recovery { in_flight: vec![begin], recorder: Arc::new(Unrecorded) }));
+    let planned = project.plan();
+    assert_eq!(notes.take(), ["apply two at b-y", "configure a-x", "configure b-y", "read two at b-y"]);
+    assert_eq!(planned.actions(), ["test_object.o[\"one\"]: create"]);
+    project.options.recovery = None;
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(managers(&project.state), ["test_object.o[\"one\"]: [\"a\"]", "test_object.o[\"two\"]: [\"b\"]"]);
+}
+
+#[test]
+fn chosen_instances_looks_and_replacements_go_through_their_providers() {
+    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    project.apply();
+    notes.take();
+    project.options.targets = vec!["test_object.o[\"two\"]".parse().unwrap()];
+    project.options.replace = vec!["test_object.o[\"two\"]".parse().unwrap()];
+    project.apply();
+    let done = notes.take();
+    for line in ["read two at b-y", "delete two at b-y", "apply two at b-y"] {
+        assert!(done.contains(&line.to_owned()), "{line}: {done:?}");
+    }
+    assert!(!done.iter().any(|line| line.contains("one")), "{done:?}");
+    project.options.targets.clear();
+    project.options.replace.clear();
+    project.options.mode = Mode::RefreshOnly;
+    project.apply();
+    assert_eq!(notes.take(), ["configure a-x", "configure b-y", "read one at a-x", "read two at b-y"]);
+    // Without looking, what the state says is enough to destroy it.
+    (project.options.mode, project.options.refresh) = (Mode::Destroy, Refresh::Trust);
+    project.apply();
+    let done = notes.take();
+    assert!(
+        done.contains(&"delete one at a-x".to_owned()) && !done.iter().any(|line| line.starts_with("read")),
+        "{done:?}"
+    );
 }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use groma_address::ProviderConfig;
 use groma_hcl::Expression;
 
 use super::applier::Applier;
 use super::event::Event;
-use crate::provider_setup::Configuring;
+use crate::provider_setup::{Configuring, hold_all};
 use crate::repetition::{Arguments, expand};
 use crate::templates::ProviderTemplate;
 use crate::walk::Outcome;
@@ -28,12 +27,8 @@ impl Applier<'_> {
             None => self.end(step, Outcome::Failed),
             Some(wanted) if wanted.is_empty() => self.end(step, Outcome::Done),
             Some(wanted) => {
-                let version = self.session.terraform_version.clone();
-                self.talk(step, async move {
-                    let talks = wanted.into_iter().map(|one| one.hold(version.clone()));
-                    Event::Providers(join_all(talks).await)
-                })
-                .await;
+                let (at_once, version) = (self.session.parallelism, self.session.terraform_version.clone());
+                self.talk(step, async move { Event::Providers(hold_all(wanted, at_once, version).await) }).await;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, ProviderConfig, ResourceInstance};
+use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::event::Instance;
@@ -19,7 +19,7 @@ use crate::world::ModuleId;
 impl Planner<'_> {
     /// The template of an instance that is being planned, with the configuration that manages it.
     pub(super) fn template_of(&self, instance: Instance) -> Option<Arc<Template>> {
-        let chosen = self.chosen.get(&instance).cloned();
+        let chosen = self.managers.get(&instance).cloned();
         chosen.or_else(|| self.template(instance.module, instance.resource))
     }
 
@@ -68,14 +68,29 @@ impl Planner<'_> {
 
     /// The instance of the template's provider block that the state says an object is managed by.
     fn recorded_manager(&self, address: &ResourceInstance, template: &Template) -> Option<Arc<ProviderConfig>> {
-        let recorded = self.state.provider(address, None)?;
-        (!recorded.key.is_none() && recorded.is_of_block(&template.provider)).then(|| Arc::new(recorded.clone()))
+        let recorded =
+            self.state.provider(address, None).filter(|recorded| recorded.is_of_block(&template.provider))?;
+        let InstanceKey::String(key) = &recorded.key else { return None };
+        let known = self.providers.instance(&template.provider, key);
+        Some(known.unwrap_or_else(|| Arc::new(recorded.clone())))
     }
 
+    /// Instances of a resource that the same configuration manages share a template.
     fn note_choice(&mut self, instance: Instance, template: &Template, config: Arc<ProviderConfig>) -> Arc<Template> {
-        let chosen = Arc::new(template.managed_by(config));
-        self.chosen.insert(instance, Arc::clone(&chosen));
+        let module = self.world.module(instance.module).of;
+        let of = (module, instance.resource, config.key.clone());
+        let chosen = self.chosen.entry(of).or_insert_with(|| Arc::new(template.managed_by(config)));
+        let chosen = Arc::clone(chosen);
+        // Others carry along who manages them.
+        if self.mode_of(instance) != Some(ResourceMode::Managed) {
+            self.managers.insert(instance, Arc::clone(&chosen));
+        }
         chosen
+    }
+
+    fn mode_of(&self, instance: Instance) -> Option<ResourceMode> {
+        let config = &self.world.static_module(instance.module).config;
+        Some(config.resources.get_index(instance.resource as usize)?.0.mode)
     }
 
     /// Leaves an instance to a later run of which it is not known yet who manages it.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 
-use groma_address::{ProviderConfig, ResourceInstance};
+use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
@@ -14,7 +14,7 @@ use super::later::{LaterImports, Waiting};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
-use crate::config_graph::{ConfigGraph, NodeKind};
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
 use crate::conversations::Conversations;
 use crate::deferral::DeferredInvocation;
 use crate::ephemeral::OpenEphemerals;
@@ -61,8 +61,10 @@ pub(super) struct Planner<'a> {
     pub(super) drift: Vec<ResourceChange>,
     /// What is left to a later run.
     pub(super) deferred: Vec<DeferredChange>,
-    /// The templates of instances that chose an instance of their provider.
-    pub(super) chosen: HashMap<Instance, Arc<Template>>,
+    /// The templates of resources whose instances choose an instance of their provider block, by its key.
+    pub(super) chosen: HashMap<(ModuleIndex, u32, InstanceKey), Arc<Template>>,
+    /// Those of the instances that are read.
+    pub(super) managers: HashMap<Instance, Arc<Template>>,
     /// Providers through which nothing can be done in this run.
     pub(super) waiting: Waiting,
     /// What has been opened.
@@ -137,6 +139,7 @@ impl<'a> Planner<'a> {
             drift: Vec::new(),
             deferred: Vec::new(),
             chosen: HashMap::new(),
+            managers: HashMap::new(),
             waiting: Waiting::default(),
             ephemerals: OpenEphemerals::default(),
             imports: Wanted::of_options(parts.options),

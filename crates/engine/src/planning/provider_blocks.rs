@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use groma_address::ProviderConfig;
 use groma_hcl::Expression;
 
@@ -11,7 +10,7 @@ use super::planner::Planner;
 use crate::config_graph::ModuleIndex;
 use crate::options::Deferral;
 use crate::plan::DeferralReason;
-use crate::provider_setup::Configuring;
+use crate::provider_setup::{Configuring, hold_all};
 use crate::recovery::Recovered;
 use crate::repetition::{Arguments, expand};
 use crate::templates::ProviderTemplate;
@@ -33,12 +32,8 @@ impl Planner<'_> {
             Some(for_each) => self.configuring_each(visit.module, &block, for_each),
         };
         let Some(configuring) = configuring else { return self.end(visit, Outcome::Failed) };
-        let version = self.session.terraform_version.clone();
-        self.talk(async move {
-            let talks = configuring.into_iter().map(|one| one.hold(version.clone()));
-            Event::Providers(visit, join_all(talks).await)
-        })
-        .await;
+        let (at_once, version) = (self.session.parallelism, self.session.terraform_version.clone());
+        self.talk(async move { Event::Providers(visit, hold_all(configuring, at_once, version).await) }).await;
     }
 
     /// One for each element; none after an error, which is noted.

@@ -28,6 +28,8 @@ pub(super) struct Numbered<'a> {
     pub(super) providers: Vec<&'a ProviderConfig>,
     pub(super) kinds: Vec<Kind>,
     by_type: HashMap<(u32, Mode, Name), u32>,
+    by_config: HashMap<&'a ProviderConfig, u32>,
+    last: Option<(&'a ProviderConfig, u32)>,
 }
 
 impl<'a> Numbered<'a> {
@@ -40,13 +42,18 @@ impl<'a> Numbered<'a> {
         narrow(self.resources.len() - 1)
     }
 
-    /// There are few, and most changes have the provider of the one before.
+    /// Most changes have the provider of the one before.
     pub(super) fn provider(&mut self, provider: &'a ProviderConfig) -> u32 {
-        let number = self.providers.iter().rposition(|known| *known == provider).unwrap_or_else(|| {
-            self.providers.push(provider);
-            self.providers.len() - 1
+        if let Some((_, number)) = self.last.filter(|(last, _)| *last == provider) {
+            return number;
+        }
+        let providers = &mut self.providers;
+        let number = *self.by_config.entry(provider).or_insert_with(|| {
+            providers.push(provider);
+            narrow(providers.len() - 1)
         });
-        narrow(number)
+        self.last = Some((provider, number));
+        number
     }
 
     /// The kind of a change of `address`, whose resource has the number `resource`.
