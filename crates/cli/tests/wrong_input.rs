@@ -434,3 +434,53 @@ fn a_folder_that_cannot_be_written() {
     refuses(&built, &["plan", "-out=p", "-destroy"], "", "Is a directory");
     assert_eq!(built.ok(&["state", "list"]), "terraform_data.a\n");
 }
+
+#[test]
+fn one_run_tells_all_mistakes_that_do_not_follow_from_each_other() {
+    let folder = folder(
+        r#"
+resource "terraform_data" "one" {
+  input = upper([1])
+}
+resource "terraform_data" "two" {
+  inpt = 1
+}
+resource "terraform_data" "three" {
+  output = 1
+}
+locals {
+  four = 1 + "x"
+}
+output "five" {
+  value = var.nope
+}
+resource "terraform_data" "six" {
+  count = upper({})
+}
+resource "terraform_data" "seven" {
+  input = terraform_data.eight.id
+}
+output "nothing" {
+  value = "${local.four} ${terraform_data.two.id} ${terraform_data.one.id.x}"
+}
+"#,
+    );
+    let said = folder.run(&["validate", "-json"]).out;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let told: Vec<(u64, &str)> = said["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| (problem["range"]["start"]["line"].as_u64().unwrap(), problem["summary"].as_str().unwrap()))
+        .collect();
+    let wanted = [
+        (3, "Invalid function argument"),
+        (6, "Unsupported argument"),
+        (9, "\"output\" attribute is read-only"),
+        (12, "Invalid operand"),
+        (15, "Reference to undeclared input variable"),
+        (18, "Invalid function argument"),
+        (21, "Reference to undeclared resource"),
+    ];
+    assert_eq!(told, wanted);
+}

@@ -15,8 +15,21 @@ use crate::providers::requirements::ProviderRequirement;
 pub struct Configuration {
     /// The root module, with all others below it.
     pub root: Arc<Module>,
+    /// What it is good for.
+    pub soundness: Soundness,
     pub(crate) files: Arc<[LoadedFile]>,
     pub(crate) requirements: Arc<IndexMap<ProviderAddress, ProviderRequirement>>,
+}
+
+/// What a configuration is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Soundness {
+    /// Everything.
+    Sound,
+    /// Expressions name what there is not: to look for further mistakes, and for showing.
+    WrongNames,
+    /// Showing.
+    Incomplete,
 }
 
 /// A file that was read for a configuration.

@@ -74,8 +74,13 @@ impl Run {
             Some(graph) => (*graph).clone(),
             None => prepared::graph(&self.session.configuration),
         };
-        let (prepared, diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
+        let has_circles = graph.1.has_errors();
+        let (prepared, mut diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
         if diagnostics.has_errors() {
+            // What is wrong in one block keeps nobody from looking at the others.
+            if !has_circles {
+                diagnostics.append(self.checks(&prepared));
+            }
             return (None, diagnostics);
         }
         (Some(Arc::new(prepared)), diagnostics)
@@ -85,11 +90,15 @@ impl Run {
     pub fn validate(&mut self) -> Diagnostics {
         let (prepared, mut diagnostics) = self.prepare();
         if let Some(prepared) = prepared {
-            let runtime = Arc::clone(&self.session.runtime);
-            let checks = validate::validate(&self.session, &prepared.graph, &prepared.templates, &mut self.providers);
-            diagnostics.append(runtime.block_on(checks));
+            diagnostics.append(self.checks(&prepared));
         }
         diagnostics
+    }
+
+    fn checks(&mut self, prepared: &Prepared) -> Diagnostics {
+        let runtime = Arc::clone(&self.session.runtime);
+        let checks = validate::validate(&self.session, &prepared.graph, &prepared.templates, &mut self.providers);
+        runtime.block_on(checks)
     }
 
     /// The values of the configuration over a state, for looking at.

@@ -343,16 +343,22 @@ fn lc_06_apply_evaluates_the_configuration_again_with_the_new_results() {
 }
 
 #[test]
-fn a_circle_is_named() {
+fn circles_are_named() {
     let project = Project::new(
         r#"
         locals {
           a = local.b
           b = local.a
+          behind = "${local.a} ${local.d}"
+          c = local.d
+          d = local.e
+          e = local.c
         }
         "#,
     );
-    assert_eq!(errors(&project.validate()), ["Cycle: local.a (expand), local.b (expand)"]);
+    let circles =
+        ["Cycle: local.a (expand), local.b (expand)", "Cycle: local.c (expand), local.d (expand), local.e (expand)"];
+    assert_eq!(errors(&project.validate()), circles);
 }
 
 #[test]

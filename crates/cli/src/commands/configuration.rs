@@ -9,7 +9,7 @@ use groma_address::DEFAULT_PROVIDER_HOST;
 use groma_config::variables::VariableSources;
 use groma_config::{
     Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
-    ModuleRequest, Queries, load, load_with,
+    ModuleRequest, Queries, Soundness, load, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -30,6 +30,23 @@ pub(super) enum Empty {
     NoApply,
     /// A mistake: the command is about what the configuration says.
     Nothing,
+}
+
+/// A configuration to look for mistakes in, with those that are known: it may be one in which only names are wrong.
+///
+/// # Errors
+/// More is wrong: what else there is to find would follow from that.
+pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { queries, ..load_options(context) };
+    let disk = DiskFiles::new(".");
+    let empty = MemoryFiles::new().with("main.tf", "");
+    let is_empty = queries == Queries::LeftOut && !has_configuration(&disk);
+    let files: &dyn Files = if is_empty { &empty } else { &disk };
+    let (configuration, diagnostics) = load(&options, &context.sources, files);
+    match configuration {
+        Some(configuration) if configuration.soundness != Soundness::Incomplete => Ok((configuration, diagnostics)),
+        _ => Err(diagnostics),
+    }
 }
 
 /// The configuration with the warnings about it.

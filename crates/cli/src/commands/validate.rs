@@ -1,13 +1,15 @@
 //! `validate`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_diagnostics::Diagnostics;
+use groma_config::Queries;
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
 use serde_json::json;
 
-use super::configuration::{Empty, load_directory, load_with_queries};
+use super::configuration::load_to_check;
 use super::context::Context;
 use super::operation::run_with;
 use super::outcome::Outcome;
@@ -57,10 +59,8 @@ pub(super) fn tell_as_json(context: &Context, diagnostics: &Diagnostics) {
 }
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
-    let (configuration, mut diagnostics) = match arguments.query.is_some_and(Flag::is_on) {
-        true => load_with_queries(context)?,
-        false => load_directory(context, Empty::Fine)?,
-    };
+    let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
+    let (configuration, mut diagnostics) = load_to_check(context, queries)?;
     // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),
@@ -69,12 +69,26 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let packages = Packages::of(context, &configuration)?;
     if packages.missing().is_some() {
-        diagnostics.append(packages.not_available());
+        // What is wrong with the text can be mended without them.
+        if !diagnostics.has_errors() {
+            diagnostics.append(packages.not_available());
+        }
         return Err(diagnostics);
     }
     let warnings = packages.warning();
     let mut run = run_with(context, configuration, packages, hooks, 10)?;
-    diagnostics.append(run.validate());
+    let found = news(&context.sources, &diagnostics, run.validate());
+    diagnostics.append(found);
     diagnostics.append(warnings);
     Ok(diagnostics)
+}
+
+/// What is not in a line that an error is told of already: it would mostly follow from that.
+fn news(sources: &Sources, told: &Diagnostics, found: Diagnostics) -> Vec<Diagnostic> {
+    let line = |problem: &Diagnostic| {
+        let place = sources.locate(problem.subject?)?;
+        Some((place.file.base(), place.start.line))
+    };
+    let wrong: HashSet<_> = told.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
+    found.into_iter().filter(|problem| !line(problem).is_some_and(|line| wrong.contains(&line))).collect()
 }

@@ -17,24 +17,35 @@ use std::path::Path;
 
 use groma_diagnostics::{Diagnostics, Sources};
 
+use crate::configuration::Soundness;
 use crate::model::Module;
 
-/// Checks `root` and all modules below it.
-pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
+/// Checks `root` and all modules below it, and says what it is good for.
+pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnostics) -> Soundness {
+    let mut names = Diagnostics::new();
+    let mut others = Diagnostics::new();
     // What is wrong inside a folder is said once, however many modules are made of it.
     let mut folders: HashSet<&Path> = HashSet::new();
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
         if folders.insert(&module.directory) {
-            walk::check(module, diagnostics);
-            refactoring::check(module, sources, diagnostics);
+            walk::check(module, &mut names);
+            refactoring::check(module, sources, &mut others);
         }
-        calls::check(module, diagnostics);
+        calls::check(module, &mut others);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
-    backend::check(root, diagnostics);
-    outputs::check(root, diagnostics);
-    providers::check(root, diagnostics);
-    providers::check_resources(root, diagnostics);
-    provider_instances::check(root, sources, diagnostics);
+    backend::check(root, &mut others);
+    outputs::check(root, &mut others);
+    providers::check(root, &mut others);
+    providers::check_resources(root, &mut others);
+    provider_instances::check(root, sources, &mut others);
+    let soundness = match (names.has_errors(), others.has_errors()) {
+        (_, true) => Soundness::Incomplete,
+        (true, false) => Soundness::WrongNames,
+        (false, false) => Soundness::Sound,
+    };
+    diagnostics.append(names);
+    diagnostics.append(others);
+    soundness
 }

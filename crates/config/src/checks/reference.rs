@@ -29,8 +29,13 @@ pub(super) fn is_plainly_sound(module: &Module, place: &Place<'_>, traversal: &T
     }
 }
 
-/// What is wrong with `reference` at `place` in `module`.
-pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced) -> Option<Diagnostic> {
+/// What is wrong with `reference`, which `written` begins with, at `place` in `module`.
+pub(super) fn problem(
+    module: &Module,
+    place: &Place<'_>,
+    written: &Traversal,
+    reference: &Referenced,
+) -> Option<Diagnostic> {
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
         Reference::Local(name) => local(module, name),
@@ -40,7 +45,7 @@ pub(super) fn problem(module: &Module, place: &Place<'_>, reference: &Referenced
         Reference::Each(attribute) => each(place, attribute),
         Reference::SelfObject => self_object(place),
         Reference::Path(attribute) => path(attribute),
-        Reference::Terraform(attribute) => terraform(attribute),
+        Reference::Terraform(attribute) => terraform(&written.root.name, attribute),
     };
     problem.map(|problem| problem.at(reference.span))
 }
@@ -230,14 +235,15 @@ fn path(attribute: &Name) -> Option<Diagnostic> {
     (!known.contains(&&**attribute)).then(|| wrong_attribute("path", attribute, &known))
 }
 
-fn terraform(attribute: &Name) -> Option<Diagnostic> {
+/// An attribute of `terraform`, or of `tofu`, which is another name of it.
+fn terraform(object: &str, attribute: &Name) -> Option<Diagnostic> {
     match &**attribute {
         "workspace" | "applying" => None,
         "env" => Some(Diagnostic::error(
             "Invalid \"terraform\" attribute",
             "terraform.env is a name of old. Write terraform.workspace.",
         )),
-        _ => Some(wrong_attribute("terraform", attribute, &["workspace", "applying"])),
+        _ => Some(wrong_attribute(object, attribute, &["workspace", "applying"])),
     }
 }
 

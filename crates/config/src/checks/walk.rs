@@ -231,7 +231,7 @@ impl Walk<'_> {
             return;
         }
         let problem = match parse_reference(traversal) {
-            Ok(referenced) => reference::problem(self.module, place, &referenced),
+            Ok(referenced) => reference::problem(self.module, place, traversal, &referenced),
             Err(problem) => Some(problem),
         };
         self.diagnostics.append(problem);
@@ -249,7 +249,7 @@ impl Walk<'_> {
             };
             let mut whole = referenced.clone();
             whole.rest.clear();
-            if let Some(problem) = reference::problem(self.module, &Place::default(), &whole) {
+            if let Some(problem) = reference::problem(self.module, &Place::default(), traversal, &whole) {
                 self.diagnostics.push(problem);
             }
             let (Reference::Resource(_), Some(first)) = (&referenced.target, referenced.rest.first()) else { continue };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Soundness};
 use crate::manifest::ModuleManifest;
 use crate::model::Encryption;
 use crate::options::LoadOptions;
@@ -73,11 +73,12 @@ pub fn load_with(
     let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics };
     let Some(root) = builder.build(Path::new("")) else { return (None, diagnostics) };
     let root = Arc::new(root);
+    let mut soundness = if diagnostics.has_errors() { Soundness::Incomplete } else { Soundness::Sound };
     // Otherwise what follows would only repeat that a block could not be read.
     if !reader.is_incomplete() {
-        checks::check(&root, sources, &mut diagnostics);
+        soundness = soundness.max(checks::check(&root, sources, &mut diagnostics));
     }
     let requirements = Arc::new(providers::requirements(&root));
     let files = reader.into_files();
-    (Some(Configuration { root, files, requirements }), diagnostics)
+    (Some(Configuration { root, soundness, files, requirements }), diagnostics)
 }

@@ -75,17 +75,26 @@ impl<'a> Flat<'a> {
 
     /// All nodes, each after what it waits for; nodes in a cycle and behind one are missing.
     pub(super) fn order(&self) -> Vec<u32> {
+        self.order_after(&vec![false; self.total])
+    }
+
+    /// The same where some are done.
+    fn order_after(&self, done: &[bool]) -> Vec<u32> {
         let mut waiting = vec![0_u32; self.total];
         let mut heads = vec![u32::MAX; self.total];
         let mut edges: Vec<(u32, u32)> = Vec::new();
-        for number in 0..narrow(self.total) {
+        let left = || (0..narrow(self.total)).filter(|number| !done[*number as usize]);
+        for number in left() {
             self.for_each_requirement(number, &mut |required| {
+                if done[required as usize] {
+                    return;
+                }
                 waiting[number as usize] += 1;
                 edges.push((number, heads[required as usize]));
                 heads[required as usize] = narrow(edges.len() - 1);
             });
         }
-        let mut order: Vec<u32> = (0..narrow(self.total)).filter(|number| waiting[*number as usize] == 0).collect();
+        let mut order: Vec<u32> = left().filter(|number| waiting[*number as usize] == 0).collect();
         let mut next = 0;
         while let Some(done) = order.get(next).copied() {
             next += 1;
@@ -102,17 +111,36 @@ impl<'a> Flat<'a> {
     }
 }
 
+/// How many cycles are told; each costs a walk over the graph.
+const MOST: usize = 20;
+
+/// Reports cycles that have nothing in common.
 pub(super) fn check(graph: &ConfigGraph) -> Diagnostics {
     let flat = Flat::new(graph);
-    let order = flat.order();
-    if order.len() == flat.len() {
-        return Diagnostics::new();
-    }
+    let mut diagnostics = Diagnostics::new();
     let mut done = vec![false; flat.len()];
-    for number in order {
-        done[number as usize] = true;
+    let mut left = flat.len();
+    for _ in 0..MOST {
+        let order = flat.order_after(&done);
+        left -= order.len();
+        if left == 0 {
+            break;
+        }
+        for number in order {
+            done[number as usize] = true;
+        }
+        let members = one_cycle(&flat, &done);
+        diagnostics.push(problem(graph, &flat, &members));
+        left -= members.len();
+        for number in members {
+            done[number as usize] = true;
+        }
     }
-    let members = one_cycle(&flat, &done);
+    diagnostics
+}
+
+/// What is wrong with nodes that wait for each other.
+fn problem(graph: &ConfigGraph, flat: &Flat<'_>, members: &[u32]) -> Diagnostic {
     let mut names: Vec<String> = members.iter().filter_map(|number| describe(graph, flat.node(*number))).collect();
     names.sort();
     names.dedup();
@@ -123,7 +151,7 @@ pub(super) fn check(graph: &ConfigGraph) -> Diagnostics {
     let summary = format!("Cycle: {}", names.join(", "));
     let detail = "These refer to each other in a circle, so none of them can be worked out first. Break the circle by \
                   removing one of the references.";
-    Diagnostics::from(Diagnostic::error(summary, detail).at(span.unwrap_or_default()))
+    Diagnostic::error(summary, detail).at(span.unwrap_or_default())
 }
 
 /// Follows requirements that are not done until one comes up again: what lies between is a cycle.
