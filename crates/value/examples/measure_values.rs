@@ -1,4 +1,4 @@
-//! Measures what the engine does most with values: `cargo run --release -p groma-value --example measure`.
+//! Measures what the engine does most with values: `cargo run --release -p groma-value --example measure_values`.
 
 use groma_value::convert::convert;
 use groma_value::operations::TemplateBuilder;
