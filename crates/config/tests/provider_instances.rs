@@ -46,6 +46,27 @@ fn each_may_be_used_in_a_provider_block_with_for_each_and_its_instances_by_key()
 }
 
 #[test]
+fn the_json_syntax_has_keys_in_its_quotes() {
+    let text = |key: &str| {
+        format!(
+            r#"{{"terraform":{{"required_providers":{{"x":{{"source":"a/x"}}}}}},
+            "provider":{{"x":{{"alias":"by","for_each":"${{toset([\"a\"])}}","region":"${{each.key}}"}}}},
+            "resource":{{"x_y":{{"z":{{"for_each":{{"one":"a"}},"provider":"x.by[{key}]"}}}}}}}}"#
+        )
+    };
+    let summaries = |key: &str| {
+        let files = MemoryFiles::new().with("main.tf.json", text(key).into_bytes());
+        let (_, diagnostics) = load(&LoadOptions::default(), &Sources::new(), &files);
+        diagnostics.into_iter().map(|problem| problem.summary).collect::<Vec<_>>()
+    };
+    let nothing: [&str; 0] = [];
+    assert_eq!(summaries("each.value"), nothing);
+    assert_eq!(summaries(r#"\"a\""#), nothing);
+    assert_eq!(summaries("local.nope"), ["Reference to undeclared local value"]);
+    assert_eq!(summaries("each.value].z[0"), ["Invalid provider configuration reference"]);
+}
+
+#[test]
 fn a_key_is_written_where_the_block_has_instances_and_nowhere_else() {
     let resource = "Invalid resource provider configuration";
     assert_eq!(with_provider("resource \"x_y\" \"z\" {\n  provider = x.by\n}\n"), [format!("main.tf:7 {resource}")]);

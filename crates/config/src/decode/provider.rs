@@ -96,6 +96,12 @@ pub(super) fn reference(
     argument: &str,
     decoding: &mut Decoding<'_>,
 ) -> Option<LocalProviderRef> {
+    // A key to be evaluated is no part of a plain reference; in the JSON syntax all is in quotes.
+    let unquoted = match expression.as_traversal() {
+        None => expression.unquoted(),
+        Some(_) => None,
+    };
+    let expression = unquoted.as_ref().unwrap_or(expression);
     let (named, key) = match &expression.kind {
         ExpressionKind::Index(index) => (&index.source, Some(index.key.clone())),
         _ => (expression, None),
