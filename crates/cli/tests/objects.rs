@@ -183,3 +183,26 @@ fn objects_are_imported_into_blocks_that_are_written_only_afterwards() {
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
     assert!(folder.fails(&["plan"]).contains("Unsupported argument"));
 }
+
+#[test]
+fn an_import_needs_a_configuration_and_a_managed_resource() {
+    let folder = Folder::new();
+    assert!(folder.fails(&["import", "terraform_data.a", "abc"]).contains("No Terraform configuration files"));
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    let refused = folder.fails(&["import", "data.terraform_data.a", "abc"]);
+    assert!(refused.contains("Importing into a data resource is not allowed."), "{refused}");
+    assert!(folder.ok(&["import", "terraform_data.a", "abc"]).contains("Import successful!"));
+}
+
+#[test]
+fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(APPLY);
+    let moved = "moved {\n  from = terraform_data.a\n  to   = terraform_data.b\n}\n";
+    let removed = "removed {\n  from = terraform_data.b\n  lifecycle {\n    destroy = false\n  }\n}\n";
+    folder.write("main.tf", &format!("{moved}{removed}"));
+    let shown = folder.ok(PLAN);
+    assert!(shown.contains(" # terraform_data.b will no longer be managed"), "{shown}");
+    assert!(shown.contains("\n  # (moved from terraform_data.a)\n"), "{shown}");
+}

@@ -191,3 +191,16 @@ fn pl_23_objects_of_a_module_instance_that_has_gone_move_to_another() {
     assert!(project.apply().is_empty());
     assert_eq!(project.recorded(), [r#"module.m["z"].terraform_data.i"#]);
 }
+
+#[test]
+fn pl_25_of_several_removed_blocks_about_the_same_address_the_first_one_counts() {
+    let removed = |destroy: bool| {
+        format!("removed {{\n  from = terraform_data.gone\n  lifecycle {{ destroy = {destroy} }}\n}}\n")
+    };
+    for (first, expected) in [(true, "delete"), (false, "forget")] {
+        let mut project = Project::new("resource \"terraform_data\" \"gone\" {}");
+        project.apply();
+        project.rewrite(&format!("{}{}", removed(first), removed(!first)));
+        assert_eq!(project.apply(), [format!("terraform_data.gone: {expected} (delete_because_no_resource_config)")]);
+    }
+}

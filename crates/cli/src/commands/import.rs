@@ -10,7 +10,7 @@ use groma_engine::hooks::Subject;
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
 use super::backend::{locking, state_paths, unless_off};
-use super::configuration::{Empty, has_configuration, load_directory, load_files};
+use super::configuration::{has_configuration, load_files};
 use super::context::Context;
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
@@ -34,7 +34,10 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
         Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
     })?;
     if address.resource.mode != ResourceMode::Managed {
-        return Err(fail("A managed resource address is required", "Only managed resources can be imported into."));
+        return Err(fail(
+            "A managed resource address is required. Importing into a data resource is not allowed.",
+            "Only managed resources can be imported into.",
+        ));
     }
     // Only the configuration is elsewhere: the state, packages and files with values are where the command was given.
     let (configuration, mut warnings) = match &arguments.config {
@@ -42,7 +45,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
             context.root_directory = std::path::absolute(directory).unwrap_or_else(|_| directory.clone());
             load(context, directory)?
         }
-        None => load_directory(context, Empty::Fine)?,
+        None => load(context, Path::new("."))?,
     };
     must_be_configured(&configuration, &address)?;
     let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;

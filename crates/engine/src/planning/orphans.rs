@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
+use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode, ModulePath, ProviderConfig, ResourceInstance};
 use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
 use groma_state::DeposedKey;
@@ -182,24 +182,27 @@ impl Planner<'_> {
         self.leave_unasked(&subject, &config_value, reason);
     }
 
-    /// Whether a `removed` block says that the object stays (PL-25).
+    /// Whether a `removed` block says that the object stays (PL-25). Of several about the same address the first one counts.
     fn is_forgotten(&self, address: &ResourceInstance) -> bool {
         let written = address.config_resource();
-        self.graph.modules().any(|(_, module)| {
-            module.config.removed.iter().any(|removed| {
-                let names = |path: &groma_address::ModulePath| {
-                    let steps = module.path().steps().iter().chain(path.steps()).cloned();
-                    groma_address::ModulePath::from_names(steps)
+        let mut seen: Vec<RemovedFrom> = Vec::new();
+        for (_, module) in self.graph.modules() {
+            for removed in &module.config.removed {
+                let named = within(module.path(), &removed.from);
+                let is_meant = match &named {
+                    RemovedFrom::Module(path) => path.contains(&written.module),
+                    RemovedFrom::Resource(resource) => *resource == written,
                 };
-                !removed.destroy
-                    && match &removed.from {
-                        RemovedFrom::Module(path) => names(path).contains(&written.module),
-                        RemovedFrom::Resource(resource) => {
-                            names(&resource.module) == written.module && resource.resource == written.resource
-                        }
-                    }
-            })
-        })
+                if !is_meant || seen.contains(&named) {
+                    continue;
+                }
+                if !removed.destroy {
+                    return true;
+                }
+                seen.push(named);
+            }
+        }
+        false
     }
 
     async fn forget(&mut self, subject: ManagedSubject, talk: Conversation, reason: Option<ActionReason>) {
@@ -224,5 +227,17 @@ impl Planner<'_> {
             create_before_destroy: false,
             importing: None,
         });
+    }
+}
+
+/// What a block in the module at `path` names, seen from the root.
+fn within(path: &ModulePath, from: &RemovedFrom) -> RemovedFrom {
+    let absolute = |inner: &ModulePath| ModulePath::from_names(path.steps().iter().chain(inner.steps()).cloned());
+    match from {
+        RemovedFrom::Module(inner) => RemovedFrom::Module(absolute(inner)),
+        RemovedFrom::Resource(resource) => RemovedFrom::Resource(ConfigResource {
+            module: absolute(&resource.module),
+            resource: resource.resource.clone(),
+        }),
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
         && is_moved(change)
         && let Some(previous) = &change.previous_address
     {
-        let _ = writeln!(out, "{margin}(moved from {previous})");
+        let _ = writeln!(out, "  # (moved from {previous})");
     }
 }
 
@@ -94,8 +94,10 @@ fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette
         let _ = writeln!(out, "{margin}(config will be generated)");
     }
     if change.action != Action::NoOp {
-        let source = importing.id().map_or_else(|| "an identity".to_owned(), |id| format!("{id:?}"));
-        let _ = writeln!(out, "{margin}(imported from {source})");
+        let _ = match importing.id() {
+            Some(id) => writeln!(out, "{margin}(imported from {id:?})"),
+            None => writeln!(out, "{margin}(will be imported first)"),
+        };
     }
     if change.action.is_replace() {
         let warning = palette.paint(Tone::Yellow, "Warning: this will destroy the imported resource");
