@@ -88,6 +88,7 @@ fn init_asks_what_becomes_of_the_state() {
 
     let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
     assert!(out.contains("Do you want to copy existing state to the new backend?"), "{out}");
+    assert_eq!(out.matches("is built in to Terraform").count(), 2, "of the configuration and of the state: {out}");
     assert_eq!(folder.read("a.tfstate"), folder.read("b.tfstate"));
     assert!(has_no_changes(&folder));
 }

@@ -64,9 +64,7 @@ impl<'a> ProviderSteps<'a> {
     /// What cannot be installed, and why.
     pub fn configuration(&mut self, context: &Context, configuration: &Configuration) -> Result<(), Diagnostics> {
         let all = needed(configuration);
-        for address in builtin(&all, &context.cli, &self.before) {
-            self.teller.item(context, &format!("{address} is built in to {}", context.wording.product));
-        }
+        self.tell_builtin(context, &all);
         let is_upgrade = self.arguments.upgrade.is_some_and(Flag::is_on);
         let selecting = if is_upgrade { Selecting::Newest } else { Selecting::Locked };
         let teller = self.teller;
@@ -80,6 +78,8 @@ impl<'a> ProviderSteps<'a> {
     pub fn state(&mut self, context: &Context, state: &State) -> Result<(), Diagnostics> {
         let in_state: BTreeSet<_> = state.resources().map(|(_, entry)| entry.provider.provider.clone()).collect();
         nameable(&in_state, context)?;
+        let all = in_state.iter().map(|address| (address.clone(), Constraints::default())).collect();
+        self.tell_builtin(context, &all);
         let mut missing = BTreeMap::new();
         let teller = self.teller;
         let reusing = |address: &ProviderAddress| {
@@ -98,6 +98,12 @@ impl<'a> ProviderSteps<'a> {
             Event::Reusing(address) => reusing(address),
             other => teller.event(context, &other),
         })
+    }
+
+    fn tell_builtin(&self, context: &Context, all: &BTreeMap<ProviderAddress, Constraints>) {
+        for address in builtin(all, &context.cli, &self.before) {
+            self.teller.item(context, &format!("{address} is built in to {}", context.wording.product));
+        }
     }
 
     fn install(

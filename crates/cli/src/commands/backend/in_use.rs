@@ -49,13 +49,3 @@ fn required(context: &Context, reason: &str, ways: &str) -> Diagnostics {
         ),
     )
 }
-
-impl Record {
-    /// The type of the backend.
-    pub fn kind(&self) -> &str {
-        match self {
-            Self::Local { .. } => "local",
-            Self::Foreign { kind } => kind,
-        }
-    }
-}

@@ -25,6 +25,16 @@ pub(in super::super) enum Record {
     Foreign { kind: String },
 }
 
+impl Record {
+    /// The type of the backend.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Local { .. } => "local",
+            Self::Foreign { kind } => kind,
+        }
+    }
+}
+
 /// The file of the record.
 pub(in super::super) struct RecordFile {
     path: PathBuf,
