@@ -145,6 +145,25 @@ fn solid(text: &str) -> Vec<(TokenKind, String)> {
     solid
 }
 
+/// What no layout touches, be it in an outdated spelling or not: comments, the lines of heredocs, numbers.
+fn untouched(text: &str) -> Vec<(TokenKind, String)> {
+    let mut kept = solid(text);
+    kept.retain(|(kind, _)| matches!(kind, TokenKind::Comment | TokenKind::Text | TokenKind::Number));
+    kept
+}
+
+/// Whether a comment may lie between the labels of a block, where it goes if one of them has no quotes.
+fn has_comments_between_labels(text: &str) -> bool {
+    use TokenKind::{CloseQuote, Comment, Identifier, OpenBrace, OpenQuote};
+    let solid = solid(text);
+    let after = |place: usize| solid[place..].iter().find(|(kind, _)| *kind != Comment).map(|(kind, _)| *kind);
+    let before = |place: usize| solid[..place].iter().rev().find(|(kind, _)| *kind != Comment).map(|(kind, _)| *kind);
+    solid.iter().enumerate().filter(|(_, (kind, _))| *kind == Comment).any(|(place, _)| {
+        matches!(before(place), Some(Identifier | CloseQuote))
+            && matches!(after(place), Some(Identifier | OpenQuote | OpenBrace))
+    })
+}
+
 /// `PROPTEST_CASES` asks for more, for a long search.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(300)
@@ -194,6 +213,13 @@ proptest! {
         prop_assert_eq!(&format(&once), &once);
         let mistakes = |text: &str| parse_file(&source(text)).1.has_errors();
         prop_assert_eq!(mistakes(&once), mistakes(&text));
+    }
+
+    #[test]
+    fn a_layout_keeps_comments_texts_and_numbers(text in any_text()) {
+        if !has_comments_between_labels(&text) {
+            prop_assert_eq!(untouched(&format(&text)), untouched(&text));
+        }
     }
 
     #[test]
