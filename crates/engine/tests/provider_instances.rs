@@ -547,18 +547,27 @@ fn what_is_not_known_yet_can_be_left_to_a_later_run() {
     let main = format!(
         "{PLACES}resource \"test_object\" \"first\" {{\n  provider = test.by[\"a\"]\n  name = \"first\"\n}}\nresource \"test_object\" \"o\" \
          {{\n  for_each = toset([test_object.first.id])\n  provider = test.by[each.key == \"\" ? \"a\" : \"b\"]\n  name = \"o\"\n}}\nresource \
-         \"test_object\" \"p\" {{\n  provider = test.by[test_object.first.id == \"\" ? \"a\" : \"b\"]\n  name = \"p\"\n}}\n"
+         \"test_object\" \"p\" {{\n  provider = test.by[test_object.first.id == \"\" ? \"a\" : \"b\"]\n  name = \"p\"\n}}\ndata \
+         \"test_found\" \"q\" {{\n  provider = test.by[test_object.first.id == \"\" ? \"a\" : \"b\"]\n  name = \"q\"\n}}\n"
     );
     let (mut project, _) = project(&main);
     project.options.deferral = Deferral::Allowed;
     let planned = project.plan();
     assert!(!planned.diagnostics.has_errors(), "{:#?}", planned.diagnostics);
     let deferred = planned.plan.as_ref().unwrap().deferred.iter();
-    let left: Vec<String> = deferred.map(|one| format!("{} {}", one.address(), one.reason.name())).collect();
-    assert_eq!(left, ["test_object.o[*] provider_config_unknown", "test_object.p provider_config_unknown"]);
+    let mut left: Vec<String> = deferred.map(|one| format!("{} {}", one.address(), one.reason.name())).collect();
+    left.sort();
+    assert_eq!(
+        left,
+        [
+            "data.test_found.q provider_config_unknown",
+            "test_object.o[*] provider_config_unknown",
+            "test_object.p provider_config_unknown"
+        ]
+    );
     assert!(!project.apply_plan(planned).has_errors());
     project.apply();
-    assert_eq!(project.state.len(), 3);
+    assert_eq!(project.state.len(), 4);
 }
 
 #[test]
