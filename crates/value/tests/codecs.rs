@@ -50,6 +50,61 @@ fn unknowns_on_the_wire() {
     assert_eq!(encoded(&prefixed, &Type::String), "c7090c8201c202a47072652d");
 }
 
+/// Every form of a length, at both of its ends.
+#[test]
+fn lengths_are_written_in_the_fewest_bytes() {
+    let comes_back = |value: &Value, ty: &Type, head: &[u8]| {
+        let bytes = msgpack::encode(value, ty).expect("it can be encoded");
+        assert_eq!(hex(&bytes[..head.len()]), hex(head));
+        assert_eq!(&msgpack::decode(&bytes, ty).expect("it can be decoded"), value);
+    };
+    for (length, head) in [
+        (31, &[0xbf][..]),
+        (32, &[0xd9, 32]),
+        (255, &[0xd9, 255]),
+        (256, &[0xda, 1, 0]),
+        (65_535, &[0xda, 255, 255]),
+        (65_536, &[0xdb, 0, 1, 0, 0]),
+    ] {
+        comes_back(&Value::string("x".repeat(length)), &Type::String, head);
+    }
+    for (length, list, map) in [
+        (15, &[0x9f][..], &[0x8f][..]),
+        (16, &[0xdc, 0, 16], &[0xde, 0, 16]),
+        (65_535, &[0xdc, 255, 255], &[0xde, 255, 255]),
+        (65_536, &[0xdd, 0, 1, 0, 0], &[0xdf, 0, 1, 0, 0]),
+    ] {
+        let elements = vec![Value::bool(true); length];
+        comes_back(&Value::list(Type::Bool, elements), &Type::list(Type::Bool), list);
+        let entries = (0..length).map(|key| (key.to_string(), Value::bool(true)));
+        comes_back(&Value::map(Type::Bool, entries), &Type::map(Type::Bool), map);
+    }
+    let promising = |length: usize| Value::refined(Type::String, Refinement::NOT_NULL.full_prefix(&"-".repeat(length)));
+    // The body holds two keys, a bool and the head of the text besides.
+    comes_back(&promising(248), &Type::String, &[0xc7, 254, 0x0c, 0x82]);
+    comes_back(&promising(249), &Type::String, &[0xc7, 255, 0x0c, 0x82]);
+    comes_back(&promising(250), &Type::String, &[0xc8, 1, 0, 0x0c, 0x82]);
+    comes_back(&promising(256), &Type::String, &[0xc8, 1, 7, 0x0c, 0x82]);
+}
+
+/// Others may write an extension in any form, the longest too.
+#[test]
+fn extensions_of_every_form_are_read() {
+    let promise = [0x81, 1, 0xc2];
+    for head in [&[0xc7, 3][..], &[0xc8, 0, 3], &[0xc9, 0, 0, 0, 3]] {
+        let bytes = [head, &[0x0c], &promise].concat();
+        let value = msgpack::decode(&bytes, &Type::Bool).expect("it can be decoded");
+        assert_eq!(value, Value::unknown(Type::Bool).not_null(), "{head:?}");
+    }
+    for (code, length) in [(0xd4, 1), (0xc7, 0)] {
+        let bytes = if code == 0xd4 { vec![code, 0, 0] } else { vec![code, length, 0] };
+        assert_eq!(msgpack::decode(&bytes, &Type::Bool).expect("it can be decoded"), Value::unknown(Type::Bool));
+    }
+    for broken in [&[0xc9, 255, 255, 255, 255, 0x0c][..], &[0xc8, 0], &[0xc7], &[0xd8, 0x0c, 1]] {
+        assert!(msgpack::decode(broken, &Type::Bool).is_err(), "{broken:?}");
+    }
+}
+
 #[test]
 fn objects_are_written_with_sorted_names_and_all_attributes() {
     let ty = Type::object([("b", Type::Number), ("a", Type::String)]);
