@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, paths_in, state_paths};
-use super::configuration::{Empty, load_saved, load_to_change};
+use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
 use super::operation::{
@@ -218,7 +218,7 @@ fn from_file(
     }
     let encryption = encryption::here(context)?;
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
-    let (configuration, warnings) = load_saved(context, &saved)?;
+    let (configuration, warnings) = saved.configuration(context)?;
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     let paths = paths_in(&saved.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let OpenState { store, state: current, in_flight } =

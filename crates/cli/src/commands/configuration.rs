@@ -5,18 +5,19 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::DEFAULT_PROVIDER_HOST;
+use groma_address::{DEFAULT_PROVIDER_HOST, Name};
 use groma_config::variables::VariableSources;
 use groma_config::{
     Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
     ModuleRequest, Queries, Soundness, load, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_value::Value;
+use indexmap::IndexMap;
 
 use super::context::Context;
 use super::key_network::KeyNetwork;
 use super::outcome::fail;
-use super::planfile::Saved;
 use super::variables::ask_for_encryption;
 
 /// What an empty directory means to a command.
@@ -94,10 +95,14 @@ pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Config
     loaded(context, &load_options(context), files)
 }
 
-/// The configuration of a saved plan, with the values that its variables had.
-pub(super) fn load_saved(context: &Context, saved: &Saved) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { early_variables: saved.variables.clone(), ..load_options(context) };
-    loaded(context, &options, &saved.files)
+/// The configuration that `files` hold, with the values that its variables had when it was planned.
+pub(super) fn load_planned(
+    context: &Context,
+    files: &dyn Files,
+    variables: &IndexMap<Name, Value>,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { early_variables: variables.clone(), ..load_options(context) };
+    loaded(context, &options, files)
 }
 
 fn loaded(

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use groma_address::Name;
-use groma_config::MemoryFiles;
+use groma_config::{Configuration, MemoryFiles};
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
 use groma_engine::{Plan, Run};
@@ -15,6 +15,8 @@ use groma_value::{Type, Value, json};
 use indexmap::IndexMap;
 
 use super::backend::Local;
+use super::configuration::load_planned;
+use super::context::Context;
 use super::outcome::fail;
 use crate::settings::VERSION;
 
@@ -61,11 +63,21 @@ pub(super) struct Saved {
     /// The state it was made from.
     pub state: PriorState,
     /// The values of the root module's variables.
-    pub variables: IndexMap<Name, Value>,
+    variables: IndexMap<Name, Value>,
     /// Where that state is.
     pub backend: Local,
     /// The configuration it was made from.
-    pub files: MemoryFiles,
+    files: MemoryFiles,
+}
+
+impl Saved {
+    /// The configuration.
+    ///
+    /// # Errors
+    /// It is wrong, or a module of it is not installed.
+    pub fn configuration(&self, context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
+        load_planned(context, &self.files, &self.variables)
+    }
 }
 
 /// The state of a saved plan. It may be large: a thread of its own reads it, while the configuration is loaded and the state of today

@@ -12,7 +12,7 @@ use groma_engine::{Hooks, Plan, Providers, Run};
 use groma_state::{Locking, State, plan_file, read_sealed};
 
 use super::backend::{Elsewhere, has_state, state_paths};
-use super::configuration::{load_for_state, load_saved};
+use super::configuration::load_for_state;
 use super::context::Context;
 use super::encryption;
 use super::lookup::Lookup;
@@ -122,7 +122,7 @@ fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas
 /// The plan of a file, with a run of the configuration that it was made of.
 pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Plan), Diagnostics> {
     let saved = planfile::read(path, encryption::of_plans_here(context)?.as_deref())?;
-    let (configuration, _) = load_saved(context, &saved)?;
+    let (configuration, _) = saved.configuration(context)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let mut run = new_run(context, configuration, hooks, 1)?;
     let plan = run.load(&saved.plan, saved.state.wait()?)?;
