@@ -28,8 +28,8 @@ use crate::transport::tls::{Identity, TlsError, certificate_of_pem};
 const GRACE: Duration = Duration::from_secs(1);
 /// How often it is looked whether the host is still there.
 const HOST_CHECK: Duration = Duration::from_secs(1);
-/// Threads for calls: a provider may block one for as long as a remote service takes, and hosts ask for ten at once.
-const LEAST_THREADS: usize = 16;
+/// Threads for what goes on besides the provider's own code.
+const LEAST_THREADS: usize = 2;
 
 /// Why a plugin could not be served.
 #[derive(Debug, thiserror::Error)]

@@ -17,6 +17,7 @@ use tonic::server::{ClientStreamingService, Grpc, NamedService, ServerStreamingS
 use tonic::{Request, Response, Status, Streaming};
 
 use super::adapter::{Adapter, Step};
+use super::threads::on_own_thread;
 use crate::methods::name_of;
 use crate::proto::v6;
 use crate::raw::{Raw, decoded, encoded};
@@ -151,13 +152,23 @@ async fn guarded<R>(answer: impl Future<Output = Result<R, Status>> + Send) -> R
     }
 }
 
+/// What to answer when the process ends amid a call.
+fn ending() -> Status {
+    Status::unavailable("the plugin is ending")
+}
+
 impl UnaryService<Bytes> for Call {
     type Response = Bytes;
     type Future = BoxFuture<Response<Bytes>, Status>;
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
         let call = Self { adapter: Arc::clone(&self.adapter), protocol: self.protocol, method: self.method.clone() };
-        Box::pin(async move { guarded(call.answer(request.into_inner())).await })
+        let answered = async move { guarded(call.answer(request.into_inner())).await };
+        match &*self.method {
+            // The provider's code has no part in these, or is not to wait.
+            "GetMetadata" | "GetProviderSchema" | "StopProvider" => Box::pin(answered),
+            _ => Box::pin(on_own_thread(answered).map(|ended| ended.unwrap_or_else(|_| Err(ending())))),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use tonic::codegen::BoxStream;
 
 use super::adapter::{Adapter, Step, given, taken, taken_identity, validation};
 use super::services::panicked;
+use super::threads::on_own_thread;
 use crate::proto::v6::{self, invoke_action, list_resource};
 use crate::wire;
 
@@ -152,7 +153,7 @@ where
 {
     let (sender, receiver) = mpsc::unbounded_channel();
     let working = AssertUnwindSafe(work(sender.clone())).catch_unwind();
-    tokio::spawn(async move {
+    on_own_thread(async move {
         if let Err(panic) = working.await {
             let _ = sender.send(Err(panicked(&*panic)));
         }

@@ -1,7 +1,7 @@
 //! The provider of these tests: each ability of the protocol once, on the scripted provider.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use groma_plugin::Protocol;
 use groma_provider::{
@@ -40,7 +40,7 @@ pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
         description: Description::default(),
         deprecation: String::new(),
     };
-    Arc::new(
+    let demo = Arc::new(
         Scripted::new("demo")
             .capabilities(capabilities)
             .config(Schema::new(Block::new(
@@ -65,7 +65,9 @@ pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
                     None => Err(FunctionError { text: "not a text".to_owned(), argument: None }),
                 }
             }),
-    )
+    );
+    let _ = SERVED.set(Arc::downgrade(&demo));
+    demo
 }
 
 fn number() -> Attribute {
@@ -160,6 +162,7 @@ fn thing(protocol: Protocol) -> ResourceScript {
             match &*name {
                 "crash" => std::process::abort(),
                 "panic" => panic!("a provider's panic"),
+                "stop" => wait_for_stop(),
                 "hang" => std::thread::sleep(std::time::Duration::from_secs(3600)),
                 _ => {}
             }
@@ -214,4 +217,18 @@ fn with(object: &Value, attribute: &str, value: Value) -> Value {
     Value::object(
         view.iter().map(|(name, old)| (name.clone(), if **name == *attribute { value.clone() } else { old.clone() })),
     )
+}
+
+/// The provider of this process.
+static SERVED: OnceLock<Weak<Scripted>> = OnceLock::new();
+
+/// Blocks its thread until the host wants running calls to end, and never longer than this test lasts.
+fn wait_for_stop() {
+    let is_wanted = || SERVED.get().and_then(Weak::upgrade).is_none_or(|demo| demo.is_stopped());
+    for _ in 0..3000 {
+        if is_wanted() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
 }

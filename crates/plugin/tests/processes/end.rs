@@ -17,6 +17,7 @@ pub const TESTS: &[Test] = &[
     ("end::a_killed_host_leaves_no_process", a_killed_host_leaves_no_process),
     ("end::one_that_ignores_the_call_is_killed", one_that_ignores_the_call_is_killed),
     ("end::a_crash_amid_apply_is_told_with_the_object", a_crash_amid_apply_is_told_with_the_object),
+    ("end::fw_22_a_stop_reaches_a_call_that_blocks_its_thread", a_stop_reaches_a_call),
     ("end::a_panic_amid_apply_spares_the_process", a_panic_amid_apply_spares_the_process),
 ];
 
@@ -156,4 +157,20 @@ fn a_panic_amid_apply_spares_the_process() {
     let bad = create(&plugin, "panic");
     assert!(format!("{:?}", bad.diagnostics).contains("a provider's panic"), "{:?}", bad.diagnostics);
     assert!(create(&plugin, "good").diagnostics.is_empty());
+}
+
+fn a_stop_reaches_a_call() {
+    for protocol in [Protocol::V5, Protocol::V6] {
+        let plugin = started(protocol);
+        assert!(create(&plugin, "good").diagnostics.is_empty());
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let blocked = scope.spawn(|| create(&plugin, "stop"));
+            std::thread::sleep(Duration::from_millis(500));
+            assert!(!blocked.is_finished());
+            plugin.stop();
+            assert!(blocked.join().unwrap().diagnostics.is_empty());
+        });
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
 }
