@@ -5,6 +5,7 @@
 
 mod kept;
 mod packages;
+mod services;
 mod words;
 
 use std::path::Path;
@@ -22,6 +23,7 @@ use groma_value::{Marks, Type, Value, json, msgpack};
 
 pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
+pub use services::key_services;
 pub use words::{address, functions};
 
 /// A reader with its name.
@@ -53,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     ("type_schema", type_schema),
     ("emulator_file", emulator_file),
     ("sealed", sealed),
+    ("key_services", key_services),
     ("saved_plan", saved_plan),
     ("schema_cache", schema_cache),
 ];

@@ -84,7 +84,8 @@ impl OpenBao {
         if let Some(namespace) = or_variable(None, network, &["BAO_NAMESPACE", "VAULT_NAMESPACE"]) {
             request = request.with("x-vault-namespace", namespace);
         }
-        Ok(asked(network, &request)?["data"].take())
+        let mut answer = asked(network, &request)?;
+        Ok(answer.get_mut("data").map(Json::take).unwrap_or_default())
     }
 }
 

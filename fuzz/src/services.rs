@@ -1,0 +1,74 @@
+//! What services answer that keep keys, and what was noted of their keys.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groma_encryption::{AwsKeys, Given, GivenValue, Network, NetworkAnswer, NetworkRequest, SERVICES, service};
+
+/// Answers every request with the same bytes.
+#[derive(Debug)]
+struct Answers {
+    status: u16,
+    body: Vec<u8>,
+}
+
+impl Network for Answers {
+    fn send(&self, request: &NetworkRequest) -> Result<NetworkAnswer, String> {
+        // Whoever has to log in first gets a token, or else nothing would be asked.
+        let is_token = request.url.ends_with("/token");
+        let body = if is_token { br#"{"access_token":"t"}"#.to_vec() } else { self.body.clone() };
+        Ok(NetworkAnswer { status: if is_token { 200 } else { self.status }, body })
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "AWS_REGION").then(|| "eu-west-1".to_owned())
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+
+    fn aws_keys(&self, _profile: Option<&str>) -> Option<AwsKeys> {
+        Some(AwsKeys { id: "A".to_owned(), secret: "s".to_owned(), session: None })
+    }
+}
+
+/// What each service needs to be asked.
+fn given(kind: &str) -> Given {
+    let text = |name: &str, value: &str| (name.to_owned(), GivenValue::Text(value.to_owned()));
+    let length = ("key_length".to_owned(), GivenValue::Number(32));
+    match kind {
+        "aws_kms" => [text("kms_key_id", "k"), text("key_spec", "AES_256")].into_iter().collect(),
+        "gcp_kms" => {
+            let user = r#"{"type":"authorized_user","client_id":"c","client_secret":"s","refresh_token":"r"}"#;
+            [text("kms_encryption_key", "k"), length, text("credentials", user)].into_iter().collect()
+        }
+        "azure_vault" => [
+            text("vault_uri", "https://v.vault.azure.net"),
+            text("vault_key_name", "k"),
+            text("tenant_id", "t"),
+            text("client_id", "c"),
+            text("client_secret", "s"),
+            length,
+        ]
+        .into_iter()
+        .collect(),
+        _ => [text("key_name", "k"), text("token", "t")].into_iter().collect(),
+    }
+}
+
+/// Every answer is a key or a refusal, every note leads to a key or to none; what a service makes can be noted.
+pub fn key_services(bytes: &[u8]) {
+    for status in [200, 400] {
+        for kind in SERVICES {
+            let network = Arc::new(Answers { status, body: bytes.to_vec() });
+            let service = service(kind, &given(kind), network).unwrap_or_else(|problem| panic!("{kind}: {problem}"));
+            let _ = service.noted(Some(bytes));
+            let made = service.fresh();
+            assert!(status == 200 || made.is_err(), "{kind}");
+            let Ok(made) = made else { continue };
+            assert!(made.notes.starts_with(b"{") && made.notes.ends_with(b"}"), "{kind}");
+            let _ = service.noted(Some(&made.notes));
+        }
+    }
+}
