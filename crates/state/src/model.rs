@@ -322,6 +322,8 @@ impl State {
             (self.resources, self.instances, self.providers) = (other.resources, other.instances, other.providers);
             return;
         }
+        // What its objects are managed by is looked for among these when the state is written.
+        self.providers.extend(other.providers);
         for (address, entry) in other.resources {
             let claim = entry.claim();
             let known = self.ensure_resource(address, &claim);
@@ -546,6 +548,20 @@ mod tests {
         assert!(!state.rename(&address("x.y"), &address("x.q")), "it is gone");
         assert_eq!(shown(&state), ["x.z \"b\" []", "module.m.x.y[0] \"a\" []"]);
         assert_eq!(state.provider(&address("module.m.x.y[0]"), None), Some(&provider()));
+    }
+
+    #[test]
+    fn objects_that_are_taken_in_keep_the_provider_instance_that_manages_them() {
+        let alias = ProviderConfig { alias: Some("each".into()), ..provider() };
+        let manager = alias.instance(InstanceKey::String("a".into()));
+        let (mut state, mut made) = (State::new("1.15.5"), State::new("1.15.5"));
+        state.insert(&address("x.y"), None, &provider(), object("old"));
+        made.insert(&address("x.z"), None, &manager, object("new"));
+        state.absorb(made);
+        assert_eq!(state.provider(&address("x.z"), None), Some(&manager));
+        assert_eq!(state.provider_instances().collect::<Vec<_>>(), [&manager]);
+        let read = crate::file::read(&crate::file::write(&state)).unwrap();
+        assert_eq!(read.provider(&address("x.z"), None), Some(&manager));
     }
 
     proptest! {
