@@ -72,6 +72,14 @@ fn graph_draws_each_module_once_and_data_first() {
 }
 
 #[test]
+fn plans_show_one_zero() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"o\" {\n  value = [-0, 0 * -1.5]\n}\n");
+    let said = folder.ok(&["plan"]);
+    assert!(said.contains("  + o = [\n      + 0,\n      + 0,\n    ]"), "{said}");
+}
+
+#[test]
 fn fmt_writes_lists_checks_and_shows() {
     let folder = Folder::new();
     folder.write("main.tf", "a=1\n").write("sub/y.tf", "bb  = 2\n").write(".hidden/z.tf", "c=1\n");

@@ -71,6 +71,8 @@ impl Writer<'_> {
     fn bare(&mut self, value: Option<&Value>) {
         match value.map(Value::kind) {
             Some(Kind::Bool(value)) => self.out.push_str(if value { "true" } else { "false" }),
+            // There are two zeros in a computer, and one for people.
+            Some(Kind::Number(number)) if number.to_i64() == Some(0) => self.out.push('0'),
             Some(Kind::Number(number)) => {
                 let _ = write!(self.out, "{number}");
             }
