@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
-use groma_diagnostics::Diagnostics;
 use groma_state::DeposedKey;
 
 use super::converse::Conversed;
-use super::invocations::InvocationDraft;
+use super::drafts::{InvocationDraft, PlannedInvocations};
 use super::list_talk::ListTalk;
-use crate::deferral::DeferredInvocation;
-use crate::invocation::Invocation;
 use crate::plan::Importing;
 use crate::provider_setup::Configuring;
 use crate::reading::DataRead;
@@ -64,12 +61,4 @@ pub(super) struct ManagedSubject {
     pub(super) outcome: Outcome,
     /// Set when it is taken over from outside.
     pub(super) importing: Option<Importing>,
-}
-
-/// Invocations with what their providers say of them.
-pub(super) struct PlannedInvocations {
-    pub(super) invocations: Vec<Invocation>,
-    /// Those that are left to a later run.
-    pub(super) deferred: Vec<DeferredInvocation>,
-    pub(super) diagnostics: Diagnostics,
 }

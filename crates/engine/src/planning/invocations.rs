@@ -1,16 +1,16 @@
 //! Which actions the planned changes have invoked, and with what.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_config::ActionTrigger;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Span};
 use groma_lang::Scope;
-use groma_provider::{ActionSubject, Checked};
+use groma_provider::Checked;
 use groma_value::Kind;
 
-use super::event::{Event, Instance, ManagedEvent, PlannedInvocations};
+use super::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
+use super::event::{Event, Instance, ManagedEvent};
 use super::planner::Planner;
 use crate::action_blocks::{Named, named};
 use crate::deferral::DeferredInvocation;
@@ -21,23 +21,6 @@ use crate::plan::{Action, DeferralReason, Mode};
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
 use crate::world::{InstanceScope, ModuleId};
-
-/// An invocation before its provider was asked.
-pub(super) struct InvocationDraft {
-    invocation: Invocation,
-    template: Arc<Template>,
-    ask: Ask,
-    span: Span,
-    /// The element of a list that names it.
-    named_at: Option<Span>,
-}
-
-/// Whether a provider is asked about an invocation.
-enum Ask {
-    Now(Arc<Checked>),
-    /// It is left to a later run anyway.
-    Never(DeferralReason),
-}
 
 /// A change that may have actions invoked.
 struct Triggering {
@@ -342,59 +325,4 @@ fn condition(
     }
     let value = evaluation.value(condition, scope)?;
     Some(!matches!(value.unmark().0.kind(), Kind::Bool(false)))
-}
-
-/// Asks providers about invocations, one after the other.
-async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> PlannedInvocations {
-    let mut planned = PlannedInvocations {
-        invocations: Vec::with_capacity(drafts.len()),
-        deferred: Vec::new(),
-        diagnostics: Diagnostics::new(),
-    };
-    // Changes whose list came to something that is left to a later run, before them or after.
-    let mut broken: HashSet<(ResourceInstance, bool)> = HashSet::new();
-    for InvocationDraft { invocation, template, ask, span, named_at } in drafts {
-        let list = invocation.trigger().map(|(resource, event)| (resource.clone(), event.is_before()));
-        let reason = match ask {
-            Ask::Never(reason) => Some(reason),
-            Ask::Now(_) if list.as_ref().is_some_and(|list| broken.contains(list)) => {
-                Some(DeferralReason::DeferredPrerequisite)
-            }
-            Ask::Now(provider) => {
-                let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
-                let answer = provider.plan_action(&subject, &invocation.config, deferral.capabilities());
-                let (deferred, problems) = answer.await;
-                let failed = problems.has_errors();
-                planned.diagnostics.append(told(problems, &invocation.action, named_at));
-                if failed && named_at.is_some() {
-                    continue;
-                }
-                deferred.map(DeferralReason::from)
-            }
-        };
-        match reason {
-            None => planned.invocations.push(invocation),
-            Some(reason) => {
-                broken.extend(list);
-                planned.deferred.push(DeferredInvocation { reason, invocation });
-            }
-        }
-    }
-    planned
-}
-
-/// Problems with an action, at the element of a list that names it; where a person asks for it, they are about the action itself.
-fn told(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
-    let told = problems.into_iter().map(|problem| match named_at {
-        Some(span) if problem.is_error() => {
-            let detail = match problem.detail.is_empty() {
-                true => problem.summary,
-                false => format!("{}: {}", problem.summary, problem.detail),
-            };
-            Diagnostic::error("Failed to plan action", detail).at(span)
-        }
-        Some(_) => problem,
-        None => problem.about(action.to_string()),
-    });
-    told.collect()
 }

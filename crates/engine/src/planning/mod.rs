@@ -6,6 +6,7 @@ mod data;
 mod deferral;
 mod destroying;
 mod draft;
+mod drafts;
 mod event;
 pub(crate) mod expand;
 mod finish;
