@@ -5,69 +5,30 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, Name, ProviderConfig};
 use groma_diagnostics::{Diagnostic, Span, quoted};
-use groma_hcl::Expression;
 use groma_lang::observing;
 use groma_value::{Type, Value, convert};
 
-use crate::config_graph::ModuleIndex;
 use crate::evaluation::Evaluation;
+use crate::options::Deferral;
 use crate::providers::Providers;
-use crate::templates::Template;
+use crate::templates::{Template, TemplateKey};
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
-/// What chooses among the instances of a provider block.
-#[derive(Clone)]
-pub enum TemplateKey {
-    /// The block that uses it.
-    Own(Expression),
-    /// The call of a module around the block, which hands one instance in.
-    Passed {
-        /// The module that is called.
-        module: ModuleIndex,
-        /// The key, as the calling module sees it.
-        key: Expression,
-    },
-}
-
-impl TemplateKey {
-    fn expression(&self) -> &Expression {
-        match self {
-            Self::Own(key) | Self::Passed { key, .. } => key,
-        }
-    }
-
-    /// Where it is written.
-    pub fn span(&self) -> Span {
-        self.expression().span
-    }
-
-    /// The module instance that sees it, and what `each` and `count` mean in it.
-    fn place(&self, world: &World, module: ModuleId, own: &Repetition) -> Option<(ModuleId, Repetition)> {
-        let Self::Passed { module: called, .. } = self else { return Some((module, own.clone())) };
-        let mut inside = module;
-        while world.module(inside).of != *called {
-            inside = world.module(inside).caller?;
-        }
-        let data = world.module(inside);
-        Some((data.caller?, data.repetition.clone()))
-    }
-}
-
-/// Who manages an object.
+/// Who manages something.
 pub(crate) enum Manager {
     /// This configuration.
     Known(Arc<ProviderConfig>),
-    /// The key depends on what is not known yet.
-    Later(Diagnostic),
+    /// That is left to a later run.
+    Later,
 }
 
-/// Something that wants a provider configuration.
-pub(crate) struct Wanted<'a> {
+/// The choice of the provider configuration that manages something.
+pub(crate) struct Choice<'a> {
     /// The provider block.
     pub(crate) block: &'a Arc<ProviderConfig>,
     /// What chooses the instance.
     pub(crate) key: Option<&'a TemplateKey>,
-    /// The module instance with what wants it.
+    /// The module instance with what is managed.
     pub(crate) module: ModuleId,
     /// What `each` and `count` mean for it.
     pub(crate) repetition: &'a Repetition,
@@ -75,8 +36,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) address: &'a dyn fmt::Display,
 }
 
-impl<'a> Wanted<'a> {
-    /// What an instance of the block of a template wants.
+impl<'a> Choice<'a> {
+    /// For an instance of the block of a template.
     pub(crate) fn of(
         template: &'a Template,
         module: ModuleId,
@@ -87,46 +48,79 @@ impl<'a> Wanted<'a> {
     }
 
     /// The configuration that manages it; none after an error, which is noted.
-    pub(crate) fn manager(&self, world: &World, evaluation: &mut Evaluation, providers: &Providers) -> Option<Manager> {
-        let block = self.block;
-        let Some(key) = self.key else { return Some(Manager::Known(Arc::clone(block))) };
-        let (module, repetition) = key.place(world, self.module, self.repetition)?;
+    pub(crate) fn manager(
+        &self,
+        world: &World,
+        evaluation: &mut Evaluation,
+        providers: &Providers,
+    ) -> Option<Arc<ProviderConfig>> {
+        match self.manager_or_defer(Deferral::Refused, world, evaluation, providers)? {
+            Manager::Known(config) => Some(config),
+            Manager::Later => None,
+        }
+    }
+
+    /// The same, where it may be left to a later run.
+    pub(crate) fn manager_or_defer(
+        &self,
+        deferral: Deferral,
+        world: &World,
+        evaluation: &mut Evaluation,
+        providers: &Providers,
+    ) -> Option<Manager> {
+        let Some(key) = self.key else { return Some(Manager::Known(Arc::clone(self.block))) };
+        let (module, repetition) = self.place(key, world)?;
         let functions = Arc::clone(&evaluation.functions);
         let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
-        let expression = key.expression();
-        let value = evaluation.value(expression, &scope)?;
-        let wrong = |detail: String| {
-            let problem = Diagnostic::error("Invalid provider instance key", detail).at(expression.span);
-            observing(problem, expression, &scope).about(self.address.to_string())
+        let value = evaluation.value(key.expression(), &scope)?;
+        let problem = match read_key(&value) {
+            Ok(Some(name)) => match providers.instance(self.block, &name) {
+                Some(instance) => return Some(Manager::Known(instance)),
+                None => self.no_such_element(key, name, providers),
+            },
+            Ok(None) if deferral == Deferral::Allowed => return Some(Manager::Later),
+            Ok(None) => self.wrong(key, &scope, self.known_too_late()),
+            Err(detail) => self.wrong(key, &scope, detail),
         };
-        let name = match read_key(&value) {
-            Ok(Some(name)) => name,
-            Ok(None) => {
-                let detail = format!(
-                    "Which provider configuration manages {} depends on a value that is known only after apply, so no plan can be made for it. \
-                     Use a key that is known now.",
-                    self.address
-                );
-                return Some(Manager::Later(wrong(detail)));
-            }
-            Err(detail) => {
-                evaluation.diagnostics.push(wrong(detail));
-                return None;
-            }
+        evaluation.diagnostics.push(problem);
+        None
+    }
+
+    /// The module instance that sees the key, and what `each` and `count` mean in it.
+    fn place(&self, key: &TemplateKey, world: &World) -> Option<(ModuleId, Repetition)> {
+        let TemplateKey::Passed { module: called, .. } = key else {
+            return Some((self.module, self.repetition.clone()));
         };
-        if let Some(instance) = providers.instance(block, &name) {
-            return Some(Manager::Known(instance));
+        let mut inside = self.module;
+        while world.module(inside).of != *called {
+            inside = world.module(inside).caller?;
         }
-        let wanted = block.instance(InstanceKey::String(name));
-        let keys = told(&providers.keys(block).unwrap_or_default());
+        let data = world.module(inside);
+        Some((data.caller?, data.repetition.clone()))
+    }
+
+    fn wrong(&self, key: &TemplateKey, scope: &InstanceScope<'_>, detail: String) -> Diagnostic {
+        let problem = Diagnostic::error("Invalid provider instance key", detail).at(key.expression().span);
+        observing(problem, key.expression(), scope).about(self.address.to_string())
+    }
+
+    fn known_too_late(&self) -> String {
+        format!(
+            "Which provider configuration manages {} depends on a value that is known only after apply, so no plan can be made for it. \
+             Use a key that is known now.",
+            self.address
+        )
+    }
+
+    fn no_such_element(&self, key: &TemplateKey, name: Name, providers: &Providers) -> Diagnostic {
+        let keys = told(&providers.keys(self.block).unwrap_or_default());
+        let wanted = self.block.instance(InstanceKey::String(name));
         let detail = format!(
             "{} is to be managed by the provider configuration {wanted}, but for_each of its block has no such key: there is {keys}. Add the \
              element, or choose another key. An element can be taken away once all that its provider manages is destroyed, not before.",
             self.address
         );
-        let problem = Diagnostic::error(NOT_PRESENT, detail).at(key.span()).about(self.address.to_string());
-        evaluation.diagnostics.push(problem);
-        None
+        Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.to_string())
     }
 }
 

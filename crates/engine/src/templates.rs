@@ -15,7 +15,6 @@ use groma_value::{Path, Value};
 use crate::config_graph::{ConfigGraph, ModuleIndex, narrow};
 use crate::deprecated_objects::DeprecatedObjects;
 use crate::module_functions::ModuleFunctions;
-use crate::provider_instances::TemplateKey;
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::world::Surroundings;
@@ -54,6 +53,29 @@ impl Template {
                 .at(self.body.span_of(path))
                 .about(address.to_string()),
         )
+    }
+}
+
+/// What chooses among the instances of a provider block.
+#[derive(Clone)]
+pub enum TemplateKey {
+    /// The block that uses it.
+    Own(Expression),
+    /// The call of a module around the block, which hands one instance in.
+    Passed {
+        /// The module that is called.
+        module: ModuleIndex,
+        /// The key, as the calling module sees it.
+        key: Expression,
+    },
+}
+
+impl TemplateKey {
+    /// The key as it is written.
+    pub fn expression(&self) -> &Expression {
+        match self {
+            Self::Own(key) | Self::Passed { key, .. } => key,
+        }
     }
 }
 
@@ -162,7 +184,6 @@ impl Templates {
     }
 }
 
-/// The work of preparing blocks.
 /// What becomes of resource blocks that do not fit their schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bodies {
@@ -172,6 +193,7 @@ pub enum Bodies {
     Unchecked,
 }
 
+/// The work of preparing blocks.
 struct Preparing<'a> {
     configuration: &'a Configuration,
     graph: &'a ConfigGraph,

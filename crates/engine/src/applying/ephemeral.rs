@@ -9,7 +9,7 @@ use super::event::{Event, OpenedInstances};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::EphemeralPhase;
 use crate::options::Deferral;
-use crate::provider_instances::{Manager, Wanted};
+use crate::provider_instances::Choice;
 use crate::reading::DataTalk;
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
@@ -55,14 +55,8 @@ impl Applier<'_> {
             return None;
         }
         let config = self.evaluation.instance(&template.body, &address, &scope)?;
-        let wanted = Wanted::of(&template, module, &repetition, &address);
-        let manager = match wanted.manager(&self.world, &mut self.evaluation, self.providers)? {
-            Manager::Known(manager) => manager,
-            Manager::Later(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                return None;
-            }
-        };
+        let choice = Choice::of(&template, module, &repetition, &address);
+        let manager = choice.manager(&self.world, &mut self.evaluation, self.providers)?;
         let Some(provider) = self.providers.configured(&manager).cloned() else {
             let detail = format!("{manager} is needed for {address}, but it was not configured.");
             let problem = Diagnostic::error("Provider configuration not present", detail).at(block.header_span);

@@ -9,9 +9,8 @@ use super::event::Instance;
 use super::planner::Planner;
 use crate::action_blocks::Named;
 use crate::invocation::ActionInstance;
-use crate::options::Deferral;
 use crate::plan::{DeferralReason, Mode};
-use crate::provider_instances::{Manager, Wanted, absent};
+use crate::provider_instances::{Choice, Manager, absent};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
@@ -47,16 +46,11 @@ impl Planner<'_> {
             }
         }
         let repetition = self.repetition(instance);
-        let wanted = Wanted::of(&template, instance.module, &repetition, address);
-        match wanted.manager(&self.world, &mut self.evaluation, self.providers) {
+        let choice = Choice::of(&template, instance.module, &repetition, address);
+        match choice.manager_or_defer(self.options.deferral, &self.world, &mut self.evaluation, self.providers) {
             Some(Manager::Known(config)) => Some(self.note_choice(instance, &template, config)),
-            Some(Manager::Later(_)) if self.options.deferral == Deferral::Allowed => {
+            Some(Manager::Later) => {
                 self.leave_unmanaged(instance, address, &template);
-                None
-            }
-            Some(Manager::Later(problem)) => {
-                self.evaluation.diagnostics.push(problem);
-                self.end_instance(instance, Outcome::Failed);
                 None
             }
             None => {
@@ -118,17 +112,12 @@ impl Planner<'_> {
             return Some(Ok(template));
         }
         let repetition = self.actions.repetition(&self.world, &mut self.evaluation, module, named)?;
-        let wanted = Wanted::of(&template, module, &repetition, action);
-        match wanted.manager(&self.world, &mut self.evaluation, self.providers)? {
-            Manager::Known(config) => Some(Ok(Arc::new(template.managed_by(config)))),
-            Manager::Later(_) if self.options.deferral == Deferral::Allowed => {
-                Some(Err(DeferralReason::ProviderConfigUnknown))
-            }
-            Manager::Later(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                None
-            }
-        }
+        let choice = Choice::of(&template, module, &repetition, action);
+        let deferral = self.options.deferral;
+        Some(match choice.manager_or_defer(deferral, &self.world, &mut self.evaluation, self.providers)? {
+            Manager::Known(config) => Ok(Arc::new(template.managed_by(config))),
+            Manager::Later => Err(DeferralReason::ProviderConfigUnknown),
+        })
     }
 
     /// That a provider configuration is not there which an object needs.

@@ -15,7 +15,8 @@ use super::planner::Planner;
 use super::wanted::{is_missing, provider};
 use crate::options::MissingResources;
 use crate::plan::Mode;
-use crate::provider_instances::{Manager, TemplateKey, Wanted};
+use crate::provider_instances::Choice;
+use crate::templates::TemplateKey;
 use crate::walk::Outcome;
 use crate::world::{ModuleId, Repetition};
 
@@ -65,20 +66,14 @@ impl Planner<'_> {
         };
         let repetition = Repetition::None;
         let (block, key) = (Arc::new(block), TemplateKey::Own(key.clone()));
-        let wanted = Wanted {
+        let choice = Choice {
             block: &block,
             key: Some(&key),
             module: ModuleId::ROOT,
             repetition: &repetition,
             address: &import.to,
         };
-        match wanted.manager(&self.world, &mut self.evaluation, self.providers)? {
-            Manager::Known(config) => Some((*config).clone()),
-            Manager::Later(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                None
-            }
-        }
+        choice.manager(&self.world, &mut self.evaluation, self.providers).map(Arc::unwrap_or_clone)
     }
 
     async fn generate(&mut self, import: &Import, address: ResourceInstance) {
