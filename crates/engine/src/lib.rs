@@ -28,6 +28,7 @@ mod options;
 pub mod plan;
 mod planning;
 mod prepared;
+mod provider_blocks;
 mod provider_instances;
 mod provider_setup;
 mod providers;

@@ -96,13 +96,10 @@ impl Providers {
         self.configured.insert(config, Configured { provider, config: value });
     }
 
-    /// Notes the instances of a block with `for_each`, and returns them in the order of the keys.
-    pub fn expand(&mut self, block: &ProviderConfig, keys: impl Iterator<Item = Name>) -> Vec<Arc<ProviderConfig>> {
+    /// Notes the instances of a block with `for_each`.
+    pub fn expand(&mut self, block: &ProviderConfig, keys: impl Iterator<Item = Name>) {
         let instance = |key: Name| (key.clone(), Arc::new(block.instance(InstanceKey::String(key))));
-        let instances: BTreeMap<Name, Arc<ProviderConfig>> = keys.map(instance).collect();
-        let all = instances.values().cloned().collect();
-        self.instances.insert(block.clone(), instances);
-        all
+        self.instances.insert(block.clone(), keys.map(instance).collect());
     }
 
     /// The instance of a block with `for_each` that has this key.
