@@ -98,6 +98,21 @@ fn the_state_keeps_which_instance_manages_each_object() {
 }
 
 #[test]
+fn the_first_provider_instances_of_a_state_are_kept_too() {
+    let folder = Folder::new();
+    let before = "resource \"terraform_data\" \"before\" {}\n";
+    folder.write("main.tf", before);
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &format!("{MAIN}\n{before}")).write("m/main.tf", MODULE);
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    let plain = "provider[\"terraform.io/builtin/terraform\"]".to_owned();
+    assert_eq!(managers(&folder), [plain, by("a"), by("b"), by("a"), by("b")]);
+    assert!(folder.ok(&["plan"]).contains("No changes."));
+}
+
+#[test]
 fn an_element_that_goes_before_its_objects_is_told_with_where_it_is_needed() {
     let folder = folder();
     folder.ok(&["apply", "-auto-approve"]);
