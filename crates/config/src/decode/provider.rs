@@ -120,30 +120,16 @@ pub(super) fn reference(
         ([steps @ .., Step::Index { key, span }], None) => (steps, Some(literal_expression(key, *span))),
         (steps, key) => (steps, key),
     };
-    match named_provider(&traversal, steps) {
-        Some(provider) if key.is_some() && provider.alias.is_none() => {
-            wrong_reference(
-                expression.span,
-                "An instance key needs an alias before it: aws.by_region[each.key].",
-                decoding,
-            );
-            None
+    let wrong = match named_provider(&traversal, steps) {
+        Some(provider) if key.is_none() || provider.alias.is_some() => {
+            let is_name = name::provider_name(&provider.name, traversal.root.span, decoding);
+            return is_name.then_some(LocalProviderRef { provider, key, span: expression.span });
         }
-        Some(provider) if !name::provider_name(&provider.name, traversal.root.span, decoding) => None,
-        Some(provider) => Some(LocalProviderRef { provider, key, span: expression.span }),
-        None => {
-            wrong_reference(
-                expression.span,
-                "A provider's local name stands alone, or is followed by a dot and an alias.",
-                decoding,
-            );
-            None
-        }
-    }
-}
-
-fn wrong_reference(span: Span, detail: &str, decoding: &mut Decoding<'_>) {
-    decoding.error(span, "Invalid provider configuration reference", detail);
+        Some(_) => "An instance key needs an alias before it: aws.by_region[each.key].",
+        None => "A provider's local name stands alone, or is followed by a dot and an alias.",
+    };
+    decoding.error(expression.span, "Invalid provider configuration reference", wrong);
+    None
 }
 
 fn literal_expression(key: &LiteralKey, span: Span) -> Expression {
