@@ -171,16 +171,21 @@ impl<'a> Applier<'a> {
         }
     }
 
-    pub(super) async fn run(&mut self) {
+    /// The provider configurations that something is done with.
+    fn acted_on(&self) -> HashSet<ProviderConfig> {
         let mut acting: Vec<&ProviderConfig> = Vec::new();
         for change in self.changes.iter().filter(|change| change.action != Action::NoOp) {
+            // Most changes have the provider of the one before.
             if acting.last().is_none_or(|last| **last != *change.provider) {
                 acting.push(&change.provider);
             }
         }
         let invoked = self.invocations.iter().map(|invocation| &invocation.provider);
-        let acting: HashSet<_> = acting.into_iter().chain(&self.opening).chain(invoked).cloned().collect();
-        self.acting = acting;
+        acting.into_iter().chain(&self.opening).chain(invoked).cloned().collect()
+    }
+
+    pub(super) async fn run(&mut self) {
+        self.acting = self.acted_on();
         let (_, problems) =
             configure_implied(self.session, self.providers, &self.prepared.templates, &self.acting, None).await;
         self.evaluation.diagnostics.append(problems);

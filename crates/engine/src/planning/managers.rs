@@ -32,9 +32,8 @@ impl Planner<'_> {
         if template.key.is_none() {
             return Some(template);
         }
-        let recorded = self.recorded_manager(address, &template);
         if self.options.mode == Mode::Destroy {
-            match recorded {
+            match self.recorded_manager(address, &template) {
                 Some(config) => return Some(self.note_choice(instance, &template, config)),
                 // What there is not is not destroyed, and what was read is looked up in the state.
                 None if address.resource.mode == ResourceMode::Data => return Some(template),
