@@ -100,9 +100,8 @@ impl State {
         provider: &ProviderConfig,
         object: Arc<ObjectRecord>,
     ) -> Option<Arc<ObjectRecord>> {
-        let object = match (&provider.key, &object.foreign) {
-            (InstanceKey::None, None) => object,
-            (InstanceKey::None, Some(_)) => object.managed_by(None),
+        let object = match &provider.key {
+            InstanceKey::None => object.managed_by(None),
             _ => object.managed_by(Some(&self.providers.shared(provider))),
         };
         let entry = self.ensure_resource(address.abs_resource(), provider);
