@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_config::IgnoreChanges;
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::Span;
 use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::{Kind, Value};
@@ -391,12 +391,4 @@ fn named_paths(value: &Value) -> Ignore {
         }
         _ => Ignore::Nothing,
     }
-}
-
-pub(super) fn not_present(provider: &str, span: Span) -> Diagnostic {
-    let detail = format!(
-        "This resource is managed by the provider configuration {provider}, which is gone, so nothing can be done \
-         with its objects. Put the provider block back; it can go once an apply has destroyed them."
-    );
-    Diagnostic::error("Provider configuration not present", detail).at(span)
 }

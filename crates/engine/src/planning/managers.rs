@@ -126,6 +126,14 @@ impl Planner<'_> {
         if is_written && (!wanted.key.is_none() || self.providers.keys(&block).is_some()) {
             return absent(self.providers, wanted, address, span);
         }
-        super::managed::not_present(&block.to_string(), span).about(address.to_string())
+        not_present(&block, span).about(address.to_string())
     }
+}
+
+fn not_present(provider: &ProviderConfig, span: Span) -> Diagnostic {
+    let detail = format!(
+        "This resource is managed by the provider configuration {provider}, which is gone, so nothing can be done \
+         with its objects. Put the provider block back; it can go once an apply has destroyed them."
+    );
+    Diagnostic::error("Provider configuration not present", detail).at(span)
 }
