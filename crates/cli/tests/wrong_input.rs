@@ -484,3 +484,27 @@ output "nothing" {
     ];
     assert_eq!(told, wanted);
 }
+
+#[test]
+fn who_evaluates_nothing_does_not_mind_what_expressions_name() {
+    let folder = folder(ONE);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("wrong.tf", "output \"o\" {\n  value = terraform_data.nowhere.id\n}\n");
+    for words in [
+        &["init"][..],
+        &["get"],
+        &["show"],
+        &["output"],
+        &["state", "list"],
+        &["state", "pull"],
+        &["providers"],
+        &["providers", "schema", "-json"],
+        &["modules"],
+        &["workspace", "list"],
+    ] {
+        folder.ok(words);
+    }
+    for words in [&["validate"][..], &["plan"], &["apply", "-auto-approve"]] {
+        assert!(folder.fails(words).contains("Reference to undeclared resource"), "{words:?}");
+    }
+}

@@ -21,6 +21,16 @@ pub enum Queries {
     Read,
 }
 
+/// Whether the names in expressions are looked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum References {
+    /// Those of what there is not are errors.
+    #[default]
+    Checked,
+    /// For whoever evaluates nothing: what they name does not matter.
+    LeftAlone,
+}
+
 /// How to load a configuration.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
@@ -44,6 +54,8 @@ pub struct LoadOptions {
     pub key_network: Option<Arc<dyn Network>>,
     /// Whether query files count.
     pub queries: Queries,
+    /// Whether the names in expressions are looked up.
+    pub references: References,
 }
 
 impl Default for LoadOptions {
@@ -59,6 +71,7 @@ impl Default for LoadOptions {
             encryption: None,
             key_network: None,
             queries: Queries::default(),
+            references: References::default(),
         }
     }
 }

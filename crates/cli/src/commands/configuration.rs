@@ -9,7 +9,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, Name};
 use groma_config::variables::VariableSources;
 use groma_config::{
     Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
-    ModuleRequest, Queries, Soundness, load, load_with,
+    ModuleRequest, Queries, References, Soundness, load, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
@@ -52,12 +52,31 @@ pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Conf
 
 /// The configuration with the warnings about it.
 pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    load_here(context, &load_options(context), empty)
+}
+
+/// The same as far as its blocks go, for commands that evaluate nothing: what expressions name does not matter to them.
+pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    load_here(context, &LoadOptions { references: References::LeftAlone, ..load_options(context) }, empty)
+}
+
+fn load_here(
+    context: &Context,
+    options: &LoadOptions,
+    empty: Empty,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let disk = DiskFiles::new(".");
     if has_configuration(&disk) {
-        return load_files(context, &disk);
+        return loaded(context, options, &disk);
     }
+    may_be_empty(context, empty)?;
+    loaded(context, options, &MemoryFiles::new().with("main.tf", ""))
+}
+
+/// Whether a command can do without a configuration.
+fn may_be_empty(context: &Context, empty: Empty) -> Result<(), Diagnostics> {
     match empty {
-        Empty::Fine => load_files(context, &MemoryFiles::new().with("main.tf", "")),
+        Empty::Fine => Ok(()),
         Empty::Nothing => Err(fail(
             "No configuration files",
             "There is no configuration file (.tf) in this directory, so there is nothing to look at. Change to the \
@@ -123,9 +142,10 @@ pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Dia
     loaded(context, &options, &DiskFiles::new("."))
 }
 
-/// The configuration as far as it says where the state is: called modules that are not installed do not matter for that.
+/// The configuration as far as it says where the state is: called modules that are not installed do not matter for that, nor what
+/// expressions name.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
-    let options = load_options(context);
+    let options = LoadOptions { references: References::LeftAlone, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();
     let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };

@@ -5,7 +5,7 @@ use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{Elsewhere, has_state, paths_in, unless_off};
-use super::configuration::{Empty, has_files, load_directory, load_options};
+use super::configuration::{Empty, has_files, load_blocks, load_options};
 use super::context::Context;
 use super::init_backend;
 use super::init_providers::ProviderSteps;
@@ -41,7 +41,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
         modules(context, &teller, freshness)?
     } else {
-        load_directory(context, Empty::Fine)?
+        load_blocks(context, Empty::Fine)?
     };
     let root = &configuration.root;
     teller.heading(

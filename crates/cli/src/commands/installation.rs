@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use groma_config::version::Version;
-use groma_config::{Configuration, DiskFiles, ModuleManifest, load_with};
+use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, load_with};
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
 
@@ -31,7 +31,7 @@ pub(super) fn install(
     empty_list: EmptyList,
     progress: &mut dyn ModuleProgress,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = load_options(context);
+    let options = LoadOptions { references: References::LeftAlone, ..load_options(context) };
     let files = DiskFiles::new(".");
     // A manifest that cannot be read is written anew.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();

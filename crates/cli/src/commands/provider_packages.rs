@@ -12,7 +12,7 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, load_blocks};
 use super::context::Context;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
@@ -82,7 +82,7 @@ fn given_source(arguments: &ProvidersLock) -> Result<Option<Source>, Diagnostics
 
 fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Result<Work, Diagnostics> {
     let platforms = parsed_platforms(platforms)?;
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let mut problems = Diagnostics::new();
     let locks = locks(&mut problems);
     if problems.has_errors() {

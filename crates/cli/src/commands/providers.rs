@@ -7,7 +7,7 @@ use groma_install::providers::constraints_text;
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, load_blocks};
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::Outcome;
@@ -22,7 +22,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
         Some(ProvidersTask::Mirror(arguments)) => return provider_packages::mirror(context, arguments),
         None => {}
     }
-    let (configuration, warnings) = load_directory(context, Empty::Nothing)?;
+    let (configuration, warnings) = load_blocks(context, Empty::Nothing)?;
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     write_module(&configuration.root, "", &mut out);
     out.push('\n');

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use super::configuration::{Empty, load_directory};
+use super::configuration::{Empty, load_blocks};
 use super::context::Context;
 use super::lookup::Lookup;
 use super::outcome::{Outcome, fail};
@@ -18,7 +18,7 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
             "There is no other form of the schemas.",
         ));
     }
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let mut lookup = Lookup::new(context)?;
     let mut schemas = serde_json::Map::new();
     let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();

@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{ObjectRecord, ObjectStatus, State};
 
 use super::backend::{locking, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::load_for_state;
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::{Outcome, fail};
@@ -29,7 +29,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         context.streams.print_error(&format!("Resource instance {address} cannot be tainted\n"));
         return Ok(1);
     }
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let configuration = load_for_state(context)?;
     let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
     let (mut store, mut state) = open_state(context, paths, &locking(&arguments.writing.locking, command))?;
     let Some(record) = state.object(&address, None).cloned() else {

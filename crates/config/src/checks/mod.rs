@@ -19,9 +19,15 @@ use groma_diagnostics::{Diagnostics, Sources};
 
 use crate::configuration::Soundness;
 use crate::model::Module;
+use crate::options::References;
 
 /// Checks `root` and all modules below it, and says what it is good for.
-pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnostics) -> Soundness {
+pub(crate) fn check(
+    root: &Module,
+    references: References,
+    sources: &Sources,
+    diagnostics: &mut Diagnostics,
+) -> Soundness {
     let mut names = Diagnostics::new();
     let mut others = Diagnostics::new();
     // What is wrong inside a folder is said once, however many modules are made of it.
@@ -29,7 +35,9 @@ pub(crate) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnost
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
         if folders.insert(&module.directory) {
-            walk::check(module, &mut names);
+            if references == References::Checked {
+                walk::check(module, &mut names);
+            }
             refactoring::check(module, sources, &mut others);
         }
         calls::check(module, &mut others);

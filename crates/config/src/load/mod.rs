@@ -76,7 +76,7 @@ pub fn load_with(
     let mut soundness = if diagnostics.has_errors() { Soundness::Incomplete } else { Soundness::Sound };
     // Otherwise what follows would only repeat that a block could not be read.
     if !reader.is_incomplete() {
-        soundness = soundness.max(checks::check(&root, sources, &mut diagnostics));
+        soundness = soundness.max(checks::check(&root, options.references, sources, &mut diagnostics));
     }
     let requirements = Arc::new(providers::requirements(&root));
     let files = reader.into_files();

@@ -9,7 +9,7 @@ use groma_encryption::Encryption;
 use groma_state::{LocalStore, Locking, Saved, State, StatePaths};
 
 use super::super::backend::{Elsewhere, locking, state_paths};
-use super::super::configuration::{Empty, load_directory};
+use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::reading::must_exist;
@@ -36,7 +36,7 @@ impl Changing {
     /// The state that the flags ask for; it must be there.
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
         context.view(&change.access.common.view);
-        let (configuration, _) = load_directory(context, Empty::Fine)?;
+        let configuration = load_for_state(context)?;
         let elsewhere = Elsewhere { state: change.state.as_deref(), ..Elsewhere::default() };
         let paths = state_paths(context, &configuration.root, elsewhere)?;
         must_exist(&paths)?;

@@ -8,7 +8,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::StatePaths;
 
 use super::super::backend::{Elsewhere, Local, in_use, paths_in};
-use super::super::configuration::{Empty, load_directory};
+use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
@@ -21,7 +21,7 @@ pub(super) struct Places {
 
 impl Places {
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
-        let (configuration, _) = load_directory(context, Empty::Fine)?;
+        let configuration = load_for_state(context)?;
         let backend = in_use(context, &configuration.root)?;
         Ok(Self { backend, root: configuration.root })
     }
