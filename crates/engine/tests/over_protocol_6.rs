@@ -20,5 +20,7 @@ mod move_types;
 mod provider_driven;
 #[path = "provider_functions.rs"]
 mod provider_functions;
+#[path = "provider_instance_problems.rs"]
+mod provider_instance_problems;
 #[path = "provider_instances.rs"]
 mod provider_instances;
