@@ -235,7 +235,8 @@ proptest! {
                 let again = write(&state);
                 prop_assert_eq!(write(&read(&again).unwrap()), again);
             }
-            bytes.truncate(cut.index(bytes.len()));
+            // Without the white space at its end a state is one still.
+            bytes.truncate(cut.index(fixture.trim_end().len()));
             prop_assert!(read(&bytes).is_err());
         }
     }
