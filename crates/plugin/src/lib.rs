@@ -21,4 +21,5 @@ pub mod transport;
 pub mod wire;
 
 pub use protocol::{MESSAGE_LIMIT, Protocol};
+pub use raw::Raw;
 pub use server::serve;

@@ -21,9 +21,9 @@ pub(crate) fn decoded<M: Message + Default>(bytes: Bytes) -> Result<M, Status> {
     M::decode(bytes).map_err(|error| Status::internal(error.to_string()))
 }
 
-/// The codec of calls whose messages are bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Raw;
+/// The codec of calls whose messages are bytes, for whoever has them as such.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw;
 
 impl Codec for Raw {
     type Encode = Bytes;

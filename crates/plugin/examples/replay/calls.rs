@@ -1,13 +1,12 @@
 //! Calls whose messages are bytes on both ways.
 
 use groma_plugin::transport::Connection;
-use groma_plugin::{MESSAGE_LIMIT, Protocol};
+use groma_plugin::{MESSAGE_LIMIT, Protocol, Raw};
 use prost::Message;
-use prost::bytes::{Buf, BufMut, Bytes};
+use prost::bytes::Bytes;
+use tonic::Request;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::{Request, Status};
 
 /// What something comes to, or why not.
 pub type Outcome<T> = Result<T, String>;
@@ -37,44 +36,6 @@ pub async fn ask(connection: &Connection, call: &Call) -> Outcome<Bytes> {
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
     client.ready().await.map_err(|error| error.to_string())?;
-    let answer = client.unary(Request::new(call.message.clone()), call.path.clone(), Plain).await;
+    let answer = client.unary(Request::new(call.message.clone()), call.path.clone(), Raw).await;
     Ok(answer.map_err(|status| format!("{}: {status}", call.path))?.into_inner())
-}
-
-/// Bytes as they are.
-#[derive(Clone, Copy, Default)]
-struct Plain;
-
-impl Codec for Plain {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Plain {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, item: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(item);
-        Ok(())
-    }
-}
-
-impl Decoder for Plain {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
-    }
 }
