@@ -40,7 +40,7 @@ pub(super) enum Empty {
 pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = LoadOptions { queries, ..load_options(context) };
     let disk = DiskFiles::new(".");
-    let empty = MemoryFiles::new().with("main.tf", "");
+    let empty = nothing();
     let is_empty = queries == Queries::LeftOut && !has_configuration(&disk);
     let files: &dyn Files = if is_empty { &empty } else { &disk };
     let (configuration, diagnostics) = load(&options, &context.sources, files);
@@ -70,7 +70,12 @@ fn load_here(
         return loaded(context, options, &disk);
     }
     may_be_empty(context, empty)?;
-    loaded(context, options, &MemoryFiles::new().with("main.tf", ""))
+    loaded(context, options, &nothing())
+}
+
+/// A configuration that declares nothing, in place of none.
+fn nothing() -> MemoryFiles {
+    MemoryFiles::new().with("main.tf", "")
 }
 
 /// Whether a command can do without a configuration.
@@ -150,7 +155,7 @@ pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnos
     let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();
     let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
     let mut locator = WhereInstalled { installed, missing: Vec::new() };
-    let empty = MemoryFiles::new().with("main.tf", "");
+    let empty = nothing();
     let files: &dyn Files = if has_configuration(&disk) { &disk } else { &empty };
     let (configuration, problems) = load_with(&options, &context.sources, files, &mut locator);
     let others: Diagnostics = problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect();

@@ -59,20 +59,11 @@ pub(in super::super) fn given(context: &Context, options: &[String]) -> Result<S
 /// It is one that is not there, or its arguments are wrong.
 pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result<Option<Configured>, Diagnostics> {
     if let Some(cloud) = &module.cloud {
-        let detail = "The configuration keeps its state in HCP Terraform (a cloud block). This version of Groma knows the local backend \
-                      only. Nothing was read or written. To keep the state in a local file, take the block out; for this one use the \
-                      program that made the state.";
-        return Err(Diagnostic::error("Unsupported backend type \"cloud\"", detail).at(cloud.span).into());
+        return Err(unsupported("cloud", "HCP Terraform (a cloud block)", cloud.span));
     }
     let Some(backend) = &module.backend else { return Ok(None) };
     if &*backend.kind != "local" {
-        let detail = format!(
-            "The configuration keeps its state in the backend \"{}\". This version of Groma knows the local backend only. Nothing was \
-             read or written. To keep the state in a local file, take the block out; for this one use the program that made the state.",
-            backend.kind
-        );
-        let summary = format!("Unsupported backend type \"{}\"", backend.kind);
-        return Err(Diagnostic::error(summary, detail).at(backend.kind_span).into());
+        return Err(unsupported(&backend.kind, &format!("the backend \"{}\"", backend.kind), backend.kind_span));
     }
     let mut problems = Diagnostics::new();
     let mut local = of_block(backend, &mut problems);
@@ -87,6 +78,14 @@ pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result
         argument.set(&mut local, &mut problems);
     }
     if problems.has_errors() { Err(problems) } else { Ok(Some(Configured { local, hash })) }
+}
+
+fn unsupported(kind: &str, place: &str, span: Span) -> Diagnostics {
+    let detail = format!(
+        "The configuration keeps its state in {place}. This version of Groma knows the local backend only. Nothing was read or written. To \
+         keep the state in a local file, take the block out; for this one use the program that made the state."
+    );
+    Diagnostic::error(format!("Unsupported backend type \"{kind}\""), detail).at(span).into()
 }
 
 fn of_block(backend: &Backend, problems: &mut Diagnostics) -> Local {
