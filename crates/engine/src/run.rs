@@ -101,13 +101,13 @@ impl Run {
         runtime.block_on(checks)
     }
 
-    /// The values of the configuration over a state, for looking at.
+    /// The values of the configuration over a state, for looking at: blocks that do not fit their schemas are no reason to see nothing.
     ///
     /// # Errors
     ///
     /// The configuration is wrong.
     pub fn inspect(&mut self, state: &State, inputs: IndexMap<Name, Input>) -> Result<Inspection, Diagnostics> {
-        let (prepared, diagnostics) = self.prepare();
+        let (prepared, diagnostics) = self.prepare_anew(Bodies::Unchecked);
         let prepared = prepared.ok_or(diagnostics)?;
         Ok(Inspection::new(&self.session, &prepared, Objects::State(state), inputs))
     }

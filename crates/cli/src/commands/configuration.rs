@@ -17,6 +17,7 @@ use indexmap::IndexMap;
 
 use super::context::Context;
 use super::key_network::KeyNetwork;
+use super::mistakes;
 use super::outcome::fail;
 use super::variables::ask_for_encryption;
 
@@ -33,21 +34,17 @@ pub(super) enum Empty {
     Nothing,
 }
 
-/// A configuration to look for mistakes in, with those that are known: it may be one in which only names are wrong.
+/// A configuration to look at, with the mistakes that are known: it may be one in which only names are wrong.
 ///
 /// # Errors
-/// More is wrong: what else there is to find would follow from that.
-pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
+/// More is wrong: what else there is to see would follow from that.
+pub(super) fn load_to_look(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = LoadOptions { queries, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let empty = nothing();
     let is_empty = queries == Queries::LeftOut && !has_configuration(&disk);
     let files: &dyn Files = if is_empty { &empty } else { &disk };
-    let (configuration, diagnostics) = load(&options, &context.sources, files);
-    match configuration {
-        Some(configuration) if configuration.soundness != Soundness::Incomplete => Ok((configuration, diagnostics)),
-        _ => Err(diagnostics),
-    }
+    loaded_to_look(context, &options, files)
 }
 
 /// The configuration with the warnings about it.
@@ -114,9 +111,9 @@ pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Con
     Ok((configuration, warnings))
 }
 
-/// The configuration that `files` hold.
+/// The configuration that `files` hold, as far as its blocks go: names may be wrong in it.
 pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    loaded(context, &load_options(context), files)
+    loaded_to_look(context, &load_options(context), files)
 }
 
 /// The configuration that `files` hold, with the values that its variables had when it was planned.
@@ -134,9 +131,23 @@ fn loaded(
     options: &LoadOptions,
     files: &dyn Files,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let (configuration, diagnostics) = loaded_to_look(context, options, files)?;
+    if diagnostics.has_errors() {
+        Err(mistakes::all(context, configuration, diagnostics))
+    } else {
+        Ok((configuration, diagnostics))
+    }
+}
+
+/// The same, though names may be wrong in it.
+fn loaded_to_look(
+    context: &Context,
+    options: &LoadOptions,
+    files: &dyn Files,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let (configuration, diagnostics) = load(options, &context.sources, files);
     match configuration {
-        Some(configuration) if !diagnostics.has_errors() => Ok((configuration, diagnostics)),
+        Some(configuration) if configuration.soundness != Soundness::Incomplete => Ok((configuration, diagnostics)),
         _ => Err(diagnostics),
     }
 }

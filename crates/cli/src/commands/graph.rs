@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use groma_address::{ConfigResource, ModulePath};
+use groma_config::Queries;
 use groma_diagnostics::Diagnostics;
 use groma_engine::{
     DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
@@ -11,7 +12,7 @@ use groma_engine::{
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::load_to_look;
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::{Outcome, misuse};
@@ -35,7 +36,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     let text = match (&arguments.plan, arguments.kind.as_deref()) {
         (Some(path), None | Some("apply")) => planned(context, path, format)?,
         (None, None) => {
-            let (configuration, _) = load_directory(context, Empty::Fine)?;
+            let (configuration, _) = load_to_look(context, Queries::LeftOut)?;
             let resources = resource_dependencies(&configuration)?;
             match format {
                 Format::Dot => dot(&resources),
@@ -45,7 +46,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
         (None, Some("plan" | "plan-refresh-only")) => drawn(context, Operation::Plan, format)?,
         (None, Some("apply")) => drawn(context, Operation::Apply, format)?,
         (None, Some("plan-destroy")) => {
-            let (configuration, _) = load_directory(context, Empty::Fine)?;
+            let (configuration, _) = load_to_look(context, Queries::LeftOut)?;
             let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
             let (_, state) = open_state(context, paths, &Locking::Off)?;
             format.write(&operation_graph(&configuration, Operation::Destroy(&state))?)
@@ -70,7 +71,7 @@ fn planned(context: &mut Context, path: &Path, format: Format) -> Result<String,
 }
 
 fn drawn(context: &mut Context, operation: Operation<'_>, format: Format) -> Result<String, Diagnostics> {
-    let (configuration, _) = load_directory(context, Empty::Fine)?;
+    let (configuration, _) = load_to_look(context, Queries::LeftOut)?;
     Ok(format.write(&operation_graph(&configuration, operation)?))
 }
 

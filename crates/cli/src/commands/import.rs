@@ -88,7 +88,9 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
 fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let disk = DiskFiles::new(directory);
     if has_configuration(&disk) && directory.is_dir() {
-        return load_files(context, &disk);
+        // The block is often a stub yet, and so may be others: names that are not needed for the import may be wrong.
+        let (configuration, problems) = load_files(context, &disk)?;
+        return Ok((configuration, problems.into_iter().filter(|problem| !problem.is_error()).collect()));
     }
     Err(fail(
         &format!("No {} configuration files", context.wording.product),

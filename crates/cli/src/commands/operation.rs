@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run, Session};
+use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
@@ -14,9 +14,9 @@ use super::encryption;
 use super::outcome::fail;
 use super::packages::Packages;
 use super::provider_source::Included;
+use super::session::{DEFAULT_PARALLELISM, Watch, session};
 use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
-use crate::clock;
 use crate::settings::{Questions, TERRAFORM_VERSION};
 use crate::terminal::{Overlay, Palette};
 use crate::views::progress::{Counter, LineProgress, LiveProgress, MessageProgress, Progress};
@@ -95,28 +95,12 @@ pub(super) fn run_with(
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
 ) -> Result<Run, Diagnostics> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
     // A block that cannot be carried out is told of where states are opened.
     let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
-    let session = Session {
-        configuration: Arc::new(configuration),
-        sources: Arc::clone(&context.sources),
-        providers: Arc::new(Included::unless(packages).with_encryption(remote)),
-        hooks,
-        cancellation: context.interrupts().cancellation().clone(),
-        parallelism: usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(10),
-        workspace: context.settings.workspace.clone(),
-        working_directory: context.original_directory.clone(),
-        root_directory: context.root_directory.clone(),
-        home_directory: context.settings.home.clone(),
-        timestamp: clock::now_in_seconds(),
-        terraform_version: TERRAFORM_VERSION.to_owned(),
-        runtime: Arc::new(runtime),
-    };
-    Ok(Run::new(session))
+    let providers = Included::unless(packages).with_encryption(remote);
+    let cancellation = context.interrupts().cancellation().clone();
+    let parallelism = usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(DEFAULT_PARALLELISM);
+    session(context, configuration, providers, Watch { hooks, cancellation, parallelism }).map(Run::new)
 }
 
 /// A state that was opened, and what an interrupted run left under way.

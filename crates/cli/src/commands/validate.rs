@@ -1,16 +1,16 @@
 //! `validate`.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_config::Queries;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
 use serde_json::json;
 
-use super::configuration::load_to_check;
+use super::configuration::load_to_look;
 use super::context::Context;
+use super::mistakes::further;
 use super::operation::run_with;
 use super::outcome::Outcome;
 use super::packages::Packages;
@@ -60,7 +60,7 @@ pub(super) fn tell_as_json(context: &Context, diagnostics: &Diagnostics) {
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
     let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
-    let (configuration, mut diagnostics) = load_to_check(context, queries)?;
+    let (configuration, mut diagnostics) = load_to_look(context, queries)?;
     // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),
@@ -77,18 +77,8 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     }
     let warnings = packages.warning();
     let mut run = run_with(context, configuration, packages, hooks, 10)?;
-    let found = news(&context.sources, &diagnostics, run.validate());
+    let found = further(&mut run, &context.sources, &diagnostics);
     diagnostics.append(found);
     diagnostics.append(warnings);
     Ok(diagnostics)
-}
-
-/// What is not in a line that an error is told of already: it would mostly follow from that.
-fn news(sources: &Sources, told: &Diagnostics, found: Diagnostics) -> Vec<Diagnostic> {
-    let line = |problem: &Diagnostic| {
-        let place = sources.locate(problem.subject?)?;
-        Some((place.file.base(), place.start.line))
-    };
-    let wrong: HashSet<_> = told.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
-    found.into_iter().filter(|problem| !line(problem).is_some_and(|line| wrong.contains(&line))).collect()
 }

@@ -6,6 +6,8 @@ mod unfinished;
 
 use std::sync::Arc;
 
+use groma_config::Queries;
+use groma_diagnostics::Diagnostic;
 use groma_engine::PlanOptions;
 use groma_engine::hooks::Silent;
 use groma_hcl::parse_expression;
@@ -13,7 +15,7 @@ use groma_lang::Scope;
 use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, load_directory};
+use super::configuration::load_to_look;
 use super::context::Context;
 use super::operation::{open_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
@@ -23,7 +25,7 @@ use input::{Input, Lines, Next};
 
 pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     context.view(&arguments.view);
-    let (configuration, mut warnings) = load_directory(context, Empty::Fine)?;
+    let (configuration, mut warnings) = load_to_look(context, Queries::LeftOut)?;
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
@@ -44,6 +46,12 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     } else {
         run.inspect(&state, inputs)?
     };
+    if warnings.has_errors() {
+        warnings.push(Diagnostic::warning(
+            "Due to the problems above, some expressions may produce unexpected results.",
+            "",
+        ));
+    }
     context.show(&warnings);
     let outcome = converse(context, &inspection.scope(), &mut input);
     run.leave();
