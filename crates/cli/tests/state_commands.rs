@@ -131,6 +131,7 @@ const MORE_STEPS: &[&str] = &[
     "state mv -state-out=old.tfstate terraform_data.a terraform_data.other",
     "state mv -backup= terraform_data.e[\"x\"] terraform_data.e[\"z\"]",
     "state rm -dry-run terraform_data.nope",
+    "state rm -dry-run terraform_data.a terraform_data.e[\"y\"] terraform_data.a",
     "state push blank.tfstate",
     "state rm terraform_data.e module.out module.k",
     "state push -force stranger.tfstate",
@@ -140,6 +141,7 @@ const MORE_STEPS: &[&str] = &[
     "untaint terraform_data.a",
     "taint terraform_data.c",
     "taint -state-out=old.tfstate terraform_data.c[1]",
+    "state rm terraform_data.c terraform_data.c[0]",
 ];
 
 fn prepare(folder: &Folder, state: &str) {
@@ -344,4 +346,61 @@ fn what_the_state_says_is_told_although_modules_are_not_installed() {
     assert!(folder.fails(&["plan"]).contains("Module not installed"));
     folder.write("main.tf", &format!("{resource}{module}terraform {{\n  backend \"nowhere\" {{\n  }}\n}}\n"));
     assert!(folder.fails(&["output"]).contains("Unsupported backend type"), "other mistakes are told");
+}
+
+#[test]
+fn the_environment_cannot_name_a_workspace_that_leads_out_of_its_folder() {
+    for name in ["../out", "a b", ".."] {
+        let folder = Folder::new().with("TF_WORKSPACE", name);
+        folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+        for command in
+            [&["apply", "-auto-approve"][..], &["plan"], &["init"], &["state", "list"], &["workspace", "show"]]
+        {
+            assert!(folder.fails(command).contains("is not allowed"), "{name} {command:?}");
+        }
+    }
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n").write(".terraform/environment", "../out");
+    assert!(folder.fails(&["apply", "-auto-approve"]).contains("is not allowed"));
+}
+
+#[test]
+fn init_makes_the_workspace_of_the_environment() {
+    let folder = Folder::new().with("TF_WORKSPACE", "chosen");
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    folder.ok(&["init"]);
+    assert!(folder.ok(&["workspace", "list"]).starts_with("  default\n* chosen\n"));
+}
+
+#[test]
+fn an_object_of_a_newer_provider_is_not_shown() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let state = folder.read("terraform.tfstate").replace("\"schema_version\": 0", "\"schema_version\": 7");
+    folder.write("terraform.tfstate", &state);
+    for command in [&["show"][..], &["show", "-json"], &["state", "show", "terraform_data.a"]] {
+        let told = folder.fails(command);
+        assert!(told.contains("terraform_data.a") && told.contains("(schema version 7;"), "{command:?}: {told}");
+    }
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+}
+
+#[test]
+fn a_state_that_is_written_elsewhere_is_pointed_at() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    assert!(folder.ok(&["apply", "-auto-approve", "-state-out=other"]).contains("\nState path: other\n"));
+    let again = folder.ok(&["apply", "-auto-approve", "-state=other", "-state-out=third"]);
+    assert!(!again.contains("State path"), "nothing was changed: {again}");
+}
+
+#[test]
+fn a_refresh_without_objects_says_so_although_there_are_outputs() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"o\" {\n  value = \"v\"\n}\n");
+    for _ in 0..2 {
+        let told = folder.ok(&["refresh"]);
+        assert!(told.contains("Empty or non-existent state") && told.ends_with("o = \"v\"\n"), "{told}");
+    }
 }

@@ -120,7 +120,8 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     if failed {
         return Ok(1);
     }
-    finish(context, kind, watched.counter.counts(), &applied.state);
+    let elsewhere = arguments.state_out.as_deref();
+    finish(context, kind, watched.counter.counts(), &applied.state, elsewhere);
     // The program ends now: taking large states and configurations apart would only cost time.
     std::mem::forget(applied);
     ready.run.leave();
@@ -167,7 +168,7 @@ fn from_directory(
         let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
     }
-    if kind == Kind::Refresh && state.is_empty() {
+    if kind == Kind::Refresh && state.iter().next().is_none() {
         let detail = "The state has no objects, so there is nothing to refresh.";
         warnings.push(Diagnostic::warning("Empty or non-existent state", detail));
     }
@@ -316,7 +317,8 @@ fn incomplete_warning(context: &Context) -> Diagnostic {
     )
 }
 
-fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
+/// Says what was done, and where the state is if the flags have put it `elsewhere`.
+fn finish(context: &Context, kind: Kind, counts: Counts, state: &State, elsewhere: Option<&Path>) {
     if let Some(stream) = context.messages() {
         match kind {
             Kind::Destroy => stream.counts(counts, Counted::Destroy),
@@ -343,6 +345,13 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State) {
     };
     if !text.is_empty() {
         context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
+    }
+    if let Some(path) = elsewhere.filter(|_| kind == Kind::Apply && counts.add + counts.change > 0) {
+        context.streams.print(&format!(
+            "\nThe state was not written to its usual place, but to this file. Keep it: whoever changes or destroys what was\n\
+             made needs it.\n\nState path: {}\n",
+            path.display()
+        ));
     }
     if kind != Kind::Destroy && !state.outputs.is_empty() {
         let title = palette.paint(Tone::BoldGreen, "Outputs:");

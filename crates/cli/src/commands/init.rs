@@ -53,6 +53,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     providers.configuration(context, &configuration)?;
     let backend = init_backend::ready(context, &teller, arguments, root)?;
     let paths = paths_in(&backend, root, &context.settings.workspace, Elsewhere::default())?;
+    backend.make(&context.settings.workspace)?;
     if has_state(&paths) {
         teller.gap(context);
         teller.heading(

@@ -105,6 +105,14 @@ fn decode(
     record: &ObjectRecord,
 ) -> Result<Value, Diagnostic> {
     let unreadable = |text: String| Diagnostic::error("Unreadable object in the state", text);
+    if record.schema_version > schema.version {
+        let text = format!(
+            "It was written by a newer version of its provider (schema version {}; the version in use knows up to {}). Use \
+             that version of the provider, or a newer one.",
+            record.schema_version, schema.version
+        );
+        return Err(unreadable(text));
+    }
     let value = if mode == Mode::Managed {
         let request = UpgradeRequest {
             type_name: type_name.clone(),

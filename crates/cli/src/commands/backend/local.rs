@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groma_diagnostics::Diagnostics;
 use groma_state::StatePaths;
 use serde::{Deserialize, Serialize};
 
+use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
 
 /// What a `backend "local"` block sets; without one, nothing.
@@ -30,6 +32,20 @@ impl Local {
     /// The folder with a folder for each workspace but the default one.
     pub fn workspace_directory(&self) -> PathBuf {
         self.workspace_dir.as_deref().map_or_else(|| PathBuf::from("terraform.tfstate.d"), PathBuf::from)
+    }
+
+    /// Makes a workspace, so that it is listed before it has a state. The default one is always there.
+    ///
+    /// # Errors
+    /// Its folder cannot be made.
+    pub fn make(&self, workspace: &str) -> Result<(), Diagnostics> {
+        if workspace == DEFAULT_WORKSPACE {
+            return Ok(());
+        }
+        let folder = self.workspace_directory().join(workspace);
+        std::fs::create_dir_all(&folder).map_err(|problem| {
+            fail(&format!("Failed to make {}", folder.display()), format!("The operating system says: {problem}."))
+        })
     }
 
     /// The names of the workspaces, the default one first, the others sorted.

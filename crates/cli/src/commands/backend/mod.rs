@@ -4,6 +4,7 @@ mod block;
 mod in_use;
 mod local;
 mod record;
+mod workspace_name;
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,6 +17,7 @@ pub(super) use block::{Configured, configured, given};
 pub(super) use in_use::in_use;
 pub(super) use local::Local;
 pub(super) use record::{Record, RecordFile};
+pub(super) use workspace_name::valid_workspace;
 
 use super::context::Context;
 use super::encryption;
@@ -61,12 +63,17 @@ pub(super) fn has_state(paths: &StatePaths) -> bool {
 }
 
 /// The files of a workspace's state in `local`, sealed as `module` says.
+///
+/// # Errors
+///
+/// The workspace cannot have that name, or the encryption is wrong.
 pub(super) fn paths_in(
     local: &Local,
     module: &Module,
     workspace: &str,
     elsewhere: Elsewhere<'_>,
 ) -> Result<StatePaths, Diagnostics> {
+    valid_workspace(workspace)?;
     let mut paths = match elsewhere.state {
         Some(file) => StatePaths::of_file(file),
         None => local.files(workspace),

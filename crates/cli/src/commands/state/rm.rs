@@ -17,9 +17,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
     let mut found: Vec<ResourceInstance> = Vec::new();
     for target in &targets {
         let instances = changing.state.iter().map(|view| view.address());
-        found.extend(
-            instances.filter(|address| target.contains(address) && !is_among_earlier(&targets, target, address)),
-        );
+        found.extend(instances.filter(|address| target.contains(address)));
     }
     let only_says = arguments.dry_run.is_some_and(Flag::is_on);
     if found.is_empty() && only_says {
@@ -45,9 +43,4 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
     let undo = changing.save(&context.wording.command)?;
     context.streams.print(&format!("{text}Successfully removed {} resource instance(s).\n{undo}", found.len()));
     Ok(0)
-}
-
-/// Whether an argument before `target` has named `address` already.
-fn is_among_earlier(targets: &[Target], target: &Target, address: &ResourceInstance) -> bool {
-    targets.iter().take_while(|earlier| !std::ptr::eq(*earlier, target)).any(|earlier| earlier.contains(address))
 }

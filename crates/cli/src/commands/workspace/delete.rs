@@ -6,19 +6,19 @@ use groma_address::Mode;
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
-use super::super::backend::locking;
+use super::super::backend::{locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
 use super::super::state::backup_beside;
-use super::places::{Places, absent, failed, single_name, valid};
+use super::places::{Places, absent, failed, single_name};
 use crate::arguments::{Flag, WorkspaceDelete};
 use crate::settings::DEFAULT_WORKSPACE;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome {
     context.view(&arguments.view);
     let name = single_name(&arguments.rest)?;
-    valid(name)?;
+    valid_workspace(name)?;
     let places = Places::of(context)?;
     if !places.exists(name) {
         return Err(absent(context, name));

@@ -6,18 +6,18 @@ use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
 use groma_state::{State, file, read_sealed};
 
-use super::super::backend::locking;
+use super::super::backend::{locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
-use super::places::{Places, choose, not_overridden, single_name, valid};
+use super::places::{Places, choose, not_overridden, single_name};
 use crate::arguments::{self, WorkspaceNew};
 use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     context.view(&arguments.view);
     let name = single_name(&arguments.rest)?;
-    valid(name)?;
+    valid_workspace(name)?;
     not_overridden(context)?;
     let places = Places::of(context)?;
     if places.exists(name) {

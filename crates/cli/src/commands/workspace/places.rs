@@ -47,8 +47,7 @@ impl Places {
     }
 
     pub fn make(&self, name: &str) -> Result<(), Diagnostics> {
-        let folder = self.folder(name);
-        std::fs::create_dir_all(&folder).map_err(|problem| failed("make", &folder, &problem))
+        self.backend.make(name)
     }
 }
 
@@ -59,22 +58,6 @@ pub(super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(&file, name))
         .map_err(|problem| failed("write", &file, &problem))
-}
-
-/// Whether a name can be that of a workspace.
-///
-/// # Errors
-/// It would not stay as it is in a URL, or it would lead out of its folder.
-pub(super) fn valid(name: &str) -> Result<(), Diagnostics> {
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.~$&+=:@".contains(c);
-    if !name.is_empty() && name.chars().all(is_safe) && name != "." && name != ".." {
-        return Ok(());
-    }
-    Err(fail(
-        &format!("The workspace name {name:?} is not allowed"),
-        "A name consists of letters, digits and characters that stay as they are in a URL, such as - and _. It is the name of a \
-         folder, so it cannot hold a slash, and it cannot be empty.",
-    ))
 }
 
 /// The only argument.

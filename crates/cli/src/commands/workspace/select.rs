@@ -1,16 +1,17 @@
 //! `workspace select`.
 
+use super::super::backend::valid_workspace;
 use super::super::context::Context;
 use super::super::outcome::Outcome;
 use super::new::create;
-use super::places::{Places, absent, choose, not_overridden, single_name, valid};
+use super::places::{Places, absent, choose, not_overridden, single_name};
 use crate::arguments::{Flag, WorkspaceSelect};
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceSelect) -> Outcome {
     context.view(&arguments.view);
     let name = single_name(&arguments.rest)?;
     not_overridden(context)?;
-    valid(name)?;
+    valid_workspace(name)?;
     if name == context.settings.workspace {
         return Ok(0);
     }
