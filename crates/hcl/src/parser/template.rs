@@ -115,7 +115,15 @@ impl<'a> Parser<'a> {
     }
 
     fn template(&mut self, pieces: Pieces<'a>, span: Span) -> Expression {
-        let template = self.assemble(meld(pieces.list), self.last_span());
+        let text = pieces.list.iter().find_map(|piece| match piece {
+            Piece::Literal { span, .. } => Some(*span),
+            _ => None,
+        });
+        let mut template = self.assemble(meld(pieces.list), self.last_span());
+        if let (Some(span), Some(_)) = (text, template.wrapped()) {
+            // White space that markers have taken away leaves a template all the same: its result is a string.
+            template.parts.push(TemplatePart::Literal { text: Name::from(""), span });
+        }
         let kind = match template.parts.as_slice() {
             [] => ExpressionKind::String(Name::from("")),
             [TemplatePart::Literal { text, .. }] => ExpressionKind::String(Name::clone(text)),

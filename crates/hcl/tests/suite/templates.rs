@@ -73,7 +73,15 @@ fn strip_markers_take_white_space_away() {
     check(r#""a ${~ b ~} c""#, r#"(template "a" b "c")"#);
     check(r#""a %{~ if b ~} c %{~ endif ~} d""#, r#"(template "a" (if b then "c" else) "d")"#);
     check(r#""a ~ ${b}""#, r#"(template "a ~ " b)"#);
-    check(r#"" ${~ b}""#, "(template b)");
+    check(r#"" ${~ b}""#, r#"(template b "")"#);
+}
+
+#[test]
+fn text_that_is_stripped_whole_leaves_a_template() {
+    // Its result is a string, where that of "${b}" alone is b itself. Terraform does the same.
+    check(r#""${b ~} ""#, r#"(template b "")"#);
+    check(r#""${~ b ~}""#, "(template b)");
+    check_heredoc("<<EOT\n${b ~}\nEOT", r#"(template b "")"#);
 }
 
 #[test]
