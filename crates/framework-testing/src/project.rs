@@ -8,7 +8,7 @@ use groma_config::{Configuration, LoadOptions, MemoryFiles};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
 use groma_engine::{
-    Action, Cancellation, Mode, Plan, PlanOptions, ProviderSource, ResourceChange, Run, Session, Unrecorded,
+    Action, Cancellation, Deferral, Mode, Plan, PlanOptions, ProviderSource, ResourceChange, Run, Session, Unrecorded,
 };
 use groma_provider::{Provider, TERRAFORM_VERSION};
 use groma_state::State;
@@ -87,6 +87,15 @@ impl Project {
     /// There is no plan.
     pub fn plan(&self) -> Result<Planned, Problems> {
         self.plan_with(&PlanOptions::default())
+    }
+
+    /// Plans as `-allow-deferral` does: the provider may leave what it cannot say yet to a later run.
+    ///
+    /// # Errors
+    ///
+    /// There is no plan.
+    pub fn plan_in_part(&self) -> Result<Planned, Problems> {
+        self.plan_with(&PlanOptions { deferral: Deferral::Allowed, ..PlanOptions::default() })
     }
 
     /// Plans with other options: another mode, targets, replacements.
@@ -214,6 +223,11 @@ impl Planned {
     pub fn actions(&self) -> Vec<String> {
         let changes = self.plan.changes.iter().filter(|change| change.action != Action::NoOp);
         changes.map(|change| format!("{}: {}", change.address, change.action.names().join(" then "))).collect()
+    }
+
+    /// What is left to a later run, with the reason: `files_file.a: absent_prereq`.
+    pub fn deferred(&self) -> Vec<String> {
+        self.plan.deferred.iter().map(|change| format!("{}: {}", change.address(), change.reason.name())).collect()
     }
 
     /// The object at `address` as it is planned: unknown where only apply will know, null when it goes.

@@ -1,9 +1,9 @@
 //! What a provider author writes for a data source.
 
-use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::ResourceSchema;
+use crate::{NotYet, ResourceSchema};
 
 /// A data source to be read.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct ReadDataRequest {
 pub struct ReadDataResponse {
     /// The configuration with the results filled in; null after an error.
     pub state: Value,
+    /// That it cannot be read yet.
+    pub not_yet: Option<NotYet>,
     /// What to tell the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -24,12 +26,17 @@ pub struct ReadDataResponse {
 impl ReadDataResponse {
     /// The configuration with the results filled in.
     pub fn found(state: Value) -> Self {
-        Self { state, diagnostics: ProviderDiagnostics::new() }
+        Self { state, not_yet: None, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// It cannot be read yet: see [`NotYet`].
+    pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::found(Value::NULL) }
     }
 
     /// It failed.
     pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
-        Self { state: Value::NULL, diagnostics: diagnostic.into() }
+        Self { diagnostics: diagnostic.into(), ..Self::found(Value::NULL) }
     }
 }
 

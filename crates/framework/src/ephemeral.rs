@@ -2,10 +2,10 @@
 
 use std::time::SystemTime;
 
-use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::{PrivateData, ResourceSchema};
+use crate::{NotYet, PrivateData, ResourceSchema};
 
 /// An open ephemeral resource.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct OpenResponse {
     pub renew_at: Option<SystemTime>,
     /// What is handed to renew and close.
     pub private: PrivateData,
+    /// That it cannot be opened yet.
+    pub not_yet: Option<NotYet>,
     /// What to tell the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -23,7 +25,12 @@ pub struct OpenResponse {
 impl OpenResponse {
     /// The configuration with the results filled in.
     pub fn opened(result: Value, private: PrivateData) -> Self {
-        Self { result, renew_at: None, private, diagnostics: ProviderDiagnostics::new() }
+        Self { result, renew_at: None, private, not_yet: None, diagnostics: ProviderDiagnostics::new() }
+    }
+
+    /// It cannot be opened yet: see [`NotYet`].
+    pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::opened(Value::NULL, PrivateData::new()) }
     }
 
     /// It failed, and nothing is open.

@@ -87,6 +87,7 @@ mod list;
 mod matching;
 pub mod model;
 pub mod modifier;
+mod not_yet;
 mod private;
 pub mod resource;
 mod rewrite;
@@ -104,6 +105,7 @@ pub use list::ListResource;
 pub use matching::match_by_attributes;
 pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
+pub use not_yet::NotYet;
 pub use private::PrivateData;
 pub use resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
@@ -115,7 +117,7 @@ pub use stopping::{Stopping, Stops};
 pub use stored::decode_stored;
 pub use typed::{
     Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
-    ModelResource, Search,
+    ModelResource, Reading, Search,
 };
 
 pub use groma_framework_derive::Model;

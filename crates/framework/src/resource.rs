@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use groma_provider::{Answer, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, Deferred, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, Value};
 
 use crate::model::{Field, Maybe, Model, ModelError};
 use crate::stored::decode_stored;
-use crate::{PrivateData, ResourceSchema};
+use crate::{NotYet, PrivateData, ResourceSchema};
 
 /// A configuration to be checked.
 #[derive(Clone, Debug)]
@@ -56,6 +56,7 @@ impl ModifyPlanRequest {
             plan: self.plan,
             private: self.private,
             requires_replace: self.requires_replace,
+            not_yet: None,
             diagnostics: ProviderDiagnostics::new(),
         }
     }
@@ -71,6 +72,8 @@ pub struct ModifyPlanResponse {
     pub private: PrivateData,
     /// The attributes that need a new object.
     pub requires_replace: Vec<Path>,
+    /// That this cannot be planned yet: the plan is a guess then.
+    pub not_yet: Option<NotYet>,
     /// What to tell the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -93,6 +96,11 @@ impl ModifyPlanResponse {
     /// Tells the user something.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    /// Leaves the change to a later run, if the host does such things, and refuses it with `problem` if not. The plan is then a guess.
+    pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) {
+        self.not_yet = Some(NotYet::new(reason, problem));
     }
 
     /// Refuses the plan.
@@ -171,6 +179,8 @@ pub struct ObjectResponse {
     pub private: PrivateData,
     /// Its identity.
     pub identity: Option<Value>,
+    /// That a read or an import cannot say yet.
+    pub not_yet: Option<NotYet>,
     /// What to tell the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -178,12 +188,23 @@ pub struct ObjectResponse {
 impl ObjectResponse {
     /// The object as it is now.
     pub fn found(state: Value, private: PrivateData) -> Self {
-        Self { state: Some(state), private, identity: None, diagnostics: ProviderDiagnostics::new() }
+        Self { state: Some(state), private, ..Self::gone() }
     }
 
     /// There is no object (any more).
     pub fn gone() -> Self {
-        Self { state: None, private: PrivateData::new(), identity: None, diagnostics: ProviderDiagnostics::new() }
+        Self {
+            state: None,
+            private: PrivateData::new(),
+            identity: None,
+            not_yet: None,
+            diagnostics: ProviderDiagnostics::new(),
+        }
+    }
+
+    /// It cannot be said yet what there is: see [`NotYet`].
+    pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::gone() }
     }
 
     /// It failed, and nothing was made or changed.

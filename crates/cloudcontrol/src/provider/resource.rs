@@ -139,7 +139,13 @@ fn plan_change(interpreted: &Interpreted, tags: &TagSettings, request: ModifyPla
     let configured = Some(Configured::of(fields, &request.config));
     let private =
         if changes || kept.configured != configured { Kept { token, configured }.data() } else { request.private };
-    ModifyPlanResponse { plan: planned.state, private, requires_replace, diagnostics: ProviderDiagnostics::new() }
+    ModifyPlanResponse {
+        plan: planned.state,
+        private,
+        requires_replace,
+        not_yet: None,
+        diagnostics: ProviderDiagnostics::new(),
+    }
 }
 
 fn changed_attributes(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Path> {

@@ -1,7 +1,9 @@
 //! Create, update and delete (LC-14 to LC-16).
 
 use groma_provider::contract::without_write_only;
-use groma_provider::{Answer, ApplyRequest, ApplyResponse, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{
+    Answer, ApplyRequest, ApplyResponse, ClientCapabilities, ProviderDiagnostic, ProviderDiagnostics,
+};
 use groma_value::Value;
 
 use super::{Server, consistency, panic};
@@ -53,6 +55,10 @@ fn refused(request: &ApplyRequest, diagnostics: ProviderDiagnostics) -> ApplyRes
 fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectResponse) -> ApplyResponse {
     let schema = resource.schema();
     let mut diagnostics = response.diagnostics;
+    if let Some(not_yet) = response.not_yet {
+        // What is applied cannot be left to another run any more.
+        not_yet.tell(ClientCapabilities::default(), &mut diagnostics);
+    }
     let failed = diagnostics.has_errors();
     let state = match response.state {
         Some(state) => {

@@ -12,22 +12,22 @@ use crate::ephemeral::{OpenResponse, RenewResponse};
 
 impl Server {
     pub(super) fn open(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
-        let lost = |diagnostics| OpenResponse {
-            result: Value::NULL,
-            renew_at: None,
-            private: PrivateData::new(),
-            diagnostics,
-        };
+        let lost = |diagnostics| OpenResponse { diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) };
+        let (config, host) = (request.config, request.client_capabilities);
         let answer = match self.types.known_ephemeral(&*self.definition, &request.type_name) {
-            Ok(resource) => panic::guard("open", || resource.open(request.config), lost),
+            Ok(resource) => panic::guard("open", || resource.open(config.clone()), lost),
             Err(problems) => Answer::ready(lost(problems)),
         };
-        answer.map(|response| OpenEphemeralResponse {
-            result: response.result,
-            renew_at: response.renew_at,
-            private: response.private.encode(),
-            deferred: None,
-            diagnostics: response.diagnostics,
+        answer.map(move |response| {
+            let mut diagnostics = response.diagnostics;
+            let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+            OpenEphemeralResponse {
+                result: if deferred.is_some() { config } else { response.result },
+                renew_at: response.renew_at,
+                private: response.private.encode(),
+                deferred,
+                diagnostics,
+            }
         })
     }
 

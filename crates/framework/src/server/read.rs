@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use groma_provider::contract::without_write_only;
 use groma_provider::{
-    Answer, ImportRequest, ImportResponse, ImportedResource, MoveRequest, MoveResponse, Private, ProviderDiagnostic,
-    ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, UpgradeIdentityRequest,
-    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    Answer, ClientCapabilities, ImportRequest, ImportResponse, ImportedResource, MoveRequest, MoveResponse, Private,
+    ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
+    UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
 };
 use groma_value::Value;
 
@@ -103,19 +103,18 @@ impl Server {
             Err(diagnostics) => return Answer::ready(ImportResponse { diagnostics, ..ImportResponse::default() }),
         };
         let own = resource::ImportRequest { target: request.target };
+        let host = request.client_capabilities;
         let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         panic::guard("import", || resource.import(own), lost).map(move |response| {
-            let imported = response.state.map(|state| ImportedResource {
+            let mut diagnostics = response.diagnostics;
+            let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+            let imported = response.state.filter(|_| deferred.is_none()).map(|state| ImportedResource {
                 type_name: request.type_name,
                 state: without_write_only(resource.schema().block(), &state),
                 private: response.private.encode(),
                 identity: response.identity,
             });
-            ImportResponse {
-                imported: imported.into_iter().collect(),
-                deferred: None,
-                diagnostics: response.diagnostics,
-            }
+            ImportResponse { imported: imported.into_iter().collect(), deferred, diagnostics }
         })
     }
 
@@ -151,11 +150,18 @@ impl Server {
             identity: request.source_identity,
         };
         let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
-        panic::guard("move_from", own, lost).map(|response| MoveResponse {
-            target_state: response.state.unwrap_or(Value::NULL),
-            target_private: response.private.encode(),
-            target_identity: response.identity,
-            diagnostics: response.diagnostics,
+        panic::guard("move_from", own, lost).map(|response| {
+            let mut diagnostics = response.diagnostics;
+            if let Some(not_yet) = response.not_yet {
+                // A move has no word for it.
+                not_yet.tell(ClientCapabilities::default(), &mut diagnostics);
+            }
+            MoveResponse {
+                target_state: response.state.unwrap_or(Value::NULL),
+                target_private: response.private.encode(),
+                target_identity: response.identity,
+                diagnostics,
+            }
         })
     }
 
@@ -166,12 +172,16 @@ impl Server {
                 return Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics });
             }
         };
-        let own = data_source::ReadDataRequest { config: request.config };
-        let lost = |diagnostics| data_source::ReadDataResponse { state: Value::NULL, diagnostics };
-        panic::guard("read", || source.read(own), lost).map(|response| ReadDataResponse {
-            state: response.state,
-            deferred: None,
-            diagnostics: response.diagnostics,
+        let own = data_source::ReadDataRequest { config: request.config.clone() };
+        let found = data_source::ReadDataResponse::found;
+        let lost = move |diagnostics| data_source::ReadDataResponse { diagnostics, ..found(Value::NULL) };
+        panic::guard("read", || source.read(own), lost).map(move |response| {
+            let mut diagnostics = response.diagnostics;
+            let host = request.client_capabilities;
+            let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+            // Until it can be read, nothing is known of it but how it is configured.
+            let state = if deferred.is_some() { request.config } else { response.state };
+            ReadDataResponse { state, deferred, diagnostics }
         })
     }
 }
@@ -196,8 +206,11 @@ fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadRespons
 }
 
 fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectResponse) -> ReadResponse {
-    if response.diagnostics.has_errors() {
-        return unread(request, response.diagnostics);
+    let mut diagnostics = response.diagnostics;
+    let host = request.client_capabilities;
+    let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+    if deferred.is_some() || diagnostics.has_errors() {
+        return ReadResponse { deferred, ..unread(request, diagnostics) };
     }
     let schema = resource.schema();
     let new_state = match &response.state {
@@ -212,6 +225,6 @@ fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectRespo
         private: response.private.encode(),
         deferred: None,
         new_identity: response.identity.or(request.current_identity),
-        diagnostics: response.diagnostics,
+        diagnostics,
     }
 }

@@ -18,7 +18,7 @@ use crate::schema::{ResourceSchema, SchemaBuilder};
 use crate::stopping::Stops;
 use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Name, Resource, Server};
 
-type Configure = dyn Fn(ConfigureRequest) -> Result<(), ProviderDiagnostic> + Send + Sync;
+type Configure = dyn Fn(ConfigureRequest) -> Answer<'static, ProviderDiagnostics> + Send + Sync;
 
 /// The parts of a provider, by name.
 #[derive(Default)]
@@ -49,7 +49,44 @@ impl Bundle {
         configure: impl Fn(M) -> Result<(), ProviderDiagnostic> + Send + Sync + 'static,
     ) -> Self {
         self.schema = M::schema();
-        self.configure = Some(Box::new(move |request| configure(M::of(&request.config)?)));
+        self.configure = Some(Box::new(move |request| {
+            let result = M::of(&request.config).map_err(ProviderDiagnostic::from).and_then(&configure);
+            Answer::ready(result.err().into_iter().collect())
+        }));
+        self
+    }
+
+    /// As [`configured`](Bundle::configured), where taking the configuration into use needs the network: to log in, say.
+    ///
+    /// ```
+    /// use groma_framework::{Bundle, Maybe, Model, ProviderDiagnostic};
+    ///
+    /// #[derive(Model)]
+    /// struct Settings {
+    ///     token: Maybe<String>,
+    /// }
+    ///
+    /// async fn log_in(settings: Settings) -> Result<(), ProviderDiagnostic> {
+    ///     match settings.token {
+    ///         Maybe::Null => Err(ProviderDiagnostic::error("No token", "Set the argument token.")),
+    ///         _ => Ok(()),
+    ///     }
+    /// }
+    ///
+    /// assert!(Bundle::new().configured_later(log_in).build().is_ok());
+    /// ```
+    pub fn configured_later<M: Model, F>(mut self, configure: impl Fn(M) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), ProviderDiagnostic>> + Send + 'static,
+    {
+        self.schema = M::schema();
+        self.configure = Some(Box::new(move |request| match M::of(&request.config) {
+            Ok(model) => {
+                let configuring = configure(model);
+                Answer::later(async { configuring.await.err().into_iter().collect() })
+            }
+            Err(problem) => Answer::ready(ProviderDiagnostic::from(problem).into()),
+        }));
         self
     }
 
@@ -72,7 +109,7 @@ impl Bundle {
     /// The same, with the data source `type_name`.
     pub fn data_source(mut self, type_name: impl Into<Name>, source: impl ModelDataSource) -> Self {
         let name = type_name.into();
-        match Sourced::new(source) {
+        match Sourced::new(source, self.stops.clone()) {
             Ok(source) => self.add_data_source(name, Arc::new(source)),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -294,8 +331,10 @@ impl Definition for Bundled {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
-        let result = self.bundle.configure.as_ref().map_or(Ok(()), |configure| configure(request));
-        Answer::ready(result.err().into_iter().collect())
+        match &self.bundle.configure {
+            Some(configure) => configure(request),
+            None => Answer::ready(ProviderDiagnostics::new()),
+        }
     }
 
     fn stop(&self) {

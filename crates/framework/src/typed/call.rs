@@ -1,11 +1,11 @@
 //! What goes along with a call besides the object.
 
-use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::model::{Model, ModelError};
 use crate::stopping::Stopping;
-use crate::{ObjectResponse, PrivateData};
+use crate::{NotYet, ObjectResponse, PrivateData};
 
 /// What a call knows and says besides the object.
 #[derive(Debug)]
@@ -19,13 +19,14 @@ pub struct Call {
     /// Whether the host wants running operations to end soon (FW-22).
     pub stopping: Stopping,
     made: Option<Value>,
+    not_yet: Option<NotYet>,
     diagnostics: ProviderDiagnostics,
 }
 
 impl Call {
     pub(super) fn new(config: Value, private: PrivateData, identity: Option<Value>, stopping: Stopping) -> Self {
         let diagnostics = ProviderDiagnostics::new();
-        Self { config, private, identity, stopping, made: None, diagnostics }
+        Self { config, private, identity, stopping, made: None, not_yet: None, diagnostics }
     }
 
     /// The configuration as a struct.
@@ -48,15 +49,21 @@ impl Call {
         self.made = Some(object.to_value());
     }
 
+    /// What to return from a read or an import that cannot say yet: `Err(call.defer(reason, problem))`. A host that leaves things to a
+    /// later run is told the reason, any other the problem ([`NotYet`]).
+    pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
+        NotYet::new(reason, problem).noted(&mut self.not_yet)
+    }
+
     /// The response of a call that ended with an object, or without one.
     pub(super) fn ended<M: Model>(self, result: Result<Option<M>, ProviderDiagnostic>) -> ObjectResponse {
-        let (state, problem) = match result {
-            Ok(object) => (object.map(|object| object.to_value()), None),
-            Err(problem) => (self.made, Some(problem)),
+        let (state, problem, not_yet) = match result {
+            Ok(object) => (object.map(|object| object.to_value()), None, None),
+            Err(problem) => (self.made, self.not_yet.is_none().then_some(problem), self.not_yet),
         };
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(problem);
-        ObjectResponse { state, private: self.private, identity: self.identity, diagnostics }
+        ObjectResponse { state, private: self.private, identity: self.identity, not_yet, diagnostics }
     }
 
     /// The diagnostics of a call that ended without an object.

@@ -2,12 +2,35 @@
 
 use std::future::Future;
 
-use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
+use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
 use crate::data_source::{DataSource, ReadDataRequest, ReadDataResponse};
 use crate::model::{Field as _, Model};
-use crate::{ResourceSchema, SchemaBuilder};
+use crate::stopping::{Stopping, Stops};
+use crate::{NotYet, ResourceSchema, SchemaBuilder};
+
+/// What goes along with reading a data source.
+#[derive(Debug)]
+pub struct Reading {
+    /// Whether the host wants running operations to end soon.
+    pub stopping: Stopping,
+    not_yet: Option<NotYet>,
+    diagnostics: ProviderDiagnostics,
+}
+
+impl Reading {
+    /// Tells the user something.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    /// What to return where it cannot be read yet: `Err(reading.defer(reason, problem))`. A host that leaves things to a later run is
+    /// told the reason, any other the problem ([`NotYet`]).
+    pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
+        NotYet::new(reason, problem).noted(&mut self.not_yet)
+    }
+}
 
 /// A data source whose configuration and result are one struct: what it finds out is computed, and null in what it gets.
 pub trait ModelDataSource: Send + Sync + 'static {
@@ -20,7 +43,11 @@ pub trait ModelDataSource: Send + Sync + 'static {
     }
 
     /// Fills in what it finds out.
-    fn read(&self, config: Self::Model) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
+    fn read(
+        &self,
+        config: Self::Model,
+        reading: &mut Reading,
+    ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
 
     /// Checks a configuration as a whole, after the validators of the attributes. It may hold unknown values.
     fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
@@ -33,18 +60,19 @@ pub trait ModelDataSource: Send + Sync + 'static {
 pub struct Sourced<S> {
     source: S,
     schema: ResourceSchema,
+    stops: Stops,
 }
 
 impl<S: ModelDataSource> Sourced<S> {
-    /// `source`, whose schema is checked.
+    /// `source`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
     ///
     /// # Errors
     ///
     /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
-    pub fn new(source: S) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(source: S, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = source.schema().build()?;
         let problems = S::Model::mismatches(&schema);
-        if problems.is_empty() { Ok(Self { source, schema }) } else { Err(problems) }
+        if problems.is_empty() { Ok(Self { source, schema, stops }) } else { Err(problems) }
     }
 }
 
@@ -59,13 +87,19 @@ impl<S: ModelDataSource> DataSource for Sourced<S> {
 
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
         Answer::later(async move {
+            let diagnostics = ProviderDiagnostics::new();
+            let mut reading = Reading { stopping: self.stops.for_call(), not_yet: None, diagnostics };
             let result = match S::Model::of(&request.config) {
-                Ok(config) => self.source.read(config).await,
+                Ok(config) => self.source.read(config, &mut reading).await,
                 Err(problem) => Err(problem.into()),
             };
+            let Reading { not_yet, mut diagnostics, .. } = reading;
             match result {
-                Ok(found) => ReadDataResponse::found(found.to_value()),
-                Err(problem) => ReadDataResponse::failed(problem),
+                Ok(found) => ReadDataResponse { diagnostics, ..ReadDataResponse::found(found.to_value()) },
+                Err(problem) => {
+                    diagnostics.extend(not_yet.is_none().then_some(problem));
+                    ReadDataResponse { not_yet, diagnostics, ..ReadDataResponse::found(Value::NULL) }
+                }
             }
         })
     }

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::time::SystemTime;
 
-use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
+use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
 use crate::ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
 use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
-use crate::{PrivateData, ResourceSchema, SchemaBuilder};
+use crate::{NotYet, PrivateData, ResourceSchema, SchemaBuilder};
 
 /// What goes along with an ephemeral resource while it is open.
 #[derive(Debug)]
@@ -21,17 +21,24 @@ pub struct Lease {
     pub renew_at: Option<SystemTime>,
     /// Whether the host wants running operations to end soon.
     pub stopping: Stopping,
+    not_yet: Option<NotYet>,
     diagnostics: ProviderDiagnostics,
 }
 
 impl Lease {
     fn new(private: PrivateData, stopping: Stopping) -> Self {
-        Self { private, renew_at: None, stopping, diagnostics: ProviderDiagnostics::new() }
+        Self { private, renew_at: None, stopping, not_yet: None, diagnostics: ProviderDiagnostics::new() }
     }
 
     /// Tells the user something.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    /// What to return where it cannot be opened yet: `Err(lease.defer(reason, problem))`. A host that leaves things to a later run is
+    /// told the reason, any other the problem ([`NotYet`]).
+    pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
+        NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
 }
 
@@ -150,12 +157,14 @@ impl<R: ModelEphemeralResource> EphemeralResource for Lent<R> {
                 Ok(config) => self.resource.open(config, &mut lease).await,
                 Err(problem) => Err(problem.into()),
             };
-            let Lease { private, renew_at, mut diagnostics, .. } = lease;
+            let Lease { private, renew_at, not_yet, mut diagnostics, .. } = lease;
             match result {
-                Ok(opened) => OpenResponse { result: opened.to_value(), renew_at, private, diagnostics },
+                Ok(opened) => {
+                    OpenResponse { renew_at, diagnostics, ..OpenResponse::opened(opened.to_value(), private) }
+                }
                 Err(problem) => {
-                    diagnostics.push(problem);
-                    OpenResponse { diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
+                    diagnostics.extend(not_yet.is_none().then_some(problem));
+                    OpenResponse { not_yet, diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
                 }
             }
         })

@@ -17,7 +17,7 @@ mod resource;
 pub use action::{Acting, Invoked, ModelAction};
 pub use bundle::Bundle;
 pub use call::Call;
-pub use data_source::{ModelDataSource, Sourced};
+pub use data_source::{ModelDataSource, Reading, Sourced};
 pub use ephemeral::{Lease, Lent, ModelEphemeralResource};
 pub use function::{Accepted, Callable, Function};
 pub use list::{ModelListResource, Search, Searching};

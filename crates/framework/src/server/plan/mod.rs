@@ -55,6 +55,8 @@ fn finish(
 ) -> PlanResponse {
     let mut diagnostics = prepared.diagnostics;
     diagnostics.extend(response.diagnostics);
+    let host = request.client_capabilities;
+    let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
     let destroys = request.config.is_null();
     if destroys && !response.plan.is_null() {
         diagnostics.push(ProviderDiagnostic::error(
@@ -66,7 +68,7 @@ fn finish(
             ),
         ));
     }
-    if !destroys && !diagnostics.has_errors() {
+    if !destroys && deferred.is_none() && !diagnostics.has_errors() {
         diagnostics.extend(consistency::check_plan(resource.schema(), request, &response.plan, &prepared.changes));
     }
     let identity = request.prior_identity.clone().filter(|_| !destroys);
@@ -75,7 +77,7 @@ fn finish(
         requires_replace: response.requires_replace,
         planned_private: response.private.encode(),
         legacy_type_system: false,
-        deferred: None,
+        deferred,
         planned_identity: identity,
         diagnostics,
     }
