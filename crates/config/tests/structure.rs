@@ -345,6 +345,16 @@ fn requirements_of_all_modules_are_merged() {
 }
 
 #[test]
+fn an_import_block_needs_the_provider_of_what_has_no_block_yet() {
+    let configuration = load_fine(
+        "import {\n  to = aws_vpc.new\n  id = \"a\"\n}\nimport {\n  to = google_disk.old\n  id = \"b\"\n}\nresource \"google_disk\" \"old\" {\n  \
+         provider = google-beta\n}\n",
+    );
+    let addresses: Vec<String> = configuration.provider_requirements().keys().map(ToString::to_string).collect();
+    assert_eq!(addresses, ["registry.terraform.io/hashicorp/aws", "registry.terraform.io/hashicorp/google-beta"]);
+}
+
+#[test]
 fn another_registry_can_be_the_default() {
     let options = LoadOptions { default_registry: "registry.opentofu.org".into(), ..LoadOptions::default() };
     let files =

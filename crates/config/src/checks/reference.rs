@@ -214,8 +214,12 @@ fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
     if place.each {
         return None;
     }
+    let summary = match &**attribute {
+        "value" => "each.value cannot be used in this context",
+        _ => "Reference to \"each\" in context without for_each",
+    };
     Some(Diagnostic::error(
-        "Reference to \"each\" in context without for_each",
+        summary,
         "each.key and each.value have a meaning only inside a block with a \"for_each\" argument, and not in that argument itself.",
     ))
 }

@@ -113,6 +113,13 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
             "Invalid ignore_changes wildcard",
             "[\"*\"] is a form of old that is no longer read. Write ignore_changes = all.",
         );
+        if elements.len() > 1 {
+            decoding.error(
+                expression.span,
+                "Invalid ignore_changes ruleset",
+                "What stands for all changes stands alone. Write ignore_changes = all, or list the attributes without \"*\".",
+            );
+        }
         return IgnoreChanges::All;
     }
     IgnoreChanges::Paths(elements.iter().filter_map(|element| syntax::traversal(element, decoding)).collect())

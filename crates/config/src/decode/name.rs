@@ -22,13 +22,10 @@ pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
 /// Reports a local provider name that is none, or not in lower case. Unlike other names it has no underscores: it may become a part of
 /// the provider's address.
 pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
-    let normal = local_name.to_lowercase();
-    let is_name = !local_name.is_empty() && local_name.chars().all(|c| c.is_alphanumeric() || c == '-');
-    if !is_name || local_name.starts_with('-') || local_name.ends_with('-') || local_name.contains("--") {
-        let detail = format!("{local_name:?} is no provider name. {PROVIDER_RULE}");
-        decoding.error(span, "Invalid provider local name", detail);
+    if !implied_provider_name(local_name, span, decoding) {
         return false;
     }
+    let normal = local_name.to_lowercase();
     if *normal != **local_name {
         decoding.error(
             span,
@@ -38,4 +35,15 @@ pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decodi
         return false;
     }
     true
+}
+
+/// Reports a name that cannot be a provider's, whatever its case: resource types that imply one may be in upper case.
+pub(super) fn implied_provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
+    let is_name = !local_name.is_empty() && local_name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    if is_name && !local_name.starts_with('-') && !local_name.ends_with('-') && !local_name.contains("--") {
+        return true;
+    }
+    let detail = format!("{local_name:?} is no provider name. {PROVIDER_RULE}");
+    decoding.error(span, "Invalid provider local name", detail);
+    false
 }

@@ -100,7 +100,7 @@ pub(super) fn connection(blocks: &[&Block], holder: &str, decoding: &mut Decodin
 }
 
 /// When an object is destroyed nothing but itself is sure to be there.
-fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
+pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
     let (attributes, _) = body.attributes();
     for attribute in &attributes {
         let (found, diagnostics) = references(&attribute.expression);

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use groma_address::{Mode, Name, Resource as ResourceAddress};
+use groma_address::{Mode, Name, Resource as ResourceAddress, is_identifier};
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 
 use super::context::Decoding;
 use super::meta::{duplicate_lifecycle, expression_of};
 use super::{condition, depends_on, lifecycle, meta, name, provider, provisioner};
-use crate::model::{Connection, Lifecycle, Resource, implied_provider};
+use crate::model::{Connection, Lifecycle, Provisioner, ProvisionerWhen, Resource, implied_provider};
 
 /// The meta-arguments; the same for all modes, so that a wrong one gets a message of its own.
 static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -42,7 +42,12 @@ pub(super) fn managed(block: &Block, decoding: &mut Decoding<'_>) -> Option<Reso
     let connections: Vec<&Block> = common.content.blocks_of("connection").collect();
     let connection = provisioner::connection(&connections, "resource", decoding);
     let content = std::mem::take(&mut common.content);
-    let provisioners = content.blocks_of("provisioner").filter_map(|b| provisioner::provisioner(b, decoding)).collect();
+    let provisioners: Vec<Provisioner> =
+        content.blocks_of("provisioner").filter_map(|b| provisioner::provisioner(b, decoding)).collect();
+    let at_destruction = |provisioner: &Provisioner| provisioner.when == ProvisionerWhen::Destroy;
+    if let (Some(connection), true) = (&connection, provisioners.iter().any(at_destruction)) {
+        provisioner::only_self_references(&connection.body, decoding);
+    }
     let mut resource = common.finish(&content, decoding);
     resource.connection = connection;
     resource.provisioners = provisioners;
@@ -130,8 +135,8 @@ impl<'a> Common<'a> {
         };
         name::check(type_label, type_what, decoding);
         name::check(name_label, name_what, decoding);
-        if type_label.value.starts_with('_') && content.get("provider").is_none() {
-            name::provider_name(&implied_provider(&type_label.value), type_label.span, decoding);
+        if content.get("provider").is_none() && is_identifier(&type_label.value) {
+            name::implied_provider_name(&implied_provider(&type_label.value), type_label.span, decoding);
         }
         for reserved in content.blocks_of("locals") {
             meta::reserved_block(reserved, mode.block_keyword(), decoding);

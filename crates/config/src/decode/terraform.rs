@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use super::content::FileContent;
 use super::context::{Decoding, Dialect};
 use super::version::version_constraints;
-use super::{encryption, required_providers, syntax};
+use super::{encryption, literal, name, required_providers, syntax};
 use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -40,7 +40,7 @@ pub(super) fn terraform(block: &Block, file: &mut FileContent, decoding: &mut De
             ),
             "cloud" => file.clouds.push(Cloud { body: nested.body.clone(), span: nested.header }),
             "required_providers" => file.required_providers.push(required_providers::decode(nested, decoding)),
-            "provider_meta" => file.provider_metas.extend(provider_meta(nested)),
+            "provider_meta" => file.provider_metas.extend(provider_meta(nested, decoding)),
             "encryption" => file.encryptions.push(encryption::encryption(nested, decoding)),
             _ => {}
         }
@@ -116,8 +116,17 @@ fn backend(block: &Block) -> Option<Backend> {
     })
 }
 
-fn provider_meta(block: &Block) -> Option<ProviderMeta> {
+/// What a module tells a provider about itself: constants, for it is told before anything is evaluated.
+fn provider_meta(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderMeta> {
     let label = block.labels.first()?;
+    name::provider_name(&label.value, block.header, decoding);
+    let (attributes, diagnostics) = block.body.attributes();
+    decoding.diagnostics.append(diagnostics);
+    for attribute in attributes {
+        if let Err(diagnostics) = literal::constant(&attribute.expression) {
+            decoding.diagnostics.append(diagnostics);
+        }
+    }
     Some(ProviderMeta { name: label.value.clone(), body: block.body.clone(), span: block.header })
 }
 

@@ -83,6 +83,12 @@ fn used_names(module: &Module) -> Vec<(Name, Span)> {
     for reference in referenced {
         used.entry(reference.provider.name.clone()).or_insert(reference.span);
     }
+    for import in module.imports.iter().filter(|import| import.provider.is_none() && import.to.module.is_root()) {
+        // A resource that is declared says by itself what it needs.
+        if !module.resources.contains_key(&import.to.resource) {
+            used.entry(implied_provider(&import.to.resource.type_name)).or_insert(import.span);
+        }
+    }
     for action in module.actions.values().filter(|action| action.provider.is_none()) {
         used.entry(implied_provider(&action.type_name)).or_insert(action.span);
     }
