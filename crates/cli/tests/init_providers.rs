@@ -253,3 +253,20 @@ fn only_what_is_required_can_be_locked() {
     let (code, text) = groma(folder.path(), &["providers", "lock", "acme/nosuch"]);
     assert!(code == 1 && text.contains("Invalid provider argument"), "{text}");
 }
+
+#[test]
+fn what_is_built_in_is_one_provider_without_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rc"), "").unwrap();
+    let with = |entry: &str| {
+        let text = format!("terraform {{\n  required_providers {{\n    terraform = {{ {entry} }}\n  }}\n}}\n");
+        std::fs::write(folder.path().join("main.tf"), text).unwrap();
+        groma(folder.path(), &["init"])
+    };
+    let (code, text) = with("source = \"terraform.io/builtin/other\"");
+    assert!(code == 1 && text.contains("Invalid dependency on built-in provider"), "{text}");
+    assert!(groma(folder.path(), &["validate"]).1.contains("Missing required provider"));
+    let (code, text) = with("version = \">= 1.0\"");
+    assert!(code == 1 && text.contains("no version of its own. Remove the constraint >= 1.0"), "{text}");
+    assert_eq!(with("source = \"terraform.io/builtin/terraform\"").0, 0);
+}

@@ -99,6 +99,20 @@ fn fmt_writes_lists_checks_and_shows() {
 }
 
 #[test]
+fn fmt_leaves_alone_what_neither_terraform_nor_opentofu_lays_out() {
+    let folder = Folder::new();
+    for ending in ["tf", "tofu", "tfvars", "tftest.hcl", "tofutest.hcl", "tfmock.hcl", "tfquery.hcl"] {
+        folder.write(&format!("x.{ending}"), "a=1\n");
+    }
+    for ending in ["tfcomponent.hcl", "tfdeploy.hcl", "tfmigrate.hcl", "hcl", "tfbackend", "tf.json"] {
+        folder.write(&format!("y.{ending}"), "a=1\n");
+    }
+    let listed = folder.run(&["fmt", "-check"]);
+    assert_eq!((listed.code, listed.out.lines().count()), (3, 7), "{}", listed.out);
+    assert!(!listed.out.contains("\ny."), "{}", listed.out);
+}
+
+#[test]
 fn functions_have_signatures() {
     let folder = Folder::new();
     let document: serde_json::Value = serde_json::from_str(&folder.ok(&["metadata", "functions", "-json"])).unwrap();

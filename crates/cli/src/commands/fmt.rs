@@ -15,17 +15,7 @@ use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Fmt};
 
 /// What the native syntax is written in.
-const ENDINGS: [&str; 9] = [
-    ".tf",
-    ".tfvars",
-    ".tftest.hcl",
-    ".tfmock.hcl",
-    ".tfquery.hcl",
-    ".tofu",
-    ".tofutest.hcl",
-    ".tfcomponent.hcl",
-    ".tfdeploy.hcl",
-];
+const ENDINGS: [&str; 7] = [".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
 /// What standard input is called.
 const STANDARD_INPUT: &str = "<stdin>";

@@ -13,6 +13,7 @@ use groma_state::State;
 use super::context::Context;
 use super::init_teller::Teller;
 use super::outcome::fail;
+use super::own_providers::is_included;
 use super::packages::{builtin, installer, locks, methods, needed, reattached};
 use super::servers::wait;
 use crate::arguments::{Flag, Init};
@@ -64,6 +65,7 @@ impl<'a> ProviderSteps<'a> {
     /// What cannot be installed, and why.
     pub fn configuration(&mut self, context: &Context, configuration: &Configuration) -> Result<(), Diagnostics> {
         let all = needed(configuration);
+        possible(&all, context)?;
         self.tell_builtin(context, &all);
         let is_upgrade = self.arguments.upgrade.is_some_and(Flag::is_on);
         let selecting = if is_upgrade { Selecting::Newest } else { Selecting::Locked };
@@ -140,6 +142,25 @@ impl<'a> ProviderSteps<'a> {
     pub fn finish(self, context: &Context) -> Result<Notices, Diagnostics> {
         finish(context, self.notices, self.mode, &self.before, self.done, &self.needed)
     }
+}
+
+/// What is built in is part of this program, in one version, or there is none.
+fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> Result<(), Diagnostics> {
+    let problem = |(address, constraints): (&ProviderAddress, &Constraints)| {
+        let product = &context.wording.product;
+        let detail = if !is_included(address) {
+            format!("{address} would be a part of {product}, which has no such provider. Check its \"source\".")
+        } else if !constraints.is_empty() {
+            format!(
+                "{address} is a part of {product} and has no version of its own. Remove the constraint {constraints}."
+            )
+        } else {
+            return None;
+        };
+        Some(Diagnostic::error("Invalid dependency on built-in provider", detail))
+    };
+    let problems: Diagnostics = all.iter().filter(|(address, _)| address.is_builtin()).filter_map(problem).collect();
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
 /// States from before Terraform 0.13 have the last names of their providers only, which no registry knows.

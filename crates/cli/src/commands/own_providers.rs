@@ -10,5 +10,5 @@ pub(super) fn is_cloud_control(address: &ProviderAddress) -> bool {
 
 /// Whether the provider is part of this program.
 pub(super) fn is_included(address: &ProviderAddress) -> bool {
-    address.is_builtin() || is_cloud_control(address)
+    *address == ProviderAddress::builtin_terraform() || is_cloud_control(address)
 }
