@@ -13,7 +13,8 @@ use groma_value::Value;
 use crate::config_graph::narrow;
 use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
-use crate::repetition::{Arguments, expand};
+use crate::options::Deferral;
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::templates::Template;
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
@@ -68,10 +69,27 @@ fn evaluated_key(
 /// Evaluates the blocks of actions; how often each repeats is worked out once.
 #[derive(Debug, Default)]
 pub(crate) struct ActionBlocks {
+    deferral: Deferral,
     expansions: HashMap<(ModuleId, u32), Option<Expansion>>,
 }
 
 impl ActionBlocks {
+    /// Where how often a block repeats may be left to a later run, if `deferral` says so.
+    pub(crate) fn with(deferral: Deferral) -> Self {
+        Self { deferral, ..Self::default() }
+    }
+
+    /// Whether how often an action block repeats is left to a later run; none after an error, which is noted.
+    pub(crate) fn is_open(
+        &mut self,
+        world: &World,
+        evaluation: &mut Evaluation,
+        module: ModuleId,
+        block: u32,
+    ) -> Option<bool> {
+        Some(matches!(self.expansion(world, evaluation, module, block)?, Expansion::Unknown))
+    }
+
     /// The configuration of one instance of an action block; none after an error, which is noted.
     pub(crate) fn config(
         &mut self,
@@ -102,6 +120,9 @@ impl ActionBlocks {
         let config = &world.static_module(module).config;
         let (_, block) = config.actions.get_index(named.block as usize)?;
         let expansion = self.expansion(world, evaluation, module, named.block)?;
+        if matches!(expansion, Expansion::Unknown) {
+            return Some(expansion.repetition(0));
+        }
         let Some(position) = expansion.position(&named.key) else {
             let name = format!("action.{}.{}", block.type_name, block.name);
             let detail = format!(
@@ -135,12 +156,13 @@ impl ActionBlocks {
         block: u32,
     ) -> Option<&Expansion> {
         let (_, written) = world.static_module(module).config.actions.get_index(block as usize)?;
+        let deferral = self.deferral;
         let expansion = self.expansions.entry((module, block)).or_insert_with(|| {
             let functions = Arc::clone(&evaluation.functions);
             let scope = InstanceScope::new(world, module, &functions);
             let arguments =
                 Arguments { count: written.count.as_ref(), for_each: written.for_each.as_ref(), enabled: None };
-            expand(arguments, &scope, &mut evaluation.diagnostics)
+            expand_or_defer(arguments, deferral, &scope, &mut evaluation.diagnostics)
         });
         expansion.as_ref()
     }

@@ -229,6 +229,68 @@ fn pl_45_an_action_that_stands_on_what_is_put_off_waits_too() {
     assert_eq!((asked.invokes.len(), asked.left_actions), (1, Vec::new()), "looking puts nothing off");
 }
 
+const OPEN: &str = r#"
+resource "test_object" "n" { name = "n" }
+resource "test_object" "a" {
+  name = "a"
+  lifecycle {
+    action_trigger {
+      events    = [before_create]
+      condition = CONDITION
+      actions   = [action.test_note.before]
+    }
+    action_trigger {
+      events  = [after_create]
+      actions = [action.test_note.after[0]]
+    }
+  }
+}
+action "test_note" "before" {
+  config { name = "before" }
+}
+action "test_note" "after" {
+  count = COUNT
+  config { name = "after" }
+}
+"#;
+
+#[test]
+fn pl_45_a_condition_that_is_not_known_yet_leaves_the_action_to_a_later_run_and_what_comes_after_it() {
+    let late = Late::yes();
+    let main = OPEN.replace("CONDITION", "test_object.n.copies == null").replace("COUNT", "1");
+    let mut project = late.project(&main);
+    project.options.deferral = Deferral::Refused;
+    assert_eq!(project.plan().errors(), ["Invalid lifecycle argument"]);
+    project.options.deferral = Deferral::Allowed;
+    let seen_now = seen(&mut project);
+    assert_eq!(seen_now.acts, ["test_object.n: create"]);
+    assert_eq!(seen_now.left, ["test_object.a (deferred_prereq)"]);
+    let left = [
+        "action.test_note.before BeforeCreate (resource_config_unknown)",
+        "action.test_note.after[0] AfterCreate (deferred_prereq)",
+    ];
+    assert_eq!(seen_now.left_actions, left);
+    assert!(!project.apply_plan(seen_now.planned).has_errors());
+    let seen_later = seen(&mut project);
+    assert_eq!((seen_later.left, seen_later.left_actions), (Vec::new(), Vec::new()));
+    assert_eq!(seen_later.acts, ["test_object.a: create"]);
+}
+
+#[test]
+fn pl_45_an_action_whose_number_is_not_known_yet_is_put_off() {
+    let late = Late::yes();
+    let main = OPEN.replace("CONDITION", "true").replace("COUNT", "test_object.n.copies == null ? 1 : 2");
+    let mut project = late.project(&main);
+    project.options.deferral = Deferral::Refused;
+    assert_eq!(project.plan().errors(), ["Invalid count argument"]);
+    project.options.deferral = Deferral::Allowed;
+    let seen = seen(&mut project);
+    assert_eq!(seen.acts, ["test_object.a: create", "test_object.n: create"]);
+    assert_eq!((seen.left, seen.invokes), (Vec::new(), vec!["action.test_note.before".to_owned()]));
+    assert_eq!(seen.left_actions, ["action.test_note.after[0] AfterCreate (instance_count_unknown)"]);
+    assert!(!project.apply_plan(seen.planned).has_errors());
+}
+
 fn target(name: &str) -> InvokeTarget {
     InvokeTarget {
         module: groma_address::ModuleInstance::root(),

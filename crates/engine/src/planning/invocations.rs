@@ -7,7 +7,6 @@ use groma_config::ActionTrigger;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_lang::Scope;
 use groma_provider::Checked;
-use groma_value::Kind;
 
 use super::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use super::event::{Event, Instance, ManagedEvent};
@@ -198,12 +197,19 @@ impl Planner<'_> {
         let (_, block) = config.resources.get_index(instance.resource as usize)?;
         let repetition = self.repetition(instance);
         let functions = Arc::clone(&self.evaluation.functions);
+        let may_wait = left.is_some() || self.options.deferral == Deferral::Allowed;
+        let openness = if may_wait { Openness::Allowed } else { Openness::Over };
         for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
             let events = triggering.events(trigger);
             let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-            if events.is_empty() || !condition(&mut self.evaluation, trigger, &scope, left)? {
+            if events.is_empty() {
                 continue;
             }
+            let left = match condition(&mut self.evaluation, trigger, &scope, openness)? {
+                Verdict::No => continue,
+                Verdict::Yes => left,
+                Verdict::Open => left.or(Some(DeferralReason::ResourceConfigUnknown)),
+            };
             for (entry, element) in trigger.actions.iter().enumerate() {
                 let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
                 let named = named(element, &config, &scope, &mut self.evaluation)?;
@@ -237,7 +243,10 @@ impl Planner<'_> {
             name: action.name.clone(),
             key: named.key.clone(),
         };
-        let left = left.or_else(|| self.left_action(module, named.block, &template.provider));
+        let is_open = self.actions.is_open(&self.world, &mut self.evaluation, module, named.block)?;
+        let left = left
+            .or(is_open.then_some(DeferralReason::InstanceCountUnknown))
+            .or_else(|| self.left_action(module, named.block, &template.provider));
         let (template, left) = match left {
             Some(reason) => (template, Some(reason)),
             None => match self.choose_for_action(module, named, Arc::clone(&template), &instance)? {
@@ -312,17 +321,37 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a trigger counts; none after an error, which is noted. What is left to a later run may leave that open.
+/// Whether a trigger counts.
+enum Verdict {
+    Yes,
+    No,
+    /// That is not known yet.
+    Open,
+}
+
+/// How much a condition may leave open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Openness {
+    /// It must be known.
+    Over,
+    /// A later run sees.
+    Allowed,
+}
+
+/// Whether a trigger counts; none after an error, which is noted.
 fn condition(
     evaluation: &mut Evaluation,
     trigger: &ActionTrigger,
     scope: &dyn Scope,
-    left: Option<DeferralReason>,
-) -> Option<bool> {
-    let Some(condition) = &trigger.condition else { return Some(true) };
-    if left.is_none() {
-        return evaluation.truth(Some(condition), scope);
+    openness: Openness,
+) -> Option<Verdict> {
+    let of = |counts: bool| if counts { Verdict::Yes } else { Verdict::No };
+    let Some(condition) = &trigger.condition else { return Some(Verdict::Yes) };
+    if openness == Openness::Allowed {
+        let value = evaluation.value(condition, scope)?;
+        if !value.is_known() {
+            return Some(Verdict::Open);
+        }
     }
-    let value = evaluation.value(condition, scope)?;
-    Some(!matches!(value.unmark().0.kind(), Kind::Bool(false)))
+    evaluation.truth(Some(condition), scope).map(of)
 }

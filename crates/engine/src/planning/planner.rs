@@ -151,7 +151,7 @@ impl<'a> Planner<'a> {
             deferred_invocations: Vec::new(),
             left_of: HashMap::new(),
             told_before: HashSet::new(),
-            actions: ActionBlocks::default(),
+            actions: ActionBlocks::with(parts.options.deferral),
             undecided: Vec::new(),
             tasks: VecDeque::new(),
             open: HashMap::new(),
