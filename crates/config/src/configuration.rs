@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use groma_address::{ModulePath, ProviderAddress};
 use groma_diagnostics::SourceText;
+use groma_hcl::Traversal;
 use indexmap::IndexMap;
 
 use crate::model::Module;
@@ -17,6 +18,8 @@ pub struct Configuration {
     pub root: Arc<Module>,
     /// What it is good for.
     pub soundness: Soundness,
+    /// References into objects about which only schemas can tell whether they are right, and evaluation would not in every case.
+    pub deep: Arc<[DeepReference]>,
     pub(crate) files: Arc<[LoadedFile]>,
     pub(crate) requirements: Arc<IndexMap<ProviderAddress, ProviderRequirement>>,
 }
@@ -30,6 +33,19 @@ pub enum Soundness {
     WrongNames,
     /// Showing.
     Incomplete,
+}
+
+/// A reference to something in the object of a resource block.
+#[derive(Clone, Debug)]
+pub struct DeepReference {
+    /// The module in which it is written.
+    pub module: ModulePath,
+    /// The position of the block among those of the module.
+    pub resource: u32,
+    /// The text.
+    pub traversal: Arc<Traversal>,
+    /// How many of its steps lead to the object.
+    pub steps: usize,
 }
 
 /// A file that was read for a configuration.

@@ -42,6 +42,7 @@ mod run;
 mod saved;
 mod search;
 mod session;
+mod static_references;
 mod templates;
 mod validate;
 mod walk;

@@ -17,6 +17,7 @@ use crate::providers::Providers;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::search::Extent;
 use crate::session::Session;
+use crate::static_references;
 use crate::templates::Templates;
 use crate::walk::{Outcome, Visit, Walk};
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
@@ -40,7 +41,7 @@ pub async fn validate(
         };
         validator.walk.end(&validator.world, visit, outcome);
     }
-    validator.evaluation.diagnostics
+    static_references::check(&session.configuration, graph, templates, validator.evaluation.diagnostics)
 }
 
 /// The root module's variables as values of which only the type is known.

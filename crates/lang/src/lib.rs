@@ -32,11 +32,11 @@ pub use context::{
     Availability, Clock, FunctionContext, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,
 };
 pub use defaults::Defaults;
-pub use evaluate::{evaluate, evaluate_constant, observing, statement, traversal_text};
+pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, traversal_text};
 pub use function_error::FunctionError;
 pub use functions::parse_duration;
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
-pub use references::{for_each_traversal, references};
+pub use references::{Shelter, for_each_traversal, for_each_traversal_in_place, references};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;
 pub use type_constraint::{TypeConstraint, type_constraint};

@@ -1,7 +1,9 @@
 //! The walk through an expression that finds what it depends on.
 
+use std::sync::Arc;
+
 use groma_diagnostics::Diagnostics;
-use groma_hcl::{Expression, ExpressionKind, Ident, Name, Selector, Template, TemplatePart, Traversal};
+use groma_hcl::{BinaryOperator, Expression, ExpressionKind, Ident, Name, Selector, Template, TemplatePart, Traversal};
 
 use crate::reference::{Referenced, parse_reference};
 
@@ -20,13 +22,28 @@ pub fn references(expression: &Expression) -> (Vec<Referenced>, Diagnostics) {
 
 /// Calls `visit` with every traversal of free names in the expression, in the order of the source.
 pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traversal)) {
-    Walk { bound: Vec::new(), visit }.expression(expression);
+    for_each_traversal_in_place(expression, &mut |traversal, _| visit(traversal));
+}
+
+/// The same, with what the expressions around the traversal do about it.
+pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Arc<Traversal>, Shelter)) {
+    Walk { bound: Vec::new(), shelter: Shelter::None, visit }.expression(expression);
+}
+
+/// Whether a mistake in a part of an expression shows when the whole is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelter {
+    /// It does.
+    None,
+    /// It may stay unseen: the part is not always evaluated, or what goes wrong in it is caught.
+    Some,
 }
 
 struct Walk<'a> {
     /// Names of the `for` expressions around the current place.
     bound: Vec<Name>,
-    visit: &'a mut dyn FnMut(&Traversal),
+    shelter: Shelter,
+    visit: &'a mut dyn FnMut(&Arc<Traversal>, Shelter),
 }
 
 impl Walk<'_> {
@@ -41,7 +58,7 @@ impl Walk<'_> {
             ExpressionKind::JsonString(string) => self.expression(&string.template),
             ExpressionKind::Traversal(traversal) => {
                 if !self.bound.contains(&traversal.root.name) {
-                    (self.visit)(traversal);
+                    (self.visit)(traversal, self.shelter);
                 }
             }
             ExpressionKind::Relative(relative) => self.expression(&relative.source),
@@ -54,12 +71,15 @@ impl Walk<'_> {
                 self.selectors(&splat.each);
             }
             ExpressionKind::Call(call) => {
-                for (index, argument) in call.arguments.iter().enumerate() {
-                    // The second argument of `convert` is a type: what looks like names are keywords.
-                    if index != 1 || &*call.name.name != "convert" {
-                        self.expression(argument);
+                let inside = if matches!(&*call.name.name, "try" | "can") { Shelter::Some } else { self.shelter };
+                self.sheltered(inside, |walk| {
+                    for (index, argument) in call.arguments.iter().enumerate() {
+                        // The second argument of `convert` is a type: what looks like names are keywords.
+                        if index != 1 || &*call.name.name != "convert" {
+                            walk.expression(argument);
+                        }
                     }
-                }
+                });
             }
             ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| self.expression(element)),
             ExpressionKind::Object(items) => {
@@ -82,13 +102,17 @@ impl Walk<'_> {
             }
             ExpressionKind::Conditional(conditional) => {
                 self.expression(&conditional.condition);
-                self.expression(&conditional.yes);
-                self.expression(&conditional.no);
+                self.sheltered(Shelter::Some, |walk| {
+                    walk.expression(&conditional.yes);
+                    walk.expression(&conditional.no);
+                });
             }
             ExpressionKind::Unary(unary) => self.expression(&unary.operand),
             ExpressionKind::Binary(binary) => {
                 self.expression(&binary.left);
-                self.expression(&binary.right);
+                let may_not_matter = matches!(binary.operator, BinaryOperator::And | BinaryOperator::Or);
+                let right = if may_not_matter { Shelter::Some } else { self.shelter };
+                self.sheltered(right, |walk| walk.expression(&binary.right));
             }
             ExpressionKind::Parentheses(inner) => self.expression(inner),
         }
@@ -111,8 +135,10 @@ impl Walk<'_> {
                 TemplatePart::Interpolation(expression) => self.expression(expression),
                 TemplatePart::If(directive) => {
                     self.expression(&directive.condition);
-                    self.template(&directive.yes);
-                    self.template(&directive.no);
+                    self.sheltered(Shelter::Some, |walk| {
+                        walk.template(&directive.yes);
+                        walk.template(&directive.no);
+                    });
                 }
                 TemplatePart::For(directive) => {
                     self.expression(&directive.collection);
@@ -126,7 +152,13 @@ impl Walk<'_> {
         let depth = self.bound.len();
         self.bound.extend(key.map(|key| key.name.clone()));
         self.bound.push(value.name.clone());
-        inside(self);
+        self.sheltered(Shelter::Some, inside);
         self.bound.truncate(depth);
+    }
+
+    fn sheltered(&mut self, shelter: Shelter, inside: impl FnOnce(&mut Self)) {
+        let outside = std::mem::replace(&mut self.shelter, shelter);
+        inside(self);
+        self.shelter = outside;
     }
 }

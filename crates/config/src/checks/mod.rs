@@ -17,17 +17,18 @@ use std::path::Path;
 
 use groma_diagnostics::{Diagnostics, Sources};
 
-use crate::configuration::Soundness;
+use crate::configuration::{DeepReference, Soundness};
 use crate::model::Module;
 use crate::options::References;
 
-/// Checks `root` and all modules below it, and says what it is good for.
+/// Checks `root` and all modules below it, and says what it is good for, and which references schemas can tell more about.
 pub(crate) fn check(
     root: &Module,
     references: References,
     sources: &Sources,
     diagnostics: &mut Diagnostics,
-) -> Soundness {
+) -> (Soundness, Vec<DeepReference>) {
+    let mut deep = Vec::new();
     let mut names = Diagnostics::new();
     let mut others = Diagnostics::new();
     // What is wrong inside a folder is said once, however many modules are made of it.
@@ -36,7 +37,7 @@ pub(crate) fn check(
     while let Some(module) = rest.pop() {
         if folders.insert(&module.directory) {
             if references == References::Checked {
-                walk::check(module, &mut names);
+                walk::check(module, &mut deep, &mut names);
             }
             refactoring::check(module, sources, &mut others);
         }
@@ -55,5 +56,5 @@ pub(crate) fn check(
     };
     diagnostics.append(names);
     diagnostics.append(others);
-    soundness
+    (soundness, deep)
 }

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
-use groma_lang::{Reference, for_each_traversal, parse_reference};
+use groma_lang::{Binding, Reference, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
 
 use super::object::Place;
 use super::reference;
+use crate::configuration::DeepReference;
 use crate::model::{
     ActionBlock, Condition, Connection, Import, ImportIdentity, Local, LocalProviderRef, Module, ModuleCall,
     Provisioner, Resource,
 };
 
-/// Checks all references in `module`.
-pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
-    let mut walk = Walk { module, diagnostics };
+/// Checks all references in `module`. Those that only schemas can tell more about are noted.
+pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics: &mut Diagnostics) {
+    let mut walk = Walk { module, deep, diagnostics };
     let nowhere = Place::default();
     for local in module.locals.values() {
         walk.expression(&local.expression, &nowhere);
@@ -55,6 +56,7 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
 
 struct Walk<'a> {
     module: &'a Module,
+    deep: &'a mut Vec<DeepReference>,
     diagnostics: &'a mut Diagnostics,
 }
 
@@ -204,7 +206,10 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
-        for_each_traversal(expression, &mut |traversal| self.traversal(traversal, place));
+        for_each_traversal_in_place(expression, &mut |traversal, shelter| {
+            self.traversal(traversal, place);
+            self.note_deep(traversal, shelter);
+        });
     }
 
     /// A body whose arguments are not known here. The content of dynamic blocks may come to nothing: what it refers to is
@@ -235,6 +240,19 @@ impl Walk<'_> {
             Err(problem) => Some(problem),
         };
         self.diagnostics.append(problem);
+    }
+
+    /// Notes a reference into an object if its evaluation may not tell what is wrong with it, or not as well as the schema does.
+    fn note_deep(&mut self, traversal: &Arc<Traversal>, shelter: Shelter) {
+        let Some(binding) = Binding::of(traversal) else { return };
+        let (Binding::Resource(resource) | Binding::PrefixedResource(resource)) = binding else { return };
+        let address = binding.steps() + usize::from(binding.index(traversal).is_some());
+        let inside = traversal.steps.len().saturating_sub(address);
+        // What a search finds is not what it is written like.
+        if &*traversal.root.name != "list" && (inside > 1 || (inside > 0 && shelter == Shelter::Some)) {
+            let (module, traversal) = (self.module.path.clone(), Arc::clone(traversal));
+            self.deep.push(DeepReference { module, resource, traversal, steps: address });
+        }
     }
 
     /// What `depends_on` names exists, and is named as a whole.

@@ -74,11 +74,14 @@ pub fn load_with(
     let Some(root) = builder.build(Path::new("")) else { return (None, diagnostics) };
     let root = Arc::new(root);
     let mut soundness = if diagnostics.has_errors() { Soundness::Incomplete } else { Soundness::Sound };
+    let mut deep = Vec::new();
     // Otherwise what follows would only repeat that a block could not be read.
     if !reader.is_incomplete() {
-        soundness = soundness.max(checks::check(&root, options.references, sources, &mut diagnostics));
+        let (found, references) = checks::check(&root, options.references, sources, &mut diagnostics);
+        soundness = soundness.max(found);
+        deep = references;
     }
     let requirements = Arc::new(providers::requirements(&root));
     let files = reader.into_files();
-    (Some(Configuration { root, soundness, files, requirements }), diagnostics)
+    (Some(Configuration { root, soundness, deep: deep.into(), files, requirements }), diagnostics)
 }

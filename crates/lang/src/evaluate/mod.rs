@@ -16,7 +16,7 @@ mod template;
 mod traverse;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Expression, ExpressionKind, Name};
+use groma_hcl::{Expression, ExpressionKind, Name, Step};
 use groma_value::{Number, Value};
 
 pub use observe::{observing, statement, traversal_text};
@@ -37,6 +37,15 @@ pub fn evaluate(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Di
 /// The value of an expression that may hold neither references nor function calls.
 pub fn evaluate_constant(expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
     evaluate(expression, &ConstantScope, diagnostics)
+}
+
+/// What `steps` lead to from `value`.
+///
+/// # Errors
+///
+/// There is nothing at one of them, as far as can be known from the value.
+pub fn follow(value: &Value, steps: &[Step]) -> Result<Value, Diagnostic> {
+    steps.iter().try_fold(value.clone(), |value, step| access::step(&value, step))
 }
 
 /// Whether anybody will read the diagnostics.
