@@ -54,3 +54,13 @@ fn with_plan_it_sees_what_a_plan_would_make() {
     let ran = folder.run_with_input(&["console"], "module.m.out\n");
     assert_eq!(ran.out, "\"given\"\n");
 }
+
+#[test]
+fn what_will_have_another_value_is_not_known_with_plan() {
+    let folder = folder();
+    let asked = "uuid()\ntimestamp()\nbcrypt(\"x\")\n[for x in [1] : length(uuid())]\n";
+    let ran = folder.run_with_input(&["console", "-plan"], asked);
+    let unknown = "(known after apply)";
+    assert_eq!(ran.out, format!("{unknown}\n{unknown}\n{unknown}\n[\n  {unknown},\n]\n"));
+    assert!(!folder.run_with_input(&["console"], asked).out.contains(unknown));
+}

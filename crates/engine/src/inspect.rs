@@ -38,7 +38,11 @@ impl Inspection {
         inputs: IndexMap<groma_address::Name, Input>,
     ) -> Self {
         let world = World::new(Arc::clone(&prepared.graph), prepared.templates.surroundings(session));
-        let evaluation = session.applying_evaluation(inputs, &session.timestamp);
+        let evaluation = match &objects {
+            Objects::State(_) => session.applying_evaluation(inputs, &session.timestamp),
+            // What will be another value by then is not known yet.
+            Objects::Plan(..) => session.evaluation(inputs),
+        };
         let functions = FunctionContext { availability: Availability::Console, ..(*evaluation.functions).clone() };
         let mut inspector = Inspector { prepared, objects, world, evaluation };
         let mut walk = Walk::new(&inspector.world);
