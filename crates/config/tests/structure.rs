@@ -411,5 +411,21 @@ fn a_misspelt_word_before_a_variable_or_a_local_value_is_recognised() {
     };
     assert!(said("vra.size").ends_with("Did you mean var.size?"), "{}", said("vra.size"));
     assert!(said("locals.a").ends_with("Did you mean local.a?"), "{}", said("locals.a"));
-    assert!(!said("vra.other").contains("Did you mean"), "{}", said("vra.other"));
+    // The word can be told where nothing of that name is declared, too.
+    let slips = [
+        ("vra.other", "var.other"),
+        ("modul.x", "module.x"),
+        ("loca.x", "local.x"),
+        ("eachh.key", "each.key"),
+        ("cout.index", "count.index"),
+        ("dat.aws_ami.x", "data.aws_ami.x"),
+        ("dat.x", "data.TYPE.x"),
+        ("terrafrom.workspace", "terraform.workspace"),
+    ];
+    for (slip, meant) in slips {
+        assert!(said(slip).ends_with(&format!("Did you mean {meant}?")), "{}", said(slip));
+    }
+    for no_slip in ["aws_instance.x", "cout.other", "eachh.name", "null.x", "tls.x"] {
+        assert!(!said(no_slip).contains("Did you mean"), "{}", said(no_slip));
+    }
 }

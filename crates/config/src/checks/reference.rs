@@ -96,7 +96,9 @@ fn resource(
     address: &ResourceAddress,
     reference: &Referenced,
 ) -> Option<Diagnostic> {
-    let Some(declared) = module.resources.get(address) else { return Some(undeclared_resource(module, address)) };
+    let Some(declared) = module.resources.get(address) else {
+        return Some(undeclared_resource(module, address, &reference.rest));
+    };
     if let Some(check) = &declared.check
         && place.check != Some(check)
     {
@@ -145,7 +147,7 @@ fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
     })
 }
 
-fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic {
+fn undeclared_resource(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Diagnostic {
     let kind = match address.mode {
         Mode::Managed => "managed resource",
         Mode::Data => "data resource",
@@ -164,7 +166,7 @@ fn undeclared_resource(module: &Module, address: &ResourceAddress) -> Diagnostic
     };
     let named = similar.or_else(other_mode).map(|similar| similar.to_string());
     let advice = named
-        .or_else(|| misspelt_root(module, address))
+        .or_else(|| misspelt_root(module, address, rest))
         .map_or_else(String::new, |meant| format!(" Did you mean {meant}?"));
     Diagnostic::error("Reference to undeclared resource", format!("There is no {kind} {address} in {place}.{advice}"))
 }
@@ -265,10 +267,61 @@ fn wrong_attribute(object: &str, attribute: &Name, known: &[&str]) -> Diagnostic
     )
 }
 
-/// The variable or local value that is meant where the word before its name is not quite right.
-fn misspelt_root(module: &Module, address: &ResourceAddress) -> Option<String> {
-    let is_variable = module.variables.contains_key(&address.name).then_some("var");
-    let is_local = module.locals.contains_key(&address.name).then_some("local");
-    let meant = suggest(&address.type_name, is_variable.into_iter().chain(is_local))?;
-    Some(format!("{meant}.{}", address.name))
+/// What is meant where the word before the name is not quite right: something that is declared, or else what such a reference would mean.
+fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Option<String> {
+    let (given, name) = (&*address.type_name, &*address.name);
+    let declared = [
+        ("var", module.variables.contains_key(name)),
+        ("local", module.locals.contains_key(name)),
+        ("module", module.calls.contains_key(name)),
+    ];
+    let declared = declared.into_iter().filter_map(|(root, is_declared)| is_declared.then_some(root));
+    if let Some(root) = another_word(given).or_else(|| suggest(given, declared)) {
+        return Some(format!("{root}.{name}"));
+    }
+    let fits = |root: &&str| match *root {
+        "count" => name == "index",
+        "each" => matches!(name, "key" | "value"),
+        "path" => matches!(name, "module" | "root" | "cwd"),
+        "terraform" => matches!(name, "workspace" | "applying"),
+        _ => true,
+    };
+    let roots = ["var", "local", "module", "data", "each", "count", "path", "terraform", "self", "ephemeral"];
+    let root = roots.into_iter().filter(fits).find(|root| is_slip(given, root))?;
+    Some(match (root, rest.first()) {
+        ("data" | "ephemeral", Some(Step::Attribute { name: own, .. })) => format!("{root}.{name}.{own}"),
+        ("data" | "ephemeral", _) => format!("{root}.TYPE.{name}"),
+        _ => format!("{root}.{name}"),
+    })
+}
+
+/// What people call variables, local values and modules, who take the word of the block for that of the reference.
+fn another_word(given: &str) -> Option<&'static str> {
+    match given {
+        "vars" | "variable" | "variables" => Some("var"),
+        "locals" => Some("local"),
+        "modules" => Some("module"),
+        _ => None,
+    }
+}
+
+/// Whether `given` is `word` with a letter too many, too few or wrong, two of a longer word, or with its letters in another order.
+fn is_slip(given: &str, word: &str) -> bool {
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let begins_alike = given.bytes().next() == word.bytes().next();
+    begins_alike && ((word.len() > 4 && suggest(given, [word]).is_some()) || one_letter(given, word))
+        || sorted(given) == sorted(word)
+}
+
+/// Whether one letter makes the difference.
+fn one_letter(a: &str, b: &str) -> bool {
+    let length = a.len().max(b.len());
+    let alike = |one: &mut dyn Iterator<Item = (u8, u8)>| one.take_while(|(a, b)| a == b).count();
+    let before = alike(&mut a.bytes().zip(b.bytes()));
+    let after = alike(&mut a.bytes().rev().zip(b.bytes().rev()));
+    a.len().abs_diff(b.len()) <= 1 && before + after + 1 >= length
 }
