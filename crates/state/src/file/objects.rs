@@ -10,63 +10,72 @@ use crate::dependencies::{ByAddress, Dependencies, text_parts};
 use crate::json::new_line;
 use crate::object::{ObjectRecord, ObjectStatus};
 
-/// What a file says about each dependency, made once for all the lists that it is in.
-pub(super) type DependencyLines = ByAddress<Line>;
-
-/// The line of a dependency, from the comma before it on.
-///
-/// There are millions: a copy of a length that the compiler knows is a few instructions, so short lines are copied as if
-/// they were that long, and cut off.
-pub(super) enum Line {
-    Short([u8; SHORT], u8),
-    Long(Box<[u8]>),
+/// What a file says about each dependency, made once for all the lists that it is in: the line, from the comma before it on.
+#[derive(Default)]
+pub(super) struct DependencyLines {
+    lines: ByAddress<Line>,
+    /// All lines, then [`SHORT`] bytes more. They are close together: there are millions of looks at them.
+    text: Vec<u8>,
+    /// Those of the list that is being written.
+    found: Vec<Line>,
 }
 
+/// Where a line is in the text.
+#[derive(Clone, Copy)]
+struct Line {
+    at: usize,
+    length: usize,
+}
+
+/// A copy of a length that the compiler knows is a few instructions, so short lines are copied as if they were that long, and cut
+/// off.
 const SHORT: usize = 63;
-
-impl Line {
-    fn of(dependency: &ConfigResource) -> Self {
-        let mut line = Vec::with_capacity(SHORT);
-        line.push(b',');
-        new_line(DEPENDENCIES_DEPTH + 1, &mut line);
-        line.push(b'"');
-        // Names and dots need no escapes.
-        text_parts(dependency).for_each(|part| line.extend_from_slice(part.as_bytes()));
-        line.push(b'"');
-        let length = line.len();
-        if length > SHORT {
-            return Self::Long(line.into());
-        }
-        let mut short = [0; SHORT];
-        short[..length].copy_from_slice(&line);
-        Self::Short(short, length as u8)
-    }
-
-    fn push_to(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Short(text, length) => {
-                let end = out.len() + usize::from(*length);
-                out.extend_from_slice(text);
-                out.truncate(end);
-            }
-            Self::Long(text) => out.extend_from_slice(text),
-        }
-    }
-}
 
 /// How deep the list of an object's dependencies is in the file.
 const DEPENDENCIES_DEPTH: usize = 5;
 
-fn write_dependencies(dependencies: &Dependencies, lines: &mut DependencyLines, out: &mut Vec<u8>) {
-    out.reserve(dependencies.len() * (SHORT + 1));
-    let begin = out.len();
-    lines.each(dependencies, Line::of, |line| line.push_to(out));
-    match out.get_mut(begin) {
-        Some(first_comma) => *first_comma = b'[',
-        None => out.push(b'['),
+impl DependencyLines {
+    fn write(&mut self, dependencies: &Dependencies, out: &mut Vec<u8>) {
+        let Self { lines, text, found } = self;
+        found.clear();
+        lines.each(dependencies, |dependency| Line::of(dependency, text), |line| found.push(*line));
+        out.reserve(dependencies.len() * (SHORT + 1));
+        let begin = out.len();
+        found.iter().for_each(|line| line.push_to(text, out));
+        match out.get_mut(begin) {
+            Some(first_comma) => *first_comma = b'[',
+            None => out.push(b'['),
+        }
+        new_line(DEPENDENCIES_DEPTH, out);
+        out.push(b']');
     }
-    new_line(DEPENDENCIES_DEPTH, out);
-    out.push(b']');
+}
+
+impl Line {
+    /// The line of a dependency, added to the `text`.
+    fn of(dependency: &ConfigResource, text: &mut Vec<u8>) -> Self {
+        let at = text.len().saturating_sub(SHORT);
+        text.truncate(at);
+        text.push(b',');
+        new_line(DEPENDENCIES_DEPTH + 1, text);
+        text.push(b'"');
+        // Names and dots need no escapes.
+        text_parts(dependency).for_each(|part| text.extend_from_slice(part.as_bytes()));
+        text.push(b'"');
+        let length = text.len() - at;
+        text.resize(at + length + SHORT, 0);
+        Self { at, length }
+    }
+
+    fn push_to(self, text: &[u8], out: &mut Vec<u8>) {
+        let Self { at, length } = self;
+        if length > SHORT {
+            return out.extend_from_slice(&text[at..at + length]);
+        }
+        let end = out.len() + length;
+        out.extend_from_slice(&text[at..at + SHORT]);
+        out.truncate(end);
+    }
 }
 
 /// Appends an object of the instance `key`: the current one, or the one that was deposed under a name. `provider` manages it,
@@ -116,7 +125,7 @@ pub(super) fn write_object(
         members.string("private", &STANDARD.encode(&object.private));
     }
     if !object.dependencies.is_empty() {
-        write_dependencies(&object.dependencies, lines, members.member("dependencies"));
+        lines.write(&object.dependencies, members.member("dependencies"));
     }
     if let Some(depends_on) = foreign.and_then(|keys| keys.depends_on.as_deref()) {
         members.raw("depends_on", depends_on);
