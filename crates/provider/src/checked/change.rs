@@ -1,7 +1,7 @@
 //! Plan and apply (plugin-protocol 4.1, 4.2).
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_value::{Path, PathMarks, Value};
+use groma_value::{Kind, Path, PathMarks, Value};
 
 use super::blame::summary;
 use super::marks::{Unmarked, restore, secret_paths};
@@ -12,6 +12,7 @@ use crate::contract::{
 };
 use crate::proposed::proposed_new_state;
 use crate::protocol::{ApplyRequest, ApplyResponse, ClientCapabilities, Deferred, PlanRequest, PlanResponse, Private};
+use crate::schema::{Block, Item, Slot, Use};
 use crate::{Answer, Schema};
 
 /// Why a plan is asked for; it decides which checks apply.
@@ -278,6 +279,7 @@ impl Checked {
             && is_plain(config)
             && is_plain(initial)
             && config.is_wholly_known()
+            && !has_become_known(block, config, initial)
             && check_planned(block, &block.null_value(), config, initial).is_empty()
     }
 
@@ -441,4 +443,14 @@ impl Asked {
         let marks: [&PathMarks; 2] = [&self.prior.marks, &self.config.marks];
         secret_paths(marks)
     }
+}
+
+/// Whether an argument has a value now that was not known in the plan to create `initial`: a look that is quick, since it is taken at each
+/// creation.
+fn has_become_known(block: &Block, config: &Value, initial: &Value) -> bool {
+    let (Kind::Object(config), Kind::Object(initial)) = (config.kind(), initial.kind()) else { return false };
+    let is_argument =
+        |slot: &Slot| matches!(&slot.item, Item::Attribute(attribute) if attribute.usage() != Use::Computed);
+    let mut values = block.slots().iter().zip(config.values()).zip(initial.values());
+    values.any(|((slot, config), initial)| is_argument(slot) && !config.is_null() && !initial.is_known())
 }
