@@ -129,8 +129,12 @@ impl ResourceData {
     }
 
     /// What the resource's name alone means: the object, or a tuple or object of all of them.
-    fn whole(&self) -> &Value {
-        self.whole.get_or_init(|| self.expansion.collect(|position| self.value(position)))
+    fn whole(&self) -> Value {
+        match self.expansion {
+            // Most resources do not repeat: nothing is put together then.
+            Expansion::Single => self.value(0),
+            _ => self.whole.get_or_init(|| self.expansion.collect(|position| self.value(position))).clone(),
+        }
     }
 }
 

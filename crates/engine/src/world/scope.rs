@@ -85,7 +85,7 @@ impl<'a> InstanceScope<'a> {
                 {
                     return Some(Resolved { value: resource.value(at), consumed: binding.steps() + 1 });
                 }
-                resource.whole().clone()
+                resource.whole()
             }
             Binding::Module(_) => return None,
         };
@@ -105,7 +105,7 @@ impl<'a> InstanceScope<'a> {
         let instance = found.key.as_ref().filter(|key| **key != InstanceKey::None);
         match instance.and_then(|key| data.expansion.position(key)) {
             Some(at) => Ok(Resolved { value: data.value(at), consumed: named + 1 }),
-            None => Ok(Resolved { value: data.whole().clone(), consumed: named }),
+            None => Ok(Resolved { value: data.whole(), consumed: named }),
         }
     }
 
