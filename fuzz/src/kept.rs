@@ -9,7 +9,7 @@ use groma_diagnostics::{Diagnostic, Sources};
 use groma_encryption::{
     Encryption, FreshKey, KeyProvider, KeyService, KeySource, Lineage, Method, is_sealed, is_sealed_plan,
 };
-use groma_engine::{Cancellation, Hooks, ProviderSource, Run, Session};
+use groma_engine::{Cancellation, Hooks, ProviderSource, Run, SavedPlan, Session};
 use groma_plugin::client::{Plugin, SchemaCache, Start};
 use groma_plugin::transport::{Launch, LogSink, NoLog};
 use groma_provider::Provider;
@@ -94,7 +94,8 @@ fn session() -> Option<&'static Session> {
 pub fn saved_plan(bytes: &[u8]) {
     let Some(session) = session() else { return };
     let mut run = Run::new(session.clone());
-    if let Ok(plan) = run.load(bytes, State::new("1.15.5")) {
+    let Ok(saved) = SavedPlan::read(bytes) else { return };
+    if let Ok(plan) = run.load_to_apply(saved, State::new("1.15.5")) {
         plan.is_applyable();
         plan.is_complete();
         let _ = run.save(&plan);

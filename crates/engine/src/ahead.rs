@@ -1,31 +1,29 @@
 //! What can be worked out while the walk is busy elsewhere.
+//!
+//! Only what follows from things that never change: the thread that walks is the only one that evaluates and acts.
 
 use std::panic::resume_unwind;
-use std::sync::{Arc, LazyLock};
-use std::thread;
+use std::sync::Arc;
+use std::thread::{self, Builder};
 
 use crate::config_graph::ConfigGraph;
 
-/// Something that is there when it is asked for.
-pub(crate) type Ahead<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
-
-/// Works something out on a thread of its own. Whoever asks for it waits until it is there.
-///
-/// Only for what follows from things that never change: the thread that walks is the only one that evaluates and acts.
-pub(crate) fn ahead<T: Send + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -> Ahead<T> {
-    let make = Arc::new(make);
-    let own = Arc::clone(&make);
-    match thread::Builder::new().name("ahead".to_owned()).spawn(move || own()) {
-        Ok(thread) => Ahead::new(Box::new(|| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))),
-        Err(_) => Ahead::new(Box::new(move || make())),
-    }
+/// Does `own` on this thread and `other` on another one.
+pub fn beside<A, B: Send>(own: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+    thread::scope(|scope| {
+        let Ok(thread) = Builder::new().name("ahead".to_owned()).spawn_scoped(scope, &other) else {
+            // Without a thread it only takes longer.
+            return (own(), other());
+        };
+        (own(), thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// Works out on a thread of its own what a graph is asked for later: whoever asks meanwhile waits until it is there.
 pub(crate) fn ask_ahead(graph: &Arc<ConfigGraph>) {
     let graph = Arc::clone(graph);
     // Without a thread it is worked out when it is asked for.
-    let _ = thread::Builder::new().name("ahead".to_owned()).spawn(move || _ = graph.ancestors());
+    let _ = Builder::new().name("ahead".to_owned()).spawn(move || _ = graph.ancestors());
 }
 
 #[cfg(test)]
@@ -33,10 +31,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_worked_out_ahead_is_there_when_it_is_asked_for() {
-        let texts: Arc<[String]> = (0..1000).map(|number| number.to_string()).collect();
-        let shared = Arc::clone(&texts);
-        let total = ahead(move || shared.iter().map(String::len).sum::<usize>());
-        assert_eq!((*total, *total), (2890, 2890));
+    fn two_things_are_done_beside_each_other() {
+        let texts: Vec<String> = (0..1000).map(|number| number.to_string()).collect();
+        let own = thread::current().id();
+        let total = || texts.iter().map(String::len).sum::<usize>();
+        assert_eq!(beside(|| thread::current().id() == own, total), (true, 2890));
     }
 }

@@ -48,6 +48,7 @@ mod validate;
 mod walk;
 mod world;
 
+pub use ahead::beside;
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;
@@ -67,5 +68,6 @@ pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;
+pub use saved::SavedPlan;
 pub use search::{FoundObject, Searched, WrittenBlocks};
 pub use session::Session;

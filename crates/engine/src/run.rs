@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::{Ahead, ahead, ask_ahead};
+use crate::ahead::{ask_ahead, beside};
 use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
@@ -16,7 +16,7 @@ use crate::planning::{self, Spent};
 use crate::prepared::{self, Graph, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
-use crate::saved;
+use crate::saved::{self, SavedPlan};
 use crate::search::Searched;
 use crate::session::Session;
 use crate::templates::Bodies;
@@ -27,27 +27,25 @@ pub struct Run {
     session: Session,
     providers: Providers,
     prepared: Option<Arc<Prepared>>,
-    /// The graph of the configuration, where it is worked out before it is needed.
-    graph: Option<Ahead<Graph>>,
     /// What earlier steps worked with, until the run ends.
     spent: Vec<Spent>,
 }
 
-/// From how many bytes on a saved plan is worth a thread.
-const LARGE: usize = 1 << 16;
+/// How many changes of a saved plan are worth a thread.
+const MANY: usize = 200;
 
 impl Run {
     /// Nothing is started yet.
     pub fn new(session: Session) -> Self {
         let providers = Providers::new(Arc::clone(&session.providers));
-        Self { session, providers, prepared: None, graph: None, spent: Vec::new() }
+        Self { session, providers, prepared: None, spent: Vec::new() }
     }
 
     /// Ends what the run has started, and leaves its memory to the operating system: for a program that ends now.
     pub fn leave(self) {
-        let Self { session, providers, prepared, graph, spent } = self;
+        let Self { session, providers, prepared, spent } = self;
         drop(providers);
-        std::mem::forget((session, prepared, graph, spent));
+        std::mem::forget((session, prepared, spent));
     }
 
     /// What the run works with.
@@ -70,10 +68,10 @@ impl Run {
     }
 
     fn prepare_anew(&mut self, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
-        let graph = match self.graph.take() {
-            Some(graph) => (*graph).clone(),
-            None => prepared::graph(&self.session.configuration),
-        };
+        self.prepare_over(prepared::graph(&self.session.configuration), bodies)
+    }
+
+    fn prepare_over(&mut self, graph: Graph, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
         let has_circles = graph.1.has_errors();
         let (prepared, mut diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
         if diagnostics.has_errors() {
@@ -165,19 +163,33 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// The bytes are no plan of this version, or a provider lacks a type of it.
-    pub fn load(&mut self, bytes: &[u8], prior_state: State) -> Result<Plan, Diagnostics> {
-        if self.prepared.is_none() && bytes.len() >= LARGE {
-            let configuration = Arc::clone(&self.session.configuration);
-            self.graph = Some(ahead(move || {
-                let (graph, diagnostics) = prepared::graph(&configuration);
-                if !diagnostics.has_errors() {
-                    ask_ahead(&graph);
-                }
-                (graph, diagnostics)
-            }));
+    /// The plan is damaged, or a provider lacks a type of it.
+    pub fn load(&mut self, saved: SavedPlan<'_>, prior_state: State) -> Result<Plan, Diagnostics> {
+        let reading = saved.with_schemas(&mut self.providers)?;
+        let read = reading.changes()?;
+        reading.finish(read, prior_state, &mut self.providers)
+    }
+
+    /// The same, for [`Run::apply`]: the configuration is prepared while the changes of a large plan are read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::load`].
+    pub fn load_to_apply(&mut self, saved: SavedPlan<'_>, prior_state: State) -> Result<Plan, Diagnostics> {
+        if saved.changes() < MANY {
+            return self.load(saved, prior_state);
         }
-        saved::decode(bytes, prior_state, &mut self.providers)
+        let reading = saved.with_schemas(&mut self.providers)?;
+        let prepare = || {
+            let graph = prepared::graph(&self.session.configuration);
+            if !graph.1.has_errors() {
+                ask_ahead(&graph.0);
+            }
+            // Should it fail, it is apply that tells.
+            self.prepared = self.prepare_over(graph, Bodies::Checked).0;
+        };
+        let ((), read) = beside(prepare, || reading.changes());
+        reading.finish(read?, prior_state, &mut self.providers)
     }
 
     /// Carries a plan out. `inputs` are the variables that the plan was made with, and ephemeral ones given again.

@@ -522,3 +522,23 @@ fn whether_there_is_an_instance_depends_on_nothing_secret() {
         assert!(said.iter().any(|error| error.contains("Invalid enabled argument")), "{marked}: {said:?}");
     }
 }
+
+#[test]
+fn pl_65_a_large_plan_is_carried_out_from_its_file_as_it_was_made() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "many" {
+          count = 500
+          input = count.index
+        }
+        resource "terraform_data" "all" { input = join(",", terraform_data.many[*].id) }
+        "#,
+    );
+    let planned = project.plan();
+    let actions = planned.actions();
+    let saved = planned.saved();
+    assert_eq!(saved.actions(), actions);
+    assert!(!project.apply_plan(saved).has_errors());
+    assert_eq!(project.recorded().len(), 501);
+    assert!(project.plan().actions().is_empty());
+}

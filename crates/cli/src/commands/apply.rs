@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::plan::Counts;
-use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run, UNKNOWN_ASSERTION};
+use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run, SavedPlan, UNKNOWN_ASSERTION, beside};
 use groma_state::{LocalStore, State, write_errored};
 use indexmap::IndexMap;
 
@@ -219,7 +219,8 @@ fn from_file(
     }
     let encryption = encryption::here(context)?;
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
-    let (configuration, warnings) = saved.configuration(context)?;
+    let (configuration, planned) = beside(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
+    let ((configuration, warnings), planned) = (configuration?, planned?);
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     let paths = paths_in(&saved.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let OpenState { store, state: current, in_flight } =
@@ -247,7 +248,7 @@ fn from_file(
     let mut inputs: IndexMap<Name, Input> = given.into_iter().filter(|(name, _)| ephemeral(name)).collect();
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
-    let plan = run.load(&saved.plan, prior)?;
+    let plan = run.load_to_apply(planned, prior)?;
     if let Some(stream) = context.messages() {
         stream.planned_changes(&plan);
     }

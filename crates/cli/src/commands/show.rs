@@ -8,7 +8,7 @@ use groma_config::Module;
 use groma_diagnostics::Diagnostics;
 use groma_encryption::is_sealed;
 use groma_engine::hooks::Silent;
-use groma_engine::{Hooks, Plan, Providers, Run};
+use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
 use groma_state::{Locking, State, plan_file, read_sealed};
 
 use super::backend::{Elsewhere, has_state, state_paths};
@@ -125,6 +125,6 @@ pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Pla
     let (configuration, _) = saved.configuration(context)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let mut run = new_run(context, configuration, hooks, 1)?;
-    let plan = run.load(&saved.plan, saved.state.wait()?)?;
+    let plan = run.load(SavedPlan::read(&saved.plan)?, saved.state.wait()?)?;
     Ok((run, plan))
 }

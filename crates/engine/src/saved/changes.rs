@@ -1,7 +1,5 @@
 //! The changes of a saved plan. There may be very many, so they are written and read one by one: never are all of them in
-//! memory both as a plan and as a file has them. In large plans two threads read them.
-
-use std::thread;
+//! memory both as a plan and as a file has them.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,46 +40,27 @@ impl Changes<'_> {
         Ok(Self(groups))
     }
 
+    /// How many there are; what a damaged file says about their number is not to cost memory.
+    pub(super) fn count(&self) -> usize {
+        self.0.iter().map(|group| group.count.min(group.bytes.0.len() / LEAST)).sum()
+    }
+
     /// The changes; none where they are damaged.
     pub(super) fn read(&self, known: &Known) -> Option<Vec<ResourceChange>> {
-        let (first, second) = self.0.split_at(self.0.len().div_ceil(2));
-        thread::scope(|scope| {
-            let read_second = || read(second, known, 0);
-            let started = match second {
-                [] => None,
-                _ => thread::Builder::new().name("changes".to_owned()).spawn_scoped(scope, read_second).ok(),
-            };
-            let mut changes = read(first, known, count(second))?;
-            let rest = match started {
-                Some(thread) => thread.join().ok()?,
-                None => read_second(),
-            };
-            changes.append(&mut rest?);
-            Some(changes)
-        })
-    }
-}
-
-/// The changes of some groups, in a list with room for `more`.
-fn read(groups: &[Group<'_>], known: &Known, more: usize) -> Option<Vec<ResourceChange>> {
-    let mut changes = Vec::with_capacity(count(groups).checked_add(more)?);
-    for group in groups {
-        let mut bytes = &*group.bytes.0;
-        for _ in 0..group.count {
-            let (change, rest) = postcard::take_from_bytes::<Change<'_>>(bytes).ok()?;
-            changes.push(change.read(known)?);
-            bytes = rest;
+        let mut changes = Vec::with_capacity(self.count());
+        for group in &self.0 {
+            let mut bytes = &*group.bytes.0;
+            for _ in 0..group.count {
+                let (change, rest) = postcard::take_from_bytes::<Change<'_>>(bytes).ok()?;
+                changes.push(change.read(known)?);
+                bytes = rest;
+            }
+            if !bytes.is_empty() {
+                return None;
+            }
         }
-        if !bytes.is_empty() {
-            return None;
-        }
+        Some(changes)
     }
-    Some(changes)
-}
-
-/// How many changes there are; what a damaged file says about their number is not to cost memory.
-fn count(groups: &[Group<'_>]) -> usize {
-    groups.iter().map(|group| group.count.min(group.bytes.0.len() / LEAST)).sum()
 }
 
 #[cfg(test)]

@@ -18,7 +18,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute};
+use crate::plan::{
+    DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange,
+};
 use crate::providers::Providers;
 use changes::Changes;
 use form::{Form, Invoked, Output, Relevant, Variable};
@@ -26,7 +28,7 @@ use key::Key;
 use left::Left;
 use names::{action_name, action_of, mode_name, mode_of};
 use problem::{Unwritable, damaged, not_a_plan};
-use tables::{Known, Numbered, Tables};
+use tables::{Addresses, Known, Numbered};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
@@ -48,22 +50,86 @@ pub fn encode(plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
     postcard::to_extend(&form, version).map_err(|problem| unwritable(problem.to_string()))
 }
 
-/// The plan of `bytes`, with the state that lies beside it. Schemas come from the providers.
-///
-/// # Errors
-///
-/// The bytes are no plan, or one of another version, or a provider no longer has a type of it.
-pub fn decode(bytes: &[u8], prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-    let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
-    if version != VERSION {
-        let detail = format!(
-            "The plan file was written by another version of Groma (format {}, this one knows format {VERSION}). Make a new plan.",
-            version
-        );
-        return Err(Diagnostic::error("Failed to read plan file", detail).into());
+/// A plan as a file has it. What needs no schemas is read, so that this may be done while the configuration is loaded.
+pub struct SavedPlan<'a> {
+    form: Form<'a>,
+    addresses: Addresses,
+    relevant_attributes: Vec<RelevantAttribute>,
+}
+
+impl<'a> SavedPlan<'a> {
+    /// The plan in these bytes.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no plan, or one of another version.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Diagnostics> {
+        let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
+        if version != VERSION {
+            let detail = format!(
+                "The plan file was written by another version of Groma (format {version}, this one knows format {VERSION}). Make a new \
+                 plan."
+            );
+            return Err(Diagnostic::error("Failed to read plan file", detail).into());
+        }
+        let mut form: Form<'_> = postcard::from_bytes(bytes).map_err(|_| damaged())?;
+        let addresses = Addresses::read(&form.resources, &form.providers).ok_or_else(damaged)?;
+        let relevant = std::mem::take(&mut form.relevant).into_iter().map(|relevant| {
+            Some(RelevantAttribute { resource: relevant.resource.parse().ok()?, path: relevant.path.path()? })
+        });
+        let relevant_attributes = relevant.collect::<Option<_>>().ok_or_else(damaged)?;
+        Ok(Self { form, addresses, relevant_attributes })
     }
-    let form: Form<'_> = postcard::from_bytes(bytes).map_err(|_| damaged())?;
-    from_form(form, prior_state, providers)
+
+    /// How many changes are planned.
+    pub(crate) fn changes(&self) -> usize {
+        self.form.changes.count()
+    }
+
+    /// Goes on with the schemas of the providers.
+    ///
+    /// # Errors
+    ///
+    /// A provider no longer has a type of the plan, or the plan is damaged.
+    pub(crate) fn with_schemas(self, providers: &mut Providers) -> Result<Reading<'a>, Diagnostics> {
+        let Self { form, addresses, relevant_attributes } = self;
+        let known = Known::new(addresses, &form.kinds, providers)?;
+        Ok(Reading { form, known, relevant_attributes })
+    }
+}
+
+/// A plan of which everything is there but the changes.
+pub(crate) struct Reading<'a> {
+    form: Form<'a>,
+    known: Known,
+    relevant_attributes: Vec<RelevantAttribute>,
+}
+
+/// The changes of a plan, and what had changed outside.
+pub(crate) struct Read {
+    changes: Vec<ResourceChange>,
+    drift: Vec<ResourceChange>,
+}
+
+impl Reading<'_> {
+    /// Reads the changes.
+    ///
+    /// # Errors
+    ///
+    /// One is damaged.
+    pub(crate) fn changes(&self) -> Result<Read, Diagnostics> {
+        let read = |changes: &Changes<'_>| changes.read(&self.known).ok_or_else(damaged);
+        Ok(Read { changes: read(&self.form.changes)?, drift: read(&self.form.drift)? })
+    }
+
+    /// The plan, with the state that lies beside it.
+    ///
+    /// # Errors
+    ///
+    /// Something is damaged, or a provider no longer has a type of the plan.
+    pub(crate) fn finish(self, read: Read, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
+        from_form(self, read, prior_state, providers)
+    }
 }
 
 fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
@@ -177,11 +243,12 @@ fn invocation_from_form(
     Ok(Invocation { action, cause, provider, schema, config })
 }
 
-fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-    let Form { resources, providers: configs, kinds, .. } = &form;
-    let known = Known::read(Tables { resources, providers: configs, kinds }, providers)?;
-    let changes = form.changes.read(&known).ok_or_else(damaged)?;
-    let drift = form.drift.read(&known).ok_or_else(damaged)?;
+fn from_form(
+    Reading { form, known, relevant_attributes }: Reading<'_>,
+    Read { changes, drift }: Read,
+    prior_state: State,
+    providers: &mut Providers,
+) -> Result<Plan, Diagnostics> {
     let deferred = form.deferred.into_iter().map(|one| one.read(&known));
     let deferred = deferred.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
@@ -207,9 +274,6 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         let value = variable.value.dynamic_value()?;
         Some(PlannedVariable { name: variable.name.into(), value })
     });
-    let relevant = form.relevant.into_iter().map(|relevant| {
-        Some(RelevantAttribute { resource: relevant.resource.parse().ok()?, path: relevant.path.path()? })
-    });
     Ok(Plan {
         mode: mode_of(&form.mode).ok_or_else(damaged)?,
         changes,
@@ -225,7 +289,7 @@ fn from_form(form: Form<'_>, prior_state: State, providers: &mut Providers) -> R
         excludes: form.excludes.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
         replace: form.replace.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
         checks: form.checks.into_iter().map(form::Check::result).collect(),
-        relevant_attributes: relevant.collect::<Option<_>>().ok_or_else(damaged)?,
+        relevant_attributes,
         timestamp: form.timestamp,
         errored: form.errored,
         execution: form.execution,

@@ -68,34 +68,37 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// What a plan has written once.
-pub(super) struct Tables<'a> {
-    pub(super) resources: &'a [String],
-    pub(super) providers: &'a [String],
-    pub(super) kinds: &'a [Kind],
+/// What the numbers of a plan that is read mean, as far as no schemas are needed.
+#[derive(Default)]
+pub(super) struct Addresses {
+    resources: Vec<AbsResource>,
+    providers: Vec<Arc<ProviderConfig>>,
+}
+
+impl Addresses {
+    /// Reads the tables of a plan; none where one is damaged.
+    pub(super) fn read(resources: &[String], providers: &[String]) -> Option<Self> {
+        Some(Self {
+            resources: resources.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?,
+            providers: providers.iter().map(|text| text.parse().ok().map(Arc::new)).collect::<Option<_>>()?,
+        })
+    }
 }
 
 /// What the numbers of a plan that is read mean. It does not change, so that threads may share it.
 #[derive(Default)]
 pub(super) struct Known {
-    resources: Vec<AbsResource>,
-    providers: Vec<Arc<ProviderConfig>>,
+    addresses: Addresses,
     kinds: Vec<(Arc<ProviderConfig>, Arc<Schema>)>,
 }
 
 impl Known {
-    /// Reads the tables of a plan; schemas come from the providers.
-    pub(super) fn read(tables: Tables<'_>, providers: &mut Providers) -> Result<Self, Diagnostics> {
-        let addresses = tables.resources.iter().map(|text| text.parse().ok());
-        let configs = tables.providers.iter().map(|text| text.parse().ok().map(Arc::new));
-        let mut known = Self {
-            resources: addresses.collect::<Option<_>>().ok_or_else(damaged)?,
-            providers: configs.collect::<Option<_>>().ok_or_else(damaged)?,
-            kinds: Vec::with_capacity(tables.kinds.len()),
-        };
-        for kind in tables.kinds {
+    /// Adds what `kinds` mean; schemas come from the providers.
+    pub(super) fn new(addresses: Addresses, kinds: &[Kind], providers: &mut Providers) -> Result<Self, Diagnostics> {
+        let mut known = Self { addresses, kinds: Vec::with_capacity(kinds.len()) };
+        for kind in kinds {
             let provider = known.provider(kind.provider).ok_or_else(damaged)?.clone();
-            let first = known.resources.get(kind.resource as usize).ok_or_else(damaged)?;
+            let first = known.addresses.resources.get(kind.resource as usize).ok_or_else(damaged)?;
             let schema = providers.schema(&provider.provider, &first.resource, Span::NONE)?;
             known.kinds.push((provider, schema));
         }
@@ -103,11 +106,11 @@ impl Known {
     }
 
     pub(super) fn instance(&self, resource: u32, key: Key<'_>) -> Option<ResourceInstance> {
-        Some(self.resources.get(resource as usize)?.instance(key.key()))
+        Some(self.addresses.resources.get(resource as usize)?.instance(key.key()))
     }
 
     pub(super) fn provider(&self, number: u32) -> Option<&Arc<ProviderConfig>> {
-        self.providers.get(number as usize)
+        self.addresses.providers.get(number as usize)
     }
 
     pub(super) fn kind(&self, number: u32) -> Option<&(Arc<ProviderConfig>, Arc<Schema>)> {
@@ -126,7 +129,8 @@ mod tests {
         let mut numbered = Numbered::default();
         let numbers: Vec<u32> = addresses.iter().map(|address| numbered.resource(address)).collect();
         assert_eq!(numbers, [0, 1, 1, 2, 3]);
-        let known = Known { resources: numbered.resources, ..Known::default() };
+        let tables = Addresses { resources: numbered.resources, ..Addresses::default() };
+        let known = Known { addresses: tables, ..Known::default() };
         for (address, number) in addresses.iter().zip(numbers) {
             assert_eq!(known.instance(number, Key::of(&address.key)).as_ref(), Some(address));
         }

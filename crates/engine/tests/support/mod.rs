@@ -11,7 +11,8 @@ use groma_config::{Configuration, LoadOptions, MemoryFiles, Queries};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::{Hooks, Silent};
 use groma_engine::{
-    AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, Searched, Session, Unrecorded,
+    AppliedRun, Cancellation, Input, Plan, PlanOptions, ProviderSource, Recorder, Run, SavedPlan, Searched, Session,
+    Unrecorded,
 };
 use groma_plugin::Protocol;
 use groma_provider::{Attribute, Block, NestedBlock, Provider, Schema};
@@ -274,7 +275,7 @@ impl Planned {
         let plan = self.plan.take().unwrap();
         let bytes = self.run.save(&plan).unwrap();
         let state = groma_state::file::read(&groma_state::file::write(&plan.prior_state)).unwrap();
-        self.plan = Some(self.run.load(&bytes, state).unwrap());
+        self.plan = Some(self.run.load_to_apply(SavedPlan::read(&bytes).unwrap(), state).unwrap());
         self
     }
 
