@@ -206,3 +206,11 @@ fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
     assert!(shown.contains(" # terraform_data.b will no longer be managed"), "{shown}");
     assert!(shown.contains("\n  # (moved from terraform_data.a)\n"), "{shown}");
 }
+
+#[test]
+fn an_id_may_begin_with_a_dash() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    assert!(folder.fails(&["import", "-bogus", "terraform_data.a", "x"]).contains("not defined: -bogus"));
+    assert!(folder.ok(&["import", "-input=false", "terraform_data.a", "-iH=pW"]).contains("[id=-iH=pW]"));
+}

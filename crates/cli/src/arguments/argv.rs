@@ -156,6 +156,11 @@ fn is_flag(word: &OsStr) -> bool {
     bytes.len() > 1 && bytes.first() == Some(&b'-')
 }
 
+/// Whether the arguments of `command` may look like flags: then there are no flags after the first of them, as nowhere in Terraform.
+fn takes_any_text(command: &Command) -> bool {
+    command.get_positionals().any(clap::Arg::is_trailing_var_arg_set)
+}
+
 /// Gives flags their second dash; values of flags stay as they are.
 fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString> {
     let mut out = Vec::with_capacity(arguments.len());
@@ -167,6 +172,13 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
             break;
         }
         if !is_flag(&word) {
+            if takes_any_text(command) {
+                // An id may begin with a dash, as a password does that is imported.
+                out.push("--".into());
+                out.push(word);
+                out.extend(words);
+                break;
+            }
             out.push(word);
             continue;
         }

@@ -26,7 +26,7 @@ pub struct ImportArguments {
     #[command(flatten)]
     pub writing: Writing,
     /// The address in the configuration, and the id of the object
-    #[arg(value_name = "ADDR ID")]
+    #[arg(value_name = "ADDR ID", trailing_var_arg = true)]
     pub rest: Vec<String>,
 }
 
