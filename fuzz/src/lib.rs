@@ -3,6 +3,7 @@
 //! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/foreign_bytes.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
 
+mod answers;
 mod kept;
 mod packages;
 mod services;
@@ -21,6 +22,7 @@ use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references
 use groma_state::{LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
 
+pub use answers::answers;
 pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
 pub use services::key_services;
@@ -51,6 +53,7 @@ pub const TARGETS: &[Target] = &[
     ("functions", functions),
     ("archive", archive),
     ("signature", signature),
+    ("answers", answers),
     ("plugin", plugin),
     ("type_schema", type_schema),
     ("emulator_file", emulator_file),

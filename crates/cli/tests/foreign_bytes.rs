@@ -37,6 +37,21 @@ const EXAMPLES: &[&str] = &[
     "{\"version\":4,\"terraform_version\":\"1.15.5\",\"serial\":3,\"lineage\":\"x\",\"outputs\":{\"o\":{\"value\":[1],\"type\":[\"list\",\"number\"]}},\"resources\":[{\"mode\":\"managed\",\"type\":\"t\",\"name\":\"n\",\"provider\":\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"index_key\":0,\"schema_version\":0,\"attributes\":{\"id\":\"1\"},\"sensitive_attributes\":[],\"dependencies\":[\"t.m\"]}]}],\"check_results\":null}",
 ];
 
+/// What registries, mirrors and web pages answer.
+const ANSWERS: &[&str] = &[
+    "{\"providers.v1\":\"/v1/providers/\",\"modules.v1\":\"https://m.example.org/x\",\"login.v1\":{\"client\":\"c\",\"ports\":[10000,10010]}}",
+    "{\"versions\":[{\"version\":\"1.2.3\",\"protocols\":[\"5.0\"]},{\"version\":\"2.0.0-beta1+x\"}],\"warnings\":[\"old\"]}",
+    "{\"protocols\":[\"6.0\"],\"filename\":\"p.zip\",\"download_url\":\"../p.zip?x=1\",\"shasum\":\"aa\",\"shasums_url\":\"s\",\"shasums_signature_url\":\"s.sig\",\"signing_keys\":{\"gpg_public_keys\":[{\"ascii_armor\":\"x\"}]}}\u{c}0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  p.zip\n\u{c}sig",
+    "{\"versions\":{\"1.2.3\":{}}}",
+    "{\"archives\":{\"linux_amd64\":{\"url\":\"p.zip\",\"hashes\":[\"h1:abc=\"]}}}",
+    "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}",
+    "{\"location\":\"./m.tar.gz//sub?archive=tar.gz\"}",
+    "<html><head><meta name=\"terraform-get\" content='git::https://example.org/x.git//a?ref=v1&amp;depth=1'></head>",
+    "{\"artifactType\":\"application/vnd.opentofu.modulepkg\",\"layers\":[{\"mediaType\":\"archive/zip\",\"digest\":\"sha256:00\",\"size\":3}],\"manifests\":[]}",
+    "{\"tags\":[\"1.0.0\",\"2.0.0_x\"]}",
+    "Bearer realm=\"https://auth.example.org/token\",service=\"s\",scope=\"repository:a/b:pull\"",
+];
+
 /// A small generator of choices, the same on every machine.
 struct Random(u64);
 
@@ -73,7 +88,7 @@ impl Random {
 
 /// The examples, and the files that crates keep as fixtures of the formats in bytes.
 fn corpus() -> Vec<Vec<u8>> {
-    let mut corpus: Vec<Vec<u8>> = EXAMPLES.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let mut corpus: Vec<Vec<u8>> = EXAMPLES.iter().chain(ANSWERS).map(|text| text.as_bytes().to_vec()).collect();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in ["state/src/file/fixtures", "lang/tests/templates", "install/tests/signatures"] {
         let mut paths: Vec<PathBuf> =

@@ -140,13 +140,19 @@ impl Discovery {
         if kind.split(';').next().map(str::trim) != Some("application/json") {
             return Err(invalid(&format!("it is sent as {kind:?}, which should be \"application/json\"")));
         }
-        let entries =
-            serde_json::from_slice(&answer.body).map_err(|error| invalid(&format!("it is no JSON object: {error}")))?;
-        Ok(Services { host: host.to_owned(), base: answer.url, entries })
+        Services::read(host, answer.url, &answer.body)
     }
 }
 
 impl Services {
+    /// What the document of `host`, which came from `base`, says.
+    pub(crate) fn read(host: &str, base: Url, document: &[u8]) -> Result<Self, DiscoveryError> {
+        let invalid = |reason: String| DiscoveryError::Document { host: host.to_owned(), reason };
+        let entries =
+            serde_json::from_slice(document).map_err(|error| invalid(format!("it is no JSON object: {error}")))?;
+        Ok(Self { host: host.to_owned(), base, entries })
+    }
+
     /// The services that somebody has written down for `host`.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! Nothing here reads the environment or the home folder: the command line hands in what they say. (One exception: the HTTP client
 //! takes proxies and certificate authorities from the usual variables.)
 
+pub mod answers;
 pub mod archive;
 pub mod credentials;
 pub mod discovery;

@@ -22,4 +22,6 @@ pub use alone::copy_module;
 pub use error::FetchError;
 pub use fetch::Fetcher;
 pub use installer::{Freshness, ModuleInstaller, ModuleProgress, Places};
+pub(crate) use registry::{in_document, listed};
 pub use shown::shown;
+pub(crate) use web::{in_page, relative_to};

@@ -46,10 +46,15 @@ pub(super) async fn versions(
     if !answer.status.is_success() {
         return Err(status(&answer, &url));
     }
-    let listing: Listing = serde_json::from_slice(&answer.body)
+    listed(&answer.body).map(Some)
+}
+
+/// The versions that a registry's answer lists.
+pub(crate) fn listed(answer: &[u8]) -> Result<Vec<Version>, FetchError> {
+    let listing: Listing = serde_json::from_slice(answer)
         .map_err(|error| FetchError::Other(format!("the registry's list of versions cannot be read: {error}")))?;
     let versions = listing.modules.into_iter().next().map(|module| module.versions).unwrap_or_default();
-    Ok(Some(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect()))
+    Ok(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect())
 }
 
 /// The package of `version` of `module`.
@@ -63,16 +68,18 @@ pub(super) async fn location(
     if !answer.status.is_success() {
         return Err(status(&answer, &url));
     }
-    // OpenTofu's form of the answer is a document.
-    let in_document = || {
-        let document: serde_json::Value = serde_json::from_slice(&answer.body).ok()?;
-        document.get("location")?.as_str().map(str::to_owned)
-    };
+    let in_document = || in_document(&answer.body);
     let source = answer.header("x-terraform-get").map(str::to_owned).or_else(in_document);
     let source = source.filter(|source| !source.is_empty());
     let source = source
         .ok_or_else(|| FetchError::Other(format!("module registry {host} did not return a location for {version}")))?;
     relative_to(&url, &source)
+}
+
+/// Where OpenTofu's form of the answer, a document, says that the package is.
+pub(crate) fn in_document(answer: &[u8]) -> Option<String> {
+    let document: serde_json::Value = serde_json::from_slice(answer).ok()?;
+    document.get("location")?.as_str().map(str::to_owned)
 }
 
 async fn ask(

@@ -111,7 +111,7 @@ async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
 }
 
 /// The package that `source` means to somebody at `url`.
-pub(super) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError> {
+pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError> {
     let is_relative = ["/", "./", "../"].iter().any(|prefix| source.starts_with(prefix));
     if !is_relative {
         return Package::parse(source).map_err(FetchError::Other);
@@ -133,7 +133,7 @@ fn subfolder_of(source: &str) -> String {
 }
 
 /// The content of `<meta name="terraform-get" content="…">`.
-fn in_page(page: &str) -> Option<String> {
+pub(crate) fn in_page(page: &str) -> Option<String> {
     page.split("<meta").skip(1).find_map(|element| {
         let element = element.split('>').next()?;
         (attribute(element, "name")? == "terraform-get").then(|| attribute(element, "content")).flatten()

@@ -48,9 +48,10 @@ pub(crate) struct Registry<'a> {
     stores: &'a Stores,
 }
 
+/// The tags of a repository.
 #[derive(Deserialize)]
-struct Tags {
-    tags: Option<Vec<String>>,
+pub(crate) struct Tags {
+    pub(crate) tags: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -182,14 +183,14 @@ fn parameters_of<'a>(challenge: &'a str, scheme: &str) -> Option<&'a str> {
 }
 
 /// Where a registry sends for tokens, and what it wants asked there.
-struct TokenServer {
+pub(crate) struct TokenServer {
     realm: Url,
     asked: Vec<(&'static str, String)>,
 }
 
 impl TokenServer {
     /// What `Bearer realm="…",service="…",scope="…"` says. Only over https.
-    fn of(challenge: &str) -> Option<Self> {
+    pub(crate) fn of(challenge: &str) -> Option<Self> {
         let parameters = parameters_of(challenge, "Bearer")?;
         let value = |name: &str| {
             let (_, rest) = parameters.split_once(&format!("{name}=\""))?;
@@ -201,7 +202,7 @@ impl TokenServer {
     }
 
     /// The question of who has a name and a password, or nothing.
-    fn url(&self) -> Url {
+    pub(crate) fn url(&self) -> Url {
         let mut url = self.realm.clone();
         url.query_pairs_mut().extend_pairs(&self.asked);
         url

@@ -4,5 +4,6 @@ mod client;
 mod document;
 
 pub use client::Repository;
-pub(crate) use client::{OciError, Registry};
+pub(crate) use client::{OciError, Registry, Tags, TokenServer};
 pub use document::Descriptor;
+pub(crate) use document::Manifest;

@@ -20,6 +20,9 @@ pub mod signature;
 mod sources;
 mod store;
 
+pub(crate) use network_mirror::{Archives, Index};
+pub(crate) use registry::{Download, Versions, checksums};
+
 pub use elsewhere::{Learnt, learn_from_cache, write_mirror_documents};
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
 pub use lock::{LOCK_FILE, Lock, Locks, constraints_text};

@@ -15,13 +15,15 @@ use crate::http::{StatusCode, Url, without_secrets};
 
 const LARGEST_DOCUMENT: u64 = 16 << 20;
 
+/// Which versions there are.
 #[derive(Deserialize)]
-struct Index {
+pub(crate) struct Index {
     versions: BTreeMap<String, serde_json::Value>,
 }
 
+/// The packages of a version.
 #[derive(Deserialize)]
-struct Archives {
+pub(crate) struct Archives {
     #[serde(default)]
     archives: BTreeMap<String, Archive>,
 }
@@ -40,7 +42,14 @@ pub(super) async fn versions(
     address: &ProviderAddress,
 ) -> Result<Vec<Version>, SourceError> {
     let (_, index): (_, Index) = document(discovery, base, address, "index.json").await?;
-    Ok(index.versions.keys().filter_map(|text| text.parse().ok()).collect())
+    Ok(index.versions())
+}
+
+impl Index {
+    /// The versions, in no order.
+    pub(crate) fn versions(&self) -> Vec<Version> {
+        self.versions.keys().filter_map(|text| text.parse().ok()).collect()
+    }
 }
 
 /// What the mirror says about one package.
@@ -52,25 +61,38 @@ pub(super) async fn package(
     platform: &Platform,
 ) -> Result<PackageMeta, SourceError> {
     let (url, archives): (_, Archives) = document(discovery, base, address, &format!("{version}.json")).await?;
-    let archive = archives.archives.get(&platform.to_string()).ok_or_else(|| {
-        SourceError::NotFound(format!("the mirror has no package of {address} {version} for {platform}"))
-    })?;
-    let location = url.join(&archive.url).map_err(|error| {
-        SourceError::Failed(format!(
-            "{} has an invalid archive address {:?}: {error}",
-            without_secrets(&url),
-            archive.url
-        ))
-    })?;
-    let filename = location.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
-    Ok(PackageMeta {
-        version: version.clone(),
-        location: Location::Download { url: location, filename },
-        required: archive.hashes.clone(),
-        // The lock file takes over what somebody has signed, and a mirror signs nothing.
-        vouched: Vec::new(),
-        authentication: if archive.hashes.is_empty() { Authentication::None } else { Authentication::Checksum },
-    })
+    archives.package(&url, address, version, platform)
+}
+
+impl Archives {
+    /// The package for `platform`, as the document at `url` tells it.
+    pub(crate) fn package(
+        &self,
+        url: &Url,
+        address: &ProviderAddress,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<PackageMeta, SourceError> {
+        let archive = self.archives.get(&platform.to_string()).ok_or_else(|| {
+            SourceError::NotFound(format!("the mirror has no package of {address} {version} for {platform}"))
+        })?;
+        let location = url.join(&archive.url).map_err(|error| {
+            SourceError::Failed(format!(
+                "{} has an invalid archive address {:?}: {error}",
+                without_secrets(url),
+                archive.url
+            ))
+        })?;
+        let filename = location.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
+        Ok(PackageMeta {
+            version: version.clone(),
+            location: Location::Download { url: location, filename },
+            required: archive.hashes.clone(),
+            // The lock file takes over what somebody has signed, and a mirror signs nothing.
+            vouched: Vec::new(),
+            authentication: if archive.hashes.is_empty() { Authentication::None } else { Authentication::Checksum },
+        })
+    }
 }
 
 async fn document<T: DeserializeOwned>(

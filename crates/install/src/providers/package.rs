@@ -89,7 +89,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    pub(super) fn failed(problem: impl fmt::Display) -> Self {
+    pub(crate) fn failed(problem: impl fmt::Display) -> Self {
         Self::Failed(problem.to_string())
     }
 }

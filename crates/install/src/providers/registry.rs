@@ -21,8 +21,9 @@ const LARGEST_DOCUMENT: u64 = 32 << 20;
 /// The newest minor of each plugin protocol that packages may speak.
 const PROTOCOLS: [&str; 2] = ["5", "6"];
 
+/// The answer to the question which versions there are.
 #[derive(Deserialize)]
-struct Versions {
+pub(crate) struct Versions {
     versions: Vec<Offered>,
     #[serde(default)]
     warnings: Option<Vec<String>>,
@@ -35,8 +36,9 @@ struct Offered {
     protocols: Vec<String>,
 }
 
+/// The answer to the question where a package is.
 #[derive(Deserialize)]
-struct Download {
+pub(crate) struct Download {
     #[serde(default)]
     protocols: Vec<String>,
     filename: String,
@@ -62,7 +64,7 @@ struct SigningKey {
 }
 
 /// What a registry offers of a provider.
-pub(super) struct Listing {
+pub(crate) struct Listing {
     pub versions: Vec<Version>,
     pub warnings: Vec<String>,
 }
@@ -102,17 +104,8 @@ impl<'a> Registry<'a> {
     /// The versions of a provider, of those protocols that are spoken here.
     pub async fn versions(&self, address: &ProviderAddress) -> Result<Listing, SourceError> {
         let path = format!("{}/{}/versions", address.namespace, address.type_name);
-        let (_, listing): (_, Versions) = self.document(&path, address).await?;
-        let speaks = |offered: &&Offered| offered.protocols.is_empty() || is_spoken(&offered.protocols);
-        let versions: Vec<Version> =
-            listing.versions.iter().filter(speaks).filter_map(|offered| offered.version.parse().ok()).collect();
-        if versions.is_empty() && !listing.versions.is_empty() {
-            return Err(SourceError::Failed(format!(
-                "no version of {address} in {} speaks plugin protocol 5 or 6",
-                self.host
-            )));
-        }
-        Ok(Listing { versions, warnings: listing.warnings.unwrap_or_default() })
+        let (_, versions): (_, Versions) = self.document(&path, address).await?;
+        versions.listing(address, &self.host)
     }
 
     /// What the registry says about one package; the list of checksums and its signature have been verified.
@@ -136,32 +129,10 @@ impl<'a> Registry<'a> {
                 download.protocols.join(", ")
             )));
         }
-        let join = |text: &str| {
-            url.join(text).map_err(|error| {
-                SourceError::Failed(format!("the registry answered with an invalid address {text:?}: {error}"))
-            })
-        };
-        let sums = self.file(&join(&download.shasums_url)?, "checksums").await?;
-        let signature = self.file(&join(&download.shasums_signature_url)?, "signature of the checksums").await?;
-        let authentication = authenticate(&sums, &signature, &download.signing_keys)?;
-        let vouched = checksums(&sums)?;
-        let listed = vouched.iter().find(|(name, _)| *name == download.filename).ok_or_else(|| {
-            SourceError::Failed(format!("the list of checksums has no entry for {}", download.filename))
-        })?;
-        if !listed.1.eq_ignore_ascii_case(&download.shasum) {
-            return Err(SourceError::Failed(format!(
-                "the registry says that {} has the checksum {}, and the signed list of checksums says {}",
-                download.filename, download.shasum, listed.1
-            )));
-        }
-        let required = vec![Arc::from(format!("zh:{}", listed.1))];
-        Ok(PackageMeta {
-            version: version.clone(),
-            location: Location::Download { url: join(&download.download_url)?, filename: download.filename.clone() },
-            required,
-            vouched: vouched.iter().map(|(_, sum)| format!("zh:{sum}").into()).collect(),
-            authentication,
-        })
+        let sums = self.file(&download.address(&url, &download.shasums_url)?, "checksums").await?;
+        let signature_url = download.address(&url, &download.shasums_signature_url)?;
+        let signature = self.file(&signature_url, "signature of the checksums").await?;
+        download.package(version, &url, &sums, &signature)
     }
 
     async fn document<T: DeserializeOwned>(
@@ -216,6 +187,60 @@ impl<'a> Registry<'a> {
     }
 }
 
+impl Versions {
+    /// The versions of those protocols that are spoken here.
+    pub(crate) fn listing(self, address: &ProviderAddress, host: &str) -> Result<Listing, SourceError> {
+        let speaks = |offered: &&Offered| offered.protocols.is_empty() || is_spoken(&offered.protocols);
+        let versions: Vec<Version> =
+            self.versions.iter().filter(speaks).filter_map(|offered| offered.version.parse().ok()).collect();
+        if versions.is_empty() && !self.versions.is_empty() {
+            return Err(SourceError::Failed(format!(
+                "no version of {address} in {host} speaks plugin protocol 5 or 6"
+            )));
+        }
+        Ok(Listing { versions, warnings: self.warnings.unwrap_or_default() })
+    }
+}
+
+impl Download {
+    /// An address in the answer from `url`, which may be relative to that.
+    fn address(&self, url: &Url, text: &str) -> Result<Url, SourceError> {
+        url.join(text).map_err(|error| {
+            SourceError::Failed(format!("the registry answered with an invalid address {text:?}: {error}"))
+        })
+    }
+
+    /// The package, if the list of checksums is signed and names it.
+    pub(crate) fn package(
+        &self,
+        version: &Version,
+        url: &Url,
+        sums: &[u8],
+        signature: &[u8],
+    ) -> Result<PackageMeta, SourceError> {
+        let authentication = authenticate(sums, signature, &self.signing_keys)?;
+        let vouched = checksums(sums)?;
+        let listed = vouched
+            .iter()
+            .find(|(name, _)| *name == self.filename)
+            .ok_or_else(|| SourceError::Failed(format!("the list of checksums has no entry for {}", self.filename)))?;
+        if !listed.1.eq_ignore_ascii_case(&self.shasum) {
+            return Err(SourceError::Failed(format!(
+                "the registry says that {} has the checksum {}, and the signed list of checksums says {}",
+                self.filename, self.shasum, listed.1
+            )));
+        }
+        let location = self.address(url, &self.download_url)?;
+        Ok(PackageMeta {
+            version: version.clone(),
+            location: Location::Download { url: location, filename: self.filename.clone() },
+            required: vec![Arc::from(format!("zh:{}", listed.1))],
+            vouched: vouched.iter().map(|(_, sum)| format!("zh:{sum}").into()).collect(),
+            authentication,
+        })
+    }
+}
+
 /// Who has signed the list of checksums.
 fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Authentication, SourceError> {
     let mut problem = "the registry names no key".to_owned();
@@ -238,7 +263,7 @@ fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Aut
 }
 
 /// The lines of a `SHA256SUMS` file: names with their checksums.
-fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceError> {
+pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceError> {
     let text =
         std::str::from_utf8(sums).map_err(|_| SourceError::Failed("the list of checksums is no text".to_owned()))?;
     let mut list = Vec::new();
