@@ -157,6 +157,10 @@ impl Evaluation {
             let verdict = judge(rule, &scope, &mut problems);
             // What a rule compares with need not be told.
             let mut problems: Diagnostics = problems.into_iter().filter(|problem| problem.origin.is_none()).collect();
+            if matches!(verdict, Verdict::Pass | Verdict::Unknown) {
+                // Nobody is told the message.
+                problems = problems.into_iter().filter(Diagnostic::is_error).collect();
+            }
             if !problems.is_empty() {
                 // A message that cannot be shown leaves whoever gives the value without any reason.
                 problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);

@@ -98,3 +98,16 @@ fn lc_29_an_ephemeral_value_may_not_go_where_it_would_be_kept() {
     let mut project = project(&main, provider(secret(), object()));
     assert_eq!(project.plan().errors(), ["Invalid use of ephemeral value"]);
 }
+
+#[test]
+fn a_message_that_must_not_be_shown_matters_only_where_the_value_is_refused() {
+    let main = |condition: &str| {
+        format!(
+            "variable \"v\" {{\n  sensitive = true\n  default = 1\n  validation {{\n    condition = {condition}\n    error_message = \"not \
+             ${{var.v}}\"\n  }}\n}}\n"
+        )
+    };
+    let said = |condition: &str| Project::new(&main(condition)).plan().errors();
+    assert_eq!(said("var.v > 0"), Vec::<String>::new());
+    assert_eq!(said("var.v > 1"), ["Error message refers to sensitive values", "Invalid value for variable"]);
+}

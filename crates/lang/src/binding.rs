@@ -78,6 +78,7 @@ pub fn is_reserved(root: &str) -> bool {
             | "data"
             | "ephemeral"
             | "list"
+            | "action"
             | "resource"
             | "count"
             | "each"

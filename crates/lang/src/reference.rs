@@ -84,6 +84,10 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         "ephemeral" => prefixed(traversal, Mode::Ephemeral),
         "list" => prefixed(traversal, Mode::List),
         "resource" => prefixed(traversal, Mode::Managed),
+        "action" => Err(invalid(
+            "An action has no value: it is named only in the \"actions\" of an action_trigger block, in the lifecycle of a resource.",
+            traversal.span,
+        )),
         "template" | "lazy" | "arg" => Err(Diagnostic::error(
             "Reserved symbol name",
             format!(
