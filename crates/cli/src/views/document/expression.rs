@@ -1,7 +1,9 @@
 //! Expressions in documents: their constant value, or what they refer to.
 
+use std::collections::BTreeMap;
+
 use groma_diagnostics::Diagnostics;
-use groma_hcl::{Expression, LiteralKey, Step};
+use groma_hcl::{Expression, ExpressionKind, LiteralKey, ObjectItem, Step};
 use groma_lang::{Reference, Referenced, evaluate_constant, references};
 use serde_json::{Map, Value as Json, json};
 
@@ -11,17 +13,40 @@ use crate::views::json::{compact, value_json};
 pub(super) fn expression_json(expression: &Expression) -> Json {
     let (found, _) = references(expression);
     let mut json = Map::new();
-    // A branch that is not taken may mention anything.
-    let mut problems = Diagnostics::new();
-    let value = evaluate_constant(expression, &mut problems);
-    if value.is_wholly_known() && !problems.has_errors() {
-        json.insert("constant_value".into(), value_json(&value));
+    if let Some(constant) = as_written(expression).or_else(|| constant(expression)) {
+        json.insert("constant_value".into(), constant);
     }
     if !found.is_empty() {
         let names: Vec<String> = found.iter().flat_map(reference_names).collect();
         json.insert("references".into(), json!(names));
     }
     Json::Object(json)
+}
+
+/// The value of an expression that needs nothing to be worked out.
+fn constant(expression: &Expression) -> Option<Json> {
+    // A branch that is not taken may mention anything.
+    let mut problems = Diagnostics::new();
+    let value = evaluate_constant(expression, &mut problems);
+    (value.is_wholly_known() && !problems.has_errors()).then(|| value_json(&value))
+}
+
+/// What is written in the JSON syntax, where a text is constant whatever the template in it refers to. Nothing for the native syntax.
+fn as_written(expression: &Expression) -> Option<Json> {
+    match &expression.kind {
+        ExpressionKind::JsonString(string) => Some(Json::String(string.text.to_string())),
+        ExpressionKind::Null | ExpressionKind::Bool(_) | ExpressionKind::Number(_) => constant(expression),
+        ExpressionKind::Tuple(elements) => elements.iter().map(as_written).collect(),
+        ExpressionKind::Object(items) => {
+            let member = |item: &ObjectItem| match &item.key.kind {
+                ExpressionKind::JsonString(key) => Some((key.text.to_string(), as_written(&item.value)?)),
+                _ => None,
+            };
+            let members: BTreeMap<String, Json> = items.iter().map(member).collect::<Option<_>>()?;
+            Some(Json::Object(members.into_iter().collect()))
+        }
+        _ => None,
+    }
 }
 
 /// The reference and everything on the way to it, the longest first.

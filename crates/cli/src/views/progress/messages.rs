@@ -101,6 +101,24 @@ fn action_hook(invocation: &Invocation, said: Option<(&'static str, &str)>) -> J
     Json::Object(hook)
 }
 
+// To programs the reading of data sources is told as a refresh, as Terraform does.
+
+fn beginning(operation: Operation) -> &'static str {
+    if operation == Operation::Read { "Refreshing..." } else { words::beginning(operation) }
+}
+
+fn continuing(operation: Operation) -> &'static str {
+    if operation == Operation::Read { "Still refreshing..." } else { words::continuing(operation) }
+}
+
+fn done(operation: Operation) -> &'static str {
+    if operation == Operation::Read { "Refresh complete" } else { words::done(operation) }
+}
+
+fn failed(operation: Operation) -> &'static str {
+    if operation == Operation::Read { "Refresh errored" } else { words::failed(operation) }
+}
+
 impl Hooks for MessageProgress {
     fn imported(&self, _address: &ResourceInstance, _importing: &Importing) {
         self.counter.count_import();
@@ -214,7 +232,7 @@ impl Hooks for MessageProgress {
         let mut hook = hook(subject, Some(operation));
         self.running.begin(words::name(subject), operation, hook.clone());
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: {}{}", subject.address, words::beginning(operation), words::identifier(subject));
+        let text = format!("{}: {}{}", subject.address, beginning(operation), words::identifier(subject));
         self.stream.send(Message::new("apply_start", text).with("hook", Json::Object(hook)));
     }
 
@@ -226,7 +244,7 @@ impl Hooks for MessageProgress {
         let suffix = identifier.as_ref().map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
         identify(&mut hook, identifier);
         hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
-        let text = format!("{}: {} after {}{suffix}", subject.address, words::done(operation), words::rounded(elapsed));
+        let text = format!("{}: {} after {}{suffix}", subject.address, done(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_complete", text).with("hook", Json::Object(hook)));
     }
 
@@ -234,7 +252,7 @@ impl Hooks for MessageProgress {
         self.running.end(&words::name(subject));
         let mut hook = hook(subject, Some(operation));
         hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
-        let text = format!("{}: {} after {}", subject.address, words::failed(operation), words::rounded(elapsed));
+        let text = format!("{}: {} after {}", subject.address, failed(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_errored", text).with("hook", Json::Object(hook)));
     }
 }
@@ -244,7 +262,7 @@ impl Progress for MessageProgress {
         for due in self.running.due() {
             let mut hook = due.detail;
             hook.insert("elapsed_seconds".into(), due.elapsed.as_secs().into());
-            let (verb, elapsed) = (words::continuing(due.operation), words::rounded(due.elapsed));
+            let (verb, elapsed) = (continuing(due.operation), words::rounded(due.elapsed));
             let text = format!("{}: {verb} [{elapsed} elapsed]", due.name);
             self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));
         }
