@@ -82,6 +82,7 @@ async fn convert_one(
         status: stored.status,
         dependencies: stored.dependencies.clone(),
         create_before_destroy: stored.create_before_destroy,
+        is_kept: stored.is_kept(),
     };
     match record::encode(&template.schema, &object, circumstances) {
         Ok(converted) => {

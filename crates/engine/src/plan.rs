@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{AbsResource, Name, ProviderConfig, ResourceInstance, Target};
+use groma_address::{AbsResource, Mode as ResourceMode, Name, ProviderConfig, ResourceInstance, Target};
 use groma_provider::Schema;
 use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
@@ -43,6 +43,8 @@ pub enum Action {
     CreateThenDelete,
     /// The object stays but is no longer managed (PL-25).
     Forget,
+    /// Replacement, where the old object stays and is no longer managed (`destroy = false`).
+    ForgetThenCreate,
 }
 
 impl Action {
@@ -54,9 +56,9 @@ impl Action {
         }
     }
 
-    /// Whether it is one of the two replacements.
+    /// Whether it is one of the replacements.
     pub fn is_replace(self) -> bool {
-        matches!(self, Self::DeleteThenCreate | Self::CreateThenDelete)
+        matches!(self, Self::DeleteThenCreate | Self::CreateThenDelete | Self::ForgetThenCreate)
     }
 
     /// The names that the plan JSON uses.
@@ -70,6 +72,7 @@ impl Action {
             Self::DeleteThenCreate => &["delete", "create"],
             Self::CreateThenDelete => &["create", "delete"],
             Self::Forget => &["forget"],
+            Self::ForgetThenCreate => &["forget", "create"],
         }
     }
 }
@@ -97,6 +100,10 @@ pub enum ActionReason {
     DeleteBecauseNoModule,
     /// The address was moved to one that has no block.
     DeleteBecauseNoMoveTarget,
+    /// The last run noted with the object that it is not to be destroyed.
+    ForgotBecauseLifecycleDestroyInState,
+    /// Its block says so.
+    ForgotBecauseLifecycleDestroyInConfig,
     /// The data configuration holds unknown values.
     ReadBecauseConfigUnknown,
     /// The data resource depends on something that changes.
@@ -119,6 +126,8 @@ impl ActionReason {
             Self::DeleteBecauseEachKey => "delete_because_each_key",
             Self::DeleteBecauseNoModule => "delete_because_no_module",
             Self::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
+            Self::ForgotBecauseLifecycleDestroyInState => "forgot_because_lifecycle_destroy_in_state",
+            Self::ForgotBecauseLifecycleDestroyInConfig => "forgot_because_lifecycle_destroy_in_config",
             Self::ReadBecauseConfigUnknown => "read_because_config_unknown",
             Self::ReadBecauseDependencyPending => "read_because_dependency_pending",
             Self::ReadBecauseCheckNested => "read_because_check_nested",
@@ -127,7 +136,7 @@ impl ActionReason {
 
     /// The reason with this name in the plan JSON.
     pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [ActionReason; 13] = [
+        const ALL: [ActionReason; 15] = [
             ActionReason::ReplaceBecauseTainted,
             ActionReason::ReplaceBecauseCannotUpdate,
             ActionReason::ReplaceByRequest,
@@ -138,6 +147,8 @@ impl ActionReason {
             ActionReason::DeleteBecauseEachKey,
             ActionReason::DeleteBecauseNoModule,
             ActionReason::DeleteBecauseNoMoveTarget,
+            ActionReason::ForgotBecauseLifecycleDestroyInState,
+            ActionReason::ForgotBecauseLifecycleDestroyInConfig,
             ActionReason::ReadBecauseConfigUnknown,
             ActionReason::ReadBecauseDependencyPending,
             ActionReason::ReadBecauseCheckNested,
@@ -293,7 +304,13 @@ impl Plan {
             change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
         });
         let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
-        acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && !self.drift.is_empty())
+        acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && self.takes_in())
+    }
+
+    /// Whether the state gets to know something. What is read of data sources is always new, as it is to Terraform.
+    fn takes_in(&self) -> bool {
+        !self.drift.is_empty()
+            || self.prior_state.resources().any(|(address, _)| address.resource.mode == ResourceMode::Data)
     }
 
     /// Whether everything is planned; a plan for chosen targets is partial, and so is one that leaves something to a later run.
@@ -325,6 +342,10 @@ impl Plan {
                     counts.destroy += 1;
                 }
                 Action::Forget => counts.forget += 1,
+                Action::ForgetThenCreate => {
+                    counts.add += 1;
+                    counts.forget += 1;
+                }
                 Action::NoOp | Action::Read => {}
             }
         }

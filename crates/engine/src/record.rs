@@ -28,6 +28,8 @@ pub struct Circumstances {
     pub dependencies: Dependencies,
     /// Whether its replacement is created first.
     pub create_before_destroy: bool,
+    /// Whether its block says that it is not to be destroyed.
+    pub is_kept: bool,
 }
 
 /// The record of an object.
@@ -71,7 +73,8 @@ pub fn encode_by(
         dependencies: circumstances.dependencies,
         create_before_destroy: circumstances.create_before_destroy,
         foreign: None,
-    })
+    }
+    .kept(circumstances.is_kept))
 }
 
 /// Whether a record has `identity` already, in the shape of today (LC-31); nothing to say about it leaves it as it is.

@@ -56,6 +56,8 @@ impl Recovery {
             status: if applied.failed { ObjectStatus::Tainted } else { ObjectStatus::Ready },
             dependencies: begin.dependencies.clone(),
             create_before_destroy: begin.create_before_destroy,
+            // The plan that follows notes it again.
+            is_kept: false,
         };
         let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
         match record::encode(&schema, &object, circumstances) {

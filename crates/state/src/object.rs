@@ -110,7 +110,7 @@ pub struct ForeignKeys {
     pub provider: Option<Arc<ProviderConfig>>,
     /// OpenTofu's `depends_on`, as JSON text.
     pub depends_on: Option<Arc<str>>,
-    /// OpenTofu's `skip_destroy`.
+    /// Whether it is only forgotten where it would be destroyed: OpenTofu's `skip_destroy`.
     pub skip_destroy: bool,
 }
 
@@ -147,6 +147,22 @@ impl ObjectRecord {
     /// Whether `provider` manages it, as far as instances of provider blocks go: other configurations are known to its resource.
     pub fn is_managed_by(&self, provider: &Arc<ProviderConfig>) -> bool {
         self.provider() == Some(provider).filter(|provider| !provider.key.is_none())
+    }
+
+    /// Whether it is not to be destroyed, as its block said at the last run.
+    pub fn is_kept(&self) -> bool {
+        self.foreign.as_ref().is_some_and(|keys| keys.skip_destroy)
+    }
+
+    /// The same, to be destroyed one day or not.
+    #[must_use]
+    pub fn kept(mut self, is_kept: bool) -> Self {
+        if self.is_kept() != is_kept {
+            let keys =
+                ForeignKeys { skip_destroy: is_kept, ..self.foreign.take().map(|keys| *keys).unwrap_or_default() };
+            self.foreign = (keys != ForeignKeys::default()).then(|| Box::new(keys));
+        }
+        self
     }
 
     /// The same, managed by an instance of a provider block, or by what its resource says.

@@ -283,7 +283,8 @@ pub(super) fn state_flag_warning(planning: &Planning) -> Diagnostics {
 
 /// The warning that a plan lets go of objects which stay.
 pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics {
-    let forgotten = plan.changes.iter().filter(|change| change.action == Action::Forget);
+    let forgotten =
+        plan.changes.iter().filter(|change| matches!(change.action, Action::Forget | Action::ForgetThenCreate));
     let list: Vec<String> = forgotten
         .map(|change| match &change.deposed {
             Some(key) => format!("  - {} (deposed object {key})", change.address),

@@ -57,6 +57,8 @@ pub(super) struct Applier<'a> {
     pub(super) done: Done,
     /// Deposed by a replacement that creates first, by change.
     pub(super) deposed: HashMap<u32, DeposedKey>,
+    /// The changes of objects that are not to be destroyed one day.
+    pub(super) kept: HashSet<u32>,
     /// What has been opened.
     pub(super) ephemerals: OpenEphemerals,
     /// Providers that ephemeral resources need: blocks, with all their instances.
@@ -125,6 +127,7 @@ impl<'a> Applier<'a> {
             recorder,
             done: Done::default(),
             deposed: HashMap::new(),
+            kept: HashSet::new(),
             ephemerals: OpenEphemerals::default(),
             opening: prepared.ephemeral_providers(),
             acting: HashSet::new(),
@@ -154,7 +157,8 @@ impl<'a> Applier<'a> {
             if change.deposed.is_some() {
                 continue;
             }
-            let value = if change.action == Action::Delete { &change.before } else { &change.after };
+            let value =
+                if matches!(change.action, Action::Delete | Action::Forget) { &change.before } else { &change.after };
             if let Some((module, resource, position)) = *place {
                 let data = &mut self.world.module_mut(module).resources[resource as usize];
                 data.settle(position, value.clone());

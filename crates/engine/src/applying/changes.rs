@@ -182,6 +182,9 @@ impl Applier<'_> {
             return None;
         }
         let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
+        if self.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
+            self.kept.insert(change);
+        }
         Some(Evaluated { template, span: block.header_span, config: value, ignore })
     }
 

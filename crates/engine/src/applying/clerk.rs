@@ -35,6 +35,7 @@ pub(super) struct Entry {
     /// The resource, if the configuration has it.
     pub(super) node: Option<(ModuleIndex, NodeIndex)>,
     pub(super) create_before_destroy: bool,
+    pub(super) is_kept: bool,
     pub(super) elapsed: Duration,
 }
 
@@ -225,6 +226,7 @@ impl Desk {
             status: ObjectStatus::Ready,
             dependencies: dependencies.unwrap_or_default(),
             create_before_destroy: entry.create_before_destroy,
+            is_kept: entry.is_kept,
         };
         let record = record::encode_by(&mut self.paper, schema, object, circumstances)
             .map(Arc::new)

@@ -55,6 +55,7 @@ impl Applier<'_> {
             object: Object { value: applied.state, private: applied.private, identity: applied.identity },
             node,
             create_before_destroy: planned.create_before_destroy,
+            is_kept: self.kept.contains(&change),
             elapsed: started.elapsed(),
         });
         self.settle_changed(change, operation, value)
@@ -161,11 +162,13 @@ impl Applier<'_> {
                 status,
                 dependencies: before.map(|record| record.dependencies.clone()).unwrap_or_default(),
                 create_before_destroy: before.is_some_and(|record| record.create_before_destroy),
+                is_kept: before.is_some_and(ObjectRecord::is_kept),
             },
             Operation::Create | Operation::Update | Operation::Read => Circumstances {
                 status,
                 dependencies: self.dependencies(change),
                 create_before_destroy: self.changes[change as usize].create_before_destroy,
+                is_kept: self.kept.contains(&change),
             },
         }
     }

@@ -329,7 +329,9 @@ impl Drawing<'_> {
 
     /// Objects that go: after those that depend on them.
     fn deletions(&mut self, plan: &Plan) {
-        let goes = |change: &&ResourceChange| change.action == Action::Delete || change.action.is_replace();
+        let goes = |change: &&ResourceChange| {
+            matches!(change.action, Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete)
+        };
         let mut gone: BTreeMap<ConfigResource, Vec<&ResourceChange>> = BTreeMap::new();
         for change in plan.changes.iter().filter(goes) {
             gone.entry(config_resource(change)).or_default().push(change);

@@ -214,7 +214,9 @@ impl<'a> Builder<'a> {
         let mut made = Vec::with_capacity(changes.len());
         for (_, change) in changes {
             let step = match self.inputs.changes[change as usize].action {
-                Action::Create | Action::DeleteThenCreate | Action::CreateThenDelete => Step::Create(change),
+                Action::Create | Action::DeleteThenCreate | Action::CreateThenDelete | Action::ForgetThenCreate => {
+                    Step::Create(change)
+                }
                 Action::Update => Step::Update(change),
                 Action::Read => Step::Read(change),
                 Action::NoOp | Action::Delete | Action::Forget => Step::Conditions(change),
@@ -275,7 +277,7 @@ impl<'a> Builder<'a> {
             let is_written = change.importing.as_ref().is_some_and(|importing| importing.generated.is_some());
             let step = match change.action {
                 Action::Update => Step::Update(narrow(at)),
-                Action::DeleteThenCreate | Action::CreateThenDelete => Step::Create(narrow(at)),
+                action if action.is_replace() => Step::Create(narrow(at)),
                 _ => continue,
             };
             if is_written && self.inputs.world.locate(&change.address).is_none() {
@@ -311,7 +313,7 @@ impl<'a> Builder<'a> {
         for (at, change) in changes.iter().enumerate() {
             let at = narrow(at);
             let step = match change.action {
-                Action::Forget => Step::Forget(at),
+                Action::Forget | Action::ForgetThenCreate => Step::Forget(at),
                 Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete => Step::Delete(at),
                 _ => continue,
             };

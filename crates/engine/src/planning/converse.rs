@@ -7,7 +7,8 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{
-    BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, ReadInput, Schema, Subject, planned_unknown,
+    BodyDecoder, Checked, ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Schema, Subject,
+    planned_unknown,
 };
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::Value;
@@ -30,6 +31,15 @@ pub enum Purpose {
     Delete(Option<ActionReason>),
     /// What it is like now; no more.
     Look,
+}
+
+/// What becomes of an object that is not managed any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// It is destroyed.
+    Destroyed,
+    /// It stays outside, and who says so.
+    Kept(ActionReason),
 }
 
 /// One object to plan.
@@ -62,6 +72,8 @@ pub struct Conversation {
     pub create_before_destroy: bool,
     /// Where destroying it is forbidden (PL-24).
     pub prevent_destroy: Option<Span>,
+    /// What becomes of it where it is to go.
+    pub parting: Parting,
     /// Where the configuration is written from the object that is taken over: its `provider` argument.
     pub generating: Option<Generating>,
     /// The object to take over, where there is none yet.
@@ -233,6 +245,18 @@ impl Conversation {
     async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
         // Nothing is left to delete when the object went by itself.
         let prior = prior?;
+        if let Parting::Kept(reason) = self.parting {
+            return Some(Draft {
+                action: Action::Forget,
+                reason: Some(reason),
+                before: prior.value.clone(),
+                after: self.null(),
+                replace_paths: Vec::new(),
+                private: Private::default(),
+                identity: None,
+                deferred: told.deferred,
+            });
+        }
         if let Some(span) = self.prevent_destroy.filter(|_| told.deferred.is_none()) {
             // The change is planned all the same, so that people see what was going to happen.
             told.diagnostics.push(self.forbidden(span));
@@ -308,14 +332,19 @@ impl Conversation {
 
     /// A replacement is planned anew as a create against nothing (PL-40).
     async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
-        if let Some(span) = self.prevent_destroy.filter(|_| told.deferred.is_none()) {
+        let is_destroyed = self.parting == Parting::Destroyed;
+        if let Some(span) = self.prevent_destroy.filter(|_| is_destroyed && told.deferred.is_none()) {
             // The change is planned all the same, so that people see what was going to happen.
             told.diagnostics.push(self.forbidden(span));
         }
         let Again { private, identity, paths: replace_paths } = again;
         let nothing = Object { value: self.null(), private, identity };
         let planned = self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, told).await?;
-        let action = if self.create_before_destroy { Action::CreateThenDelete } else { Action::DeleteThenCreate };
+        let action = match self.create_before_destroy {
+            _ if !is_destroyed => Action::ForgetThenCreate,
+            true => Action::CreateThenDelete,
+            false => Action::DeleteThenCreate,
+        };
         Some(Draft {
             action,
             reason: Some(reason),

@@ -84,6 +84,7 @@ impl Planner<'_> {
             provider: Arc::clone(&template.provider),
             schema: Arc::clone(&template.schema),
             create_before_destroy: evaluated.create_before_destroy,
+            is_kept: false,
             undecided: false,
             outcome: Outcome::Deferred,
             importing: None,

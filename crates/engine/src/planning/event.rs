@@ -56,6 +56,8 @@ pub(super) struct ManagedSubject {
     pub(super) provider: Arc<ProviderConfig>,
     pub(super) schema: Arc<groma_provider::Schema>,
     pub(super) create_before_destroy: bool,
+    /// Whether its block says that the object is not to be destroyed.
+    pub(super) is_kept: bool,
     pub(super) undecided: bool,
     /// How its instance ends, unless the conversation fails: one that could not be evaluated fails in any case.
     pub(super) outcome: Outcome,

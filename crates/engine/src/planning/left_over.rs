@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_provider::{Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
-use super::converse::{Conversation, Purpose};
+use super::converse::{Conversation, Parting, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use crate::hooks::Hooks;
@@ -27,6 +27,7 @@ pub(super) struct LeftOver {
     pub(super) create_before_destroy: bool,
     pub(super) span: Span,
     pub(super) purpose: Purpose,
+    pub(super) parting: Parting,
     pub(super) refresh: Refresh,
     pub(super) deferral: Deferral,
     /// Why it is left to a later run.
@@ -43,6 +44,7 @@ impl LeftOver {
             provider: self.config,
             schema: Arc::clone(&self.schema),
             create_before_destroy: self.create_before_destroy,
+            is_kept: false,
             undecided: false,
             outcome: Outcome::Done,
             importing: None,
@@ -62,6 +64,7 @@ impl LeftOver {
             forced: None,
             create_before_destroy: false,
             prevent_destroy: None,
+            parting: self.parting,
             importing: None,
             generating: None,
             deferral: self.deferral,

@@ -9,7 +9,7 @@ use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::{Kind, Value};
 
-use super::converse::{Conversation, Conversed, Purpose};
+use super::converse::{Conversation, Conversed, Parting, Purpose};
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
 use super::ignore::{Ignore, relative_path};
 use super::left_over::LeftOver;
@@ -28,6 +28,7 @@ pub(super) struct Evaluated {
     ignore: Ignore,
     pub(super) create_before_destroy: bool,
     prevent_destroy: Option<Span>,
+    parting: Parting,
     undecided: bool,
     outcome: Outcome,
 }
@@ -40,6 +41,7 @@ impl Evaluated {
             ignore: Ignore::Nothing,
             create_before_destroy: false,
             prevent_destroy: None,
+            parting: Parting::Destroyed,
             undecided: false,
             outcome,
         }
@@ -84,7 +86,7 @@ impl Planner<'_> {
             Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
         };
         if !many && (purpose != Purpose::Look || self.options.mode != Mode::Destroy) {
-            self.start_deposed(instance, &address, &template, &provider).await;
+            self.start_deposed(instance, &address, (&template, evaluated.parting), &provider).await;
         }
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
             let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
@@ -102,6 +104,7 @@ impl Planner<'_> {
             provider: Arc::clone(&template.provider),
             schema: Arc::clone(&template.schema),
             create_before_destroy: evaluated.create_before_destroy,
+            is_kept: evaluated.parting != Parting::Destroyed,
             undecided: evaluated.undecided,
             outcome: evaluated.outcome,
             importing: importing.clone(),
@@ -121,6 +124,7 @@ impl Planner<'_> {
             forced,
             create_before_destroy: evaluated.create_before_destroy,
             prevent_destroy: evaluated.prevent_destroy,
+            parting: evaluated.parting,
             importing,
             generating: None,
             deferral: self.options.deferral,
@@ -136,7 +140,7 @@ impl Planner<'_> {
         &mut self,
         instance: Instance,
         address: &ResourceInstance,
-        template: &Template,
+        (template, parting): (&Template, Parting),
         provider: &Arc<Checked>,
     ) {
         let entry = self.state.get(address);
@@ -166,6 +170,7 @@ impl Planner<'_> {
                 create_before_destroy: false,
                 span: self.body_span(instance),
                 purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
+                parting,
                 refresh: self.options.refresh,
                 deferral: self.options.deferral,
             };
@@ -234,8 +239,10 @@ impl Planner<'_> {
             config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
         let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
         let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
+        let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
+        let parting = parting(self.evaluation.truth(destroy, &scope));
         let prevent_destroy = prevented.then(|| self.header(instance));
-        Evaluated { prevent_destroy, ..Evaluated::nothing(template, Outcome::Done) }
+        Evaluated { prevent_destroy, parting, ..Evaluated::nothing(template, Outcome::Done) }
     }
 
     pub(super) fn evaluate_instance(
@@ -265,12 +272,14 @@ impl Planner<'_> {
         }
         let own = self.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
         let prevent = self.evaluation.truth(lifecycle.prevent_destroy.as_ref(), &scope).unwrap_or(false);
+        let parting = parting(self.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
         let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
         Some(Evaluated {
             config: value,
             ignore,
             create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
             prevent_destroy: prevent.then_some(resource.header_span),
+            parting,
             undecided: status == CheckStatus::Unknown,
             outcome: Outcome::Done,
         })
@@ -294,7 +303,9 @@ impl Planner<'_> {
         }
         let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
         let value = match (&draft, &prior) {
-            (Some(draft), _) if subject.instance.is_some() && draft.action != Action::Delete => {
+            (Some(draft), _)
+                if subject.instance.is_some() && !matches!(draft.action, Action::Delete | Action::Forget) =>
+            {
                 Some(draft.after.clone())
             }
             // While everything is looked at or destroyed, what there is now is what others see.
@@ -345,6 +356,14 @@ impl Planner<'_> {
     /// What `count` and `each` mean for an instance.
     pub(super) fn repetition(&self, instance: Instance) -> Repetition {
         repetition_of(&self.world, instance.module, instance.resource, instance.position)
+    }
+}
+
+/// What an instance's `destroy` argument says of its object.
+fn parting(destroy: Option<bool>) -> Parting {
+    match destroy {
+        Some(false) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
+        _ => Parting::Destroyed,
     }
 }
 

@@ -7,7 +7,7 @@ use groma_config::Import;
 use groma_diagnostics::Diagnostic;
 use groma_provider::{PlanPurpose, Schema};
 
-use super::converse::{Conversation, Generating, Purpose};
+use super::converse::{Conversation, Generating, Parting, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use super::managed::hold;
@@ -101,6 +101,7 @@ impl Planner<'_> {
             provider: Arc::new(config),
             schema: Arc::clone(&schema),
             create_before_destroy: false,
+            is_kept: false,
             undecided: false,
             outcome: Outcome::Done,
             importing: Some(importing.clone()),
@@ -120,6 +121,7 @@ impl Planner<'_> {
             forced: None,
             create_before_destroy: false,
             prevent_destroy: None,
+            parting: Parting::Destroyed,
             generating: Some(Generating { provider: written }),
             importing: Some(importing),
             deferral: self.options.deferral,

@@ -102,6 +102,7 @@ impl Planner<'_> {
             status: record.status,
             dependencies: record.dependencies.clone(),
             create_before_destroy: record.create_before_destroy,
+            is_kept: record.is_kept(),
         };
         self.keep_prior(subject, prior, circumstances);
     }

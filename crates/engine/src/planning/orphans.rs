@@ -5,13 +5,15 @@ use std::sync::Arc;
 use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode, ModulePath, ProviderConfig, ResourceInstance};
 use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
-use groma_state::DeposedKey;
+use groma_hcl::ExpressionKind;
+use groma_state::{DeposedKey, ObjectRecord};
 
-use super::converse::{Conversation, Purpose};
+use super::converse::{Conversation, Parting, Purpose};
 use super::event::{ManagedSubject, Task};
 use super::left_over::LeftOver;
 use super::managed::hold;
 use super::planner::Planner;
+use crate::config_graph::NodeKind;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::walk::Outcome;
@@ -128,6 +130,7 @@ impl Planner<'_> {
             _ => None,
         };
         let forget = self.is_forgotten(&address);
+        let parting = self.parting(&address, &record);
         let purpose = match self.options.mode {
             Mode::RefreshOnly => Purpose::Look,
             Mode::Normal if forget => Purpose::Look,
@@ -143,6 +146,7 @@ impl Planner<'_> {
             record,
             span: Span::NONE,
             purpose,
+            parting,
             // What is no longer managed is not looked at either.
             refresh: if forget { Refresh::Trust } else { self.options.refresh },
             deferral: self.options.deferral,
@@ -175,6 +179,7 @@ impl Planner<'_> {
             provider: Arc::new(config),
             schema,
             create_before_destroy: false,
+            is_kept: false,
             undecided: false,
             outcome: Outcome::Deferred,
             importing: None,
@@ -182,8 +187,32 @@ impl Planner<'_> {
         self.leave_unasked(&subject, &config_value, reason);
     }
 
-    /// Whether a `removed` block says that the object stays (PL-25). Of several about the same address the first one counts.
+    /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
+    /// or what the last run noted.
+    fn parting(&self, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
+        let block = self.graph.find_resource(&address.config_resource());
+        let destroy = block.and_then(|(module, node)| {
+            let module = self.graph.module(module);
+            let NodeKind::Resource(at) = module.kind(node) else { return None };
+            module.config.resources.get_index(at as usize)?.1.lifecycle.destroy.as_ref()
+        });
+        match destroy.map(|destroy| &destroy.kind) {
+            Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
+            Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
+            None if block.is_some() || self.removal(address).is_some() => Parting::Destroyed,
+            // An instance that is gone has nothing that the expression could be evaluated with.
+            _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
+            _ => Parting::Destroyed,
+        }
+    }
+
+    /// Whether a `removed` block says that the object stays (PL-25).
     fn is_forgotten(&self, address: &ResourceInstance) -> bool {
+        self.removal(address) == Some(false)
+    }
+
+    /// Whether a `removed` block has the object destroyed, if one speaks of it. Of several about the same address the first one counts.
+    fn removal(&self, address: &ResourceInstance) -> Option<bool> {
         let written = address.config_resource();
         let mut seen: Vec<RemovedFrom> = Vec::new();
         for (_, module) in self.graph.modules() {
@@ -197,12 +226,12 @@ impl Planner<'_> {
                     continue;
                 }
                 if !removed.destroy {
-                    return true;
+                    return Some(false);
                 }
                 seen.push(named);
             }
         }
-        false
+        (!seen.is_empty()).then_some(true)
     }
 
     async fn forget(&mut self, subject: ManagedSubject, talk: Conversation, reason: Option<ActionReason>) {

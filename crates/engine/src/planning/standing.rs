@@ -31,10 +31,15 @@ impl Planner<'_> {
             Mode::Normal => subject.create_before_destroy,
             Mode::RefreshOnly | Mode::Destroy => record.create_before_destroy,
         };
-        if record.dependencies == dependencies && record.create_before_destroy == create_before_destroy {
+        let is_kept = match self.options.mode {
+            Mode::Normal => subject.is_kept,
+            Mode::RefreshOnly | Mode::Destroy => record.is_kept(),
+        };
+        let is_same = record.dependencies == dependencies && record.create_before_destroy == create_before_destroy;
+        if is_same && record.is_kept() == is_kept {
             return;
         }
-        let record = ObjectRecord { dependencies, create_before_destroy, ..(*record).clone() };
+        let record = ObjectRecord { dependencies, create_before_destroy, ..(*record).clone() }.kept(is_kept);
         self.state.insert(&subject.address, None, &subject.provider, Arc::new(record));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::plan::{Action, Mode};
 
-const ACTIONS: [(Action, &str); 8] = [
+const ACTIONS: [(Action, &str); 9] = [
     (Action::NoOp, "no-op"),
     (Action::Create, "create"),
     (Action::Read, "read"),
@@ -11,6 +11,7 @@ const ACTIONS: [(Action, &str); 8] = [
     (Action::DeleteThenCreate, "delete-then-create"),
     (Action::CreateThenDelete, "create-then-delete"),
     (Action::Forget, "forget"),
+    (Action::ForgetThenCreate, "forget-then-create"),
 ];
 
 pub(super) fn action_name(action: Action) -> &'static str {

@@ -327,7 +327,7 @@ fn simple_action(action: Action) -> &'static str {
         Action::Read => "read",
         Action::Update => "update",
         Action::Delete => "delete",
-        Action::DeleteThenCreate | Action::CreateThenDelete => "replace",
+        Action::DeleteThenCreate | Action::CreateThenDelete | Action::ForgetThenCreate => "replace",
         Action::Forget => "remove",
     }
 }

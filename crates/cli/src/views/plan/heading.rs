@@ -29,6 +29,7 @@ pub(super) fn symbol(action: Action, palette: Palette) -> String {
         Action::DeleteThenCreate => format!("{delete}/{create}"),
         Action::CreateThenDelete => format!("{create}/{delete}"),
         Action::Forget => format!(" {}", palette.paint(Tone::Red, ".")),
+        Action::ForgetThenCreate => format!("{}/{create}", palette.paint(Tone::Red, ".")),
     }
 }
 
@@ -52,6 +53,9 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
         (Action::Delete, Cause::Detected) => write!(out, "{subject} has been deleted"),
         (Action::Forget, _) => {
             write!(out, "{subject} will no longer be managed by {product}, but will not be destroyed")
+        }
+        (Action::ForgetThenCreate, _) => {
+            write!(out, "{subject} must be {replaced}, but the existing object will not be destroyed")
         }
         (Action::DeleteThenCreate | Action::CreateThenDelete, _) => match change.reason {
             Some(ActionReason::ReplaceBecauseTainted) => write!(out, "{subject} is tainted, so must be {replaced}"),
@@ -99,7 +103,7 @@ fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette
             None => writeln!(out, "{margin}(will be imported first)"),
         };
     }
-    if change.action.is_replace() {
+    if change.action.is_replace() && change.action != Action::ForgetThenCreate {
         let warning = palette.paint(Tone::Yellow, "Warning: this will destroy the imported resource");
         let _ = writeln!(out, "{margin}{warning}");
     }
@@ -109,7 +113,10 @@ fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette
 fn reason(change: &ResourceChange) -> Option<String> {
     let resource = &change.address.resource;
     let text = match (change.action, change.reason) {
-        (Action::Forget, _) => "destroy = false is set in the configuration".to_owned(),
+        (Action::Forget, Some(ActionReason::ForgotBecauseLifecycleDestroyInState)) => {
+            "destroy = false was set in the configuration".to_owned()
+        }
+        (Action::Forget | Action::ForgetThenCreate, _) => "destroy = false is set in the configuration".to_owned(),
         (_, Some(ActionReason::DeleteBecauseNoResourceConfig)) => {
             format!("because {}.{} is not in configuration", resource.type_name, resource.name)
         }

@@ -18,6 +18,7 @@ pub(super) struct Summary {
     create_then_delete: usize,
     read: usize,
     forget: usize,
+    forget_then_create: usize,
 }
 
 impl Summary {
@@ -34,6 +35,7 @@ impl Summary {
                 Action::DeleteThenCreate => summary.delete_then_create += 1,
                 Action::CreateThenDelete => summary.create_then_delete += 1,
                 Action::Forget => summary.forget += 1,
+                Action::ForgetThenCreate => summary.forget_then_create += 1,
             }
         }
         summary
@@ -41,7 +43,7 @@ impl Summary {
 
     /// Whether anything is done to any object.
     pub fn has_actions(&self) -> bool {
-        let replaced = self.delete_then_create + self.create_then_delete;
+        let replaced = self.delete_then_create + self.create_then_delete + self.forget_then_create;
         self.create + self.update + self.delete + replaced + self.read + self.forget > 0
     }
 
@@ -58,6 +60,7 @@ impl Summary {
             (self.delete, Action::Delete, "destroy"),
             (self.delete_then_create, Action::DeleteThenCreate, "destroy and then create replacement"),
             (self.create_then_delete, Action::CreateThenDelete, "create replacement and then destroy"),
+            (self.forget_then_create, Action::ForgetThenCreate, "create replacement and leave the old object"),
             (self.read, Action::Read, "read (data resources)"),
         ];
         for (count, action, meaning) in lines {
@@ -77,7 +80,7 @@ impl Summary {
             out,
             "\n{} {import}{} to add, {} to change, {} to destroy.{actions}",
             palette.paint(Tone::Bold, "Plan:"),
-            self.create + replaced,
+            self.create + replaced + self.forget_then_create,
             self.update,
             self.delete + replaced
         )
