@@ -10,8 +10,9 @@ pub(crate) struct Window {
     start: u64,
 }
 
-/// How much of a file is reserved and in memory at once.
-pub(crate) const WINDOW: usize = 1 << 20;
+/// How much of a file is reserved and in memory at once. Little: each page that is in memory when the file is brought to the disk is
+/// protected one by one, for which all processors are stopped.
+pub(crate) const WINDOW: usize = 1 << 17;
 
 impl Window {
     /// A window that holds the bytes from `at` on, and a good part of what follows; the file is at least as long then.
