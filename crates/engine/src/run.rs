@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::{ask_ahead, beside};
+use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
@@ -31,7 +31,7 @@ pub struct Run {
     spent: Vec<Spent>,
 }
 
-/// How many changes of a saved plan are worth a thread.
+/// How many changes are worth a thread.
 const MANY: usize = 200;
 
 impl Run {
@@ -165,31 +165,25 @@ impl Run {
     ///
     /// The plan is damaged, or a provider lacks a type of it.
     pub fn load(&mut self, saved: SavedPlan<'_>, prior_state: State) -> Result<Plan, Diagnostics> {
-        let reading = saved.with_schemas(&mut self.providers)?;
-        let read = reading.changes()?;
-        reading.finish(read, prior_state, &mut self.providers)
+        saved.plan(prior_state, &mut self.providers)
     }
 
-    /// The same, for [`Run::apply`]: the configuration is prepared while the changes of a large plan are read.
+    /// The same, for [`Run::apply`].
     ///
     /// # Errors
     ///
     /// Those of [`Run::load`].
     pub fn load_to_apply(&mut self, saved: SavedPlan<'_>, prior_state: State) -> Result<Plan, Diagnostics> {
-        if saved.changes() < MANY {
-            return self.load(saved, prior_state);
-        }
-        let reading = saved.with_schemas(&mut self.providers)?;
-        let prepare = || {
+        if self.prepared.is_none() && saved.changes() >= MANY {
             let graph = prepared::graph(&self.session.configuration);
+            // What is done is taken down with what it depends on: that is to be there when the first of it is.
             if !graph.1.has_errors() {
                 ask_ahead(&graph.0);
             }
             // Should it fail, it is apply that tells.
             self.prepared = self.prepare_over(graph, Bodies::Checked).0;
-        };
-        let ((), read) = beside(prepare, || reading.changes());
-        reading.finish(read?, prior_state, &mut self.providers)
+        }
+        self.load(saved, prior_state)
     }
 
     /// Carries a plan out. `inputs` are the variables that the plan was made with, and ephemeral ones given again.

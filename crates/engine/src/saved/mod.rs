@@ -18,9 +18,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::{
-    DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute, ResourceChange,
-};
+use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute};
 use crate::providers::Providers;
 use changes::Changes;
 use form::{Form, Invoked, Output, Relevant, Variable};
@@ -86,49 +84,13 @@ impl<'a> SavedPlan<'a> {
         self.form.changes.count()
     }
 
-    /// Goes on with the schemas of the providers.
+    /// The plan, with the state that lies beside it. Schemas come from the providers.
     ///
     /// # Errors
     ///
-    /// A provider no longer has a type of the plan, or the plan is damaged.
-    pub(crate) fn with_schemas(self, providers: &mut Providers) -> Result<Reading<'a>, Diagnostics> {
-        let Self { form, addresses, relevant_attributes } = self;
-        let known = Known::new(addresses, &form.kinds, providers)?;
-        Ok(Reading { form, known, relevant_attributes })
-    }
-}
-
-/// A plan of which everything is there but the changes.
-pub(crate) struct Reading<'a> {
-    form: Form<'a>,
-    known: Known,
-    relevant_attributes: Vec<RelevantAttribute>,
-}
-
-/// The changes of a plan, and what had changed outside.
-pub(crate) struct Read {
-    changes: Vec<ResourceChange>,
-    drift: Vec<ResourceChange>,
-}
-
-impl Reading<'_> {
-    /// Reads the changes.
-    ///
-    /// # Errors
-    ///
-    /// One is damaged.
-    pub(crate) fn changes(&self) -> Result<Read, Diagnostics> {
-        let read = |changes: &Changes<'_>| changes.read(&self.known).ok_or_else(damaged);
-        Ok(Read { changes: read(&self.form.changes)?, drift: read(&self.form.drift)? })
-    }
-
-    /// The plan, with the state that lies beside it.
-    ///
-    /// # Errors
-    ///
-    /// Something is damaged, or a provider no longer has a type of the plan.
-    pub(crate) fn finish(self, read: Read, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-        from_form(self, read, prior_state, providers)
+    /// A provider no longer has a type of the plan, or something is damaged.
+    pub(crate) fn plan(self, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
+        from_form(self, prior_state, providers)
     }
 }
 
@@ -244,11 +206,13 @@ fn invocation_from_form(
 }
 
 fn from_form(
-    Reading { form, known, relevant_attributes }: Reading<'_>,
-    Read { changes, drift }: Read,
+    SavedPlan { form, addresses, relevant_attributes }: SavedPlan<'_>,
     prior_state: State,
     providers: &mut Providers,
 ) -> Result<Plan, Diagnostics> {
+    let known = Known::new(addresses, &form.kinds, providers)?;
+    let changes = form.changes.read(&known).ok_or_else(damaged)?;
+    let drift = form.drift.read(&known).ok_or_else(damaged)?;
     let deferred = form.deferred.into_iter().map(|one| one.read(&known));
     let deferred = deferred.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
