@@ -59,7 +59,7 @@ const ENDINGS: [(&str, Archive); 14] = [
 ];
 
 /// The largest archive that is unpacked, so that a small download cannot fill the disk.
-const LARGEST: u64 = 8 << 30;
+pub(crate) const LARGEST: u64 = 8 << 30;
 const TOO_LARGE: &str = "makes the package larger than 8 GiB";
 const LEADS_OUTSIDE: &str = "is a link that leads outside of the package's folder";
 
@@ -114,9 +114,12 @@ fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links) -> io::Result
     let mut archive = tar::Archive::new(content);
     archive.set_overwrite(true);
     let mut made = Vec::new();
+    // Holes of sparse files are nowhere in the archive, and count all the same.
+    let mut left = LARGEST;
     for entry in archive.entries()? {
         let mut entry = entry?;
         let path = entry.path()?.into_owned();
+        left = left.checked_sub(entry.size()).ok_or_else(|| refused(&path.to_string_lossy(), TOO_LARGE))?;
         if let Some(leads) = entry.link_name()? {
             let from = if entry.header().entry_type().is_hard_link() { Path::new("") } else { parent(&path) };
             check_link(&path.to_string_lossy(), from, &leads, links)?;
@@ -389,6 +392,32 @@ mod tests {
         });
         result.unwrap();
         assert!(folder.path().join("in/side/two/main.tf").exists());
+    }
+
+    #[test]
+    fn holes_of_sparse_files_count() {
+        let sparse = |size: u64| {
+            let mut file = tempfile::tempfile().unwrap();
+            let mut header = tar::Header::new_gnu();
+            header.as_old_mut().name[..1].copy_from_slice(b"a");
+            header.set_entry_type(tar::EntryType::GNUSparse);
+            header.set_mode(0o644);
+            header.set_size(0);
+            let gnu = header.as_gnu_mut().unwrap();
+            let digits = |number: u64| format!("{number:012o}");
+            gnu.realsize.copy_from_slice(digits(size).as_bytes());
+            gnu.sparse[0].offset.copy_from_slice(digits(size).as_bytes());
+            gnu.sparse[0].numbytes.copy_from_slice(digits(0).as_bytes());
+            header.set_cksum();
+            file.write_all(header.as_bytes()).unwrap();
+            file.write_all(&[0; 1024]).unwrap();
+            io::Seek::rewind(&mut file).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let result = Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside);
+            result.map(|()| fs::metadata(folder.path().join("in/a")).unwrap().len())
+        };
+        assert_eq!(sparse(4096).unwrap(), 4096);
+        assert!(sparse(8 << 30 | 1).is_err_and(|problem| problem.to_string().contains("larger than 8 GiB")));
     }
 
     #[test]

@@ -10,6 +10,9 @@ use super::error::{HttpError, innermost, without_secrets};
 use super::retry::{may_pass, pause};
 use crate::credentials::Token;
 
+/// How many times the longest silence a document may take as a whole. Downloads take as long as they go on.
+const LONGEST_DOCUMENT: u32 = 30;
+
 /// How to treat servers.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
@@ -228,11 +231,20 @@ impl Http {
         let answer = self.begin(method, url, headers, body).await?;
         let (mut response, stream) = head(answer);
         let mut whole = Vec::new();
-        self.pour(stream, url, limit, &mut |bytes| {
+        let mut keep = |bytes: &[u8]| {
             whole.extend_from_slice(bytes);
             Ok(())
-        })
-        .await?;
+        };
+        // A server that sends a byte now and then would keep us waiting for days.
+        let longest = self.options.timeout.saturating_mul(LONGEST_DOCUMENT);
+        let pouring = self.pour(stream, url, limit, &mut keep);
+        match tokio::time::timeout(longest, pouring).await {
+            Ok(poured) => poured?,
+            Err(_) => {
+                let reason = format!("it is not there after {} seconds", longest.as_secs());
+                return Err(HttpError::Truncated { url: without_secrets(url), received: whole.len() as u64, reason });
+            }
+        }
         response.body = whole;
         Ok(response)
     }
@@ -320,4 +332,43 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
         headers.insert(AUTHORIZATION, value);
     }
     Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A server that sends one byte after the other, without an end.
+    fn dripping() -> Url {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/versions", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                std::thread::spawn(move || {
+                    let _ = stream.read(&mut [0; 4096]);
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+                    while stream.write_all(b" ").is_ok() {
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
+                });
+            }
+        });
+        url.parse().unwrap()
+    }
+
+    #[test]
+    fn a_document_that_never_ends_is_not_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let timeout = Duration::from_millis(50);
+        let http = Http::new(HttpOptions { timeout, retries: 0, ..HttpOptions::default() }).unwrap();
+        let begun = Instant::now();
+        let problem = runtime.block_on(http.get(&dripping(), None, 1 << 20)).unwrap_err().to_string();
+        assert!(problem.contains("broke off") && problem.contains("not there after"), "{problem}");
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
 }

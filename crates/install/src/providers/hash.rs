@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
+use crate::archive::LARGEST;
 use crate::hex::hex;
 
 /// `zh:` and the checksum of the archive as a file.
@@ -23,14 +24,22 @@ pub fn archive_hash(archive: &Path) -> io::Result<Arc<str>> {
 /// `h1:` of the files in an archive, the same as of the folder that it unpacks to.
 ///
 /// # Errors
-/// It cannot be read, or is no archive.
+/// It cannot be read, is no archive, or has more in it than any package may have.
 pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Arc<str>> {
     let mut lines = Vec::with_capacity(archive.len());
+    let mut left = LARGEST;
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
         if !entry.is_dir() {
             let name = entry.name().map_err(io::Error::other)?.into_owned();
-            lines.push((name, hex(&digest(&mut entry)?)));
+            // Nobody has said yet that the archive is what it should be, and a small one can unpack to anything.
+            let mut bounded = entry.by_ref().take(left);
+            let sum = hex(&digest(&mut bounded)?);
+            left = bounded.limit();
+            if left == 0 {
+                return Err(io::Error::other("the archive holds more than a package may"));
+            }
+            lines.push((name, sum));
         }
     }
     Ok(listing_hash(lines))
