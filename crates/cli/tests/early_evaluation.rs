@@ -111,3 +111,19 @@ fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
     folder.ok(&["apply", "p"]);
     assert!(folder.read("terraform.tfstate").contains("\"B\""));
 }
+
+#[test]
+fn a_version_that_turns_out_to_be_null_is_none() {
+    let folder = Folder::new();
+    let main = |version: &str| {
+        format!(
+            "locals {{\n  version = {version}\n}}\nmodule \"m\" {{\n  source  = \"./m\"\n  version = local.version\n}}\n"
+        )
+    };
+    folder.write("m/main.tf", "").write("main.tf", &main("null"));
+    assert!(folder.ok(&["validate"]).contains("Success"));
+    let told = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
+    assert!(told.contains("Only modules of a registry have versions"), "{told}");
+    let told = folder.write("main.tf", &main("[]")).fails(&["validate"]);
+    assert!(told.contains("Unknown module version"), "{told}");
+}

@@ -45,11 +45,12 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
         return;
     }
     let names: Vec<String> = written.iter().map(|(name, _)| format!("{name:?}")).collect();
-    written.sort_by_key(|(_, attribute)| attribute.span().start());
-    let Some((_, last)) = written.last() else { return };
+    // Of count and for_each Terraform points at for_each, wherever it stands.
+    written.sort_by_key(|(name, attribute)| (*name == "for_each", attribute.span().start()));
+    let Some((_, superfluous)) = written.last() else { return };
     let names = names.join(" and ");
     decoding.error(
-        last.name.span,
+        superfluous.name.span,
         format!("Invalid combination of {names}"),
         format!("Each of {names} says how many {things} there are; use one of them."),
     );

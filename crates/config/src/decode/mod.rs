@@ -34,6 +34,7 @@ pub(crate) use context::{Decoding, Dialect, Role, place};
 pub(crate) use encryption::content as encryption;
 pub(crate) use file::{file, query};
 pub(crate) use literal::{constant, constant_template, without_templates};
+pub(crate) use module_call::versionless;
 pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;
 pub(crate) use variable::VariableDraft;

@@ -54,9 +54,11 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         Some(attribute) if is_constant(&attribute.expression) => version::version_constraints(attribute, decoding),
         _ => None,
     };
-    let is_sound = version.is_some() || version_argument.is_some_and(|version| !is_constant(&version.expression));
-    if let (Some(source), Some(version), true) = (&source, version_argument, is_sound) {
-        refuse_version(source, source_argument.unwrap_or(version), decoding);
+    // One that is not constant may turn out to be null.
+    if let (Some(source), Some(argument), true) = (&source, source_argument, version.is_some())
+        && let Some(detail) = versionless(source)
+    {
+        decoding.error(argument.expression.span, "Invalid registry module source address", detail);
     }
     let body = meta::with_escape_block(&content, body, "module", decoding);
     Some(ModuleCall {
@@ -80,20 +82,16 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
     })
 }
 
-/// Only modules of a registry have versions.
-fn refuse_version(source: &ModuleSource, argument: &Attribute, decoding: &mut Decoding<'_>) {
+/// Why a module from `source` can have no version, if that is so: only modules of a registry have versions.
+pub(crate) fn versionless(source: &ModuleSource) -> Option<String> {
     let what = match source {
         ModuleSource::Local(_) => "a folder",
         ModuleSource::Package(_) => "no registry address",
-        ModuleSource::Registry(_) => return,
+        ModuleSource::Registry(_) => return None,
     };
-    decoding.error(
-        argument.expression.span,
-        "Invalid registry module source address",
-        format!(
-            "Only modules of a registry have versions, and this source is {what}. Remove the \"version\" argument."
-        ),
-    );
+    Some(format!(
+        "Only modules of a registry have versions, and this source is {what}. Remove the \"version\" argument."
+    ))
 }
 
 fn is_constant(expression: &Expression) -> bool {

@@ -11,7 +11,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_encryption::Network;
 use groma_hcl::{Expression, Traversal};
 use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
-use groma_value::Value;
+use groma_value::{Type, Value};
 use indexmap::IndexMap;
 
 use super::folder::Reader;
@@ -104,6 +104,17 @@ impl<'a> Early<'a> {
             return None;
         }
         Some(value)
+    }
+
+    /// The same where null stands for an argument that is not written.
+    pub(super) fn string_or_null(
+        &self,
+        expression: &Expression,
+        what: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value> {
+        let is_null = self.known(expression, what, &mut Diagnostics::new()).is_some_and(|value| value.is_null());
+        if is_null { Some(Value::null(Type::String)) } else { self.string(expression, what, diagnostics) }
     }
 
     /// The same for a value of any type.

@@ -13,7 +13,7 @@ use super::early::{Early, RootValues};
 use super::encryption;
 use super::folder::{Folder, Reader};
 use super::locate::{ModuleLocator, ModuleRequest};
-use crate::decode::constant_template;
+use crate::decode::{constant_template, versionless};
 use crate::model::{Encryption, Module, ModuleCall};
 use crate::module_source::ModuleSource;
 use crate::source::display;
@@ -198,10 +198,17 @@ impl Builder<'_, '_> {
         }
         if let (true, Some(expression)) = (call.version.is_empty(), needs_evaluation(call.version_expression.as_ref()))
         {
-            let value = early.string(expression, "module version", self.diagnostics);
+            let value = early.string_or_null(expression, "module version", self.diagnostics);
+            if value.as_ref().is_some_and(Value::is_null) {
+                call.version_expression = None;
+                return;
+            }
             let span = expression.span;
             let constraints = value.and_then(|value| self.parsed(span, value.as_str()?, parse_version));
             call.version = constraints.unwrap_or_default();
+            if let (Some(detail), false) = (call.source.as_ref().and_then(versionless), call.version.is_empty()) {
+                self.error(source_span(call), "Invalid registry module source address", detail);
+            }
         }
     }
 
