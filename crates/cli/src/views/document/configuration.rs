@@ -1,10 +1,10 @@
 //! The configuration as a plan document describes it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use groma_address::{Mode, Name};
-use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Resource, Variable};
+use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Provisioner, Resource, Variable};
 use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
 use groma_lang::parse_reference;
 use groma_provider::{Block, Item, Nesting, Schema};
@@ -126,6 +126,9 @@ fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Jso
     json.insert("type".into(), address.type_name.to_string().into());
     json.insert("name".into(), address.name.to_string().into());
     json.insert("provider_config_key".into(), known.providers.key(module, &resource.local_provider()).into());
+    if !resource.provisioners.is_empty() {
+        json.insert("provisioners".into(), resource.provisioners.iter().map(provisioner_json).collect());
+    }
     if let Some(schema) = schema {
         let expressions = body_json(&resource.body, &schema.block);
         if !expressions.is_empty() {
@@ -141,6 +144,26 @@ fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Jso
     Json::Object(json)
 }
 
+fn provisioner_json(provisioner: &Provisioner) -> Json {
+    let mut json = Map::new();
+    json.insert("type".into(), provisioner.kind.to_string().into());
+    let expressions = attributes_json(&provisioner.body);
+    if !expressions.is_empty() {
+        json.insert("expressions".into(), Json::Object(expressions));
+    }
+    Json::Object(json)
+}
+
+/// The expressions of a body that has only attributes, by their names.
+fn attributes_json(body: &Body) -> Map<String, Json> {
+    let (attributes, _) = body.attributes();
+    let expressions: BTreeMap<String, Json> = attributes
+        .iter()
+        .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
+        .collect();
+    expressions.into_iter().collect()
+}
+
 fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
     let source = match &call.source {
@@ -148,13 +171,9 @@ fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
         None => String::new(),
     };
     json.insert("source".into(), source.into());
-    let (attributes, _) = call.body.attributes();
-    let expressions: std::collections::BTreeMap<String, Json> = attributes
-        .iter()
-        .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
-        .collect();
+    let expressions = attributes_json(&call.body);
     if !expressions.is_empty() {
-        json.insert("expressions".into(), Json::Object(expressions.into_iter().collect()));
+        json.insert("expressions".into(), Json::Object(expressions));
     }
     insert_repetition("count_expression", call.count.as_ref(), &mut json);
     insert_repetition("for_each_expression", call.for_each.as_ref(), &mut json);
@@ -193,7 +212,7 @@ fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
         }
     }
     let (content, _, _) = body.partial_content(&schema);
-    let mut json = std::collections::BTreeMap::new();
+    let mut json = BTreeMap::new();
     for attribute in &content.attributes {
         json.insert(attribute.name.name.to_string(), expression_json(&attribute.expression));
     }
