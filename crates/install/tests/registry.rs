@@ -143,6 +143,19 @@ fn a_signed_package_is_installed_and_locked() {
 }
 
 #[test]
+fn a_registry_with_very_many_versions_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    let many: Vec<String> = (0..100_000).map(|patch| format!(r#"{{"version": "0.9.{patch}"}}"#)).collect();
+    let versions = format!(r#"{{"versions": [{}, {{"version": "1.2.0"}}]}}"#, many.join(","));
+    answers.insert("/acme/tool/versions".to_owned(), whole(versions));
+    let begun = std::time::Instant::now();
+    install(answers, folder.path(), &Locks::default()).unwrap();
+    // Comparing each with each takes minutes.
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+#[test]
 fn a_package_other_than_the_locked_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut result = install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &Locks::default()).unwrap();

@@ -1,5 +1,6 @@
 //! Where packages come from: the methods of `provider_installation`, asked in their order.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use groma_address::ProviderAddress;
@@ -110,6 +111,7 @@ impl Sources {
         platform: &Platform,
     ) -> Result<(Vec<Offer>, Vec<String>), SourceError> {
         let mut offers: Vec<Offer> = Vec::new();
+        let mut offered = BTreeSet::new();
         let mut warnings = Vec::new();
         let mut missing = Vec::new();
         let mut has_answer = false;
@@ -118,7 +120,7 @@ impl Sources {
                 Ok(versions) => {
                     has_answer = true;
                     for version in versions {
-                        if !offers.iter().any(|offer| offer.version == version) {
+                        if offered.insert(version.clone()) {
                             offers.push(Offer { version, method: index });
                         }
                     }
