@@ -30,7 +30,8 @@ static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().opti
 
 /// Whether a module block uses `name` for itself, so that no input can have it.
 pub(super) fn is_meta_argument(name: &str) -> bool {
-    MODULE.attributes.iter().any(|attribute| &*attribute.name == name) || matches!(name, "lifecycle" | "locals")
+    MODULE.attributes.iter().any(|attribute| &*attribute.name == name)
+        || MODULE.blocks.iter().any(|block| &*block.kind == name)
 }
 
 /// Decodes a `module` block.
