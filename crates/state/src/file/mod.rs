@@ -7,6 +7,7 @@ mod members;
 mod objects;
 mod paths;
 mod read;
+mod refusal;
 mod resources;
 mod write;
 

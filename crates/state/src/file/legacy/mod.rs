@@ -29,7 +29,7 @@ const SCHEMA_VERSION: &str = "schema_version";
 
 /// Reads a file of format `version`, one of [`LEGACY_VERSIONS`].
 pub(super) fn read(text: &str, version: u64) -> Result<State, StateError> {
-    let layout: FileLayout<'_> = serde_json::from_str(text).map_err(|error| super::read::wrong_types(&error))?;
+    let layout: FileLayout<'_> = serde_json::from_str(text).map_err(|error| super::refusal::wrong_types(&error))?;
     Upgrade { version, state: State::default() }.file(layout).map_err(|problem| {
         let detail = format!(
             "The state file has format version {version}, which Terraform wrote before 0.12, and cannot be brought to \

@@ -1,0 +1,60 @@
+//! Why a file is no state, and what to do about it.
+
+use serde_json::value::RawValue;
+
+use super::FORMAT_VERSION;
+use crate::error::{StateError, StateErrorKind};
+
+pub(super) const UNSUPPORTED: &str = "Unsupported state file format";
+pub(super) const INVALID: &str = "Invalid state file format";
+pub(super) const INVALID_INSTANCE: &str = "Invalid resource instance metadata in state";
+pub(super) const RESTORE: &str = "Restore the file from its backup (the same name with .backup at the end) or from your version \
+                       control or bucket history.";
+
+/// Why `text` is no JSON object.
+pub(super) fn not_json(text: &str, error: &serde_json::Error) -> StateError {
+    let place = format!("line {} column {}", error.line(), error.column());
+    let detail = if error.is_eof() {
+        format!(
+            "The state file ends in the middle of its JSON, at {place}: whatever wrote it was stopped half way. {RESTORE}"
+        )
+    } else if error.is_data() && !text.trim_start().starts_with('{') {
+        format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
+    } else {
+        format!("The state file is not valid JSON: there is a syntax error at {place}. {RESTORE}")
+    };
+    StateError::malformed(UNSUPPORTED, detail)
+}
+
+/// JSON that is no state of the version that it names.
+pub(super) fn wrong_types(error: &serde_json::Error) -> StateError {
+    let what = without_values(&error.to_string());
+    StateError::malformed(INVALID, format!("The state file is JSON of the right version, but {what}. {RESTORE}"))
+}
+
+/// The reader's message without the text it found, which may be secret.
+fn without_values(message: &str) -> String {
+    let mut parts = message.splitn(2, "string \"");
+    let (before, after) = (parts.next().unwrap_or_default(), parts.next());
+    match after.and_then(|after| after.rfind("\", expected").map(|at| &after[at + 1..])) {
+        Some(after) => format!("{before}a string{after}"),
+        None if after.is_some() => format!("{before}a string"),
+        None => message.to_owned(),
+    }
+}
+
+/// A state of a format that nobody here reads.
+pub(super) fn other_version(number: u64, writer: Option<&RawValue>) -> StateError {
+    let writer = writer.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    let plausible = |writer: &String| writer.len() < 40 && writer.starts_with(|c: char| c.is_ascii_digit());
+    let by = writer.filter(plausible).map(|writer| format!(" It was written by version {writer}.")).unwrap_or_default();
+    let detail = if number > FORMAT_VERSION {
+        format!(
+            "The state file uses format version {number}, which is newer than version {FORMAT_VERSION}, the newest that \
+             is known here.{by} Use a newer release, or the tool that wrote the file; nothing was changed."
+        )
+    } else {
+        format!("The state file uses format version {number}, which there never was.{by} {RESTORE}")
+    };
+    StateError::new(StateErrorKind::Unsupported, UNSUPPORTED, detail)
+}
