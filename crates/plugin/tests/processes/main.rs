@@ -7,6 +7,7 @@ mod demo;
 mod end;
 mod launch;
 mod peer;
+mod store;
 mod terraform;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,6 +27,9 @@ const MUST_BE_ASKED: &str = "GROMA_TEST_MUST_BE_ASKED";
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if std::env::var_os("TF_PLUGIN_MAGIC_COOKIE").is_some() || arguments.iter().any(|argument| argument == "-debug") {
+        if std::env::var_os(store::STORE).is_some() {
+            return groma_plugin::serve(demo::ADDRESS, std::sync::Arc::new(store::Files::default()));
+        }
         let protocol = if std::env::var_os(ONLY_V5).is_some() { Protocol::V5 } else { Protocol::V6 };
         let asking = match std::env::var_os(MUST_BE_ASKED) {
             Some(_) => demo::Asking::Needed,
@@ -41,7 +45,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let tests = [launch::TESTS, end::TESTS, cache::TESTS, peer::TESTS, terraform::TESTS].concat();
+    let tests = [launch::TESTS, end::TESTS, cache::TESTS, peer::TESTS, store::TESTS, terraform::TESTS].concat();
     run(tests.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted.as_str()))))
 }
 
