@@ -35,6 +35,13 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// Notes a problem, unless it may only follow from one that is noted already.
+    pub fn tell_unless_failed(&mut self, problem: Diagnostic) {
+        if !self.diagnostics.has_errors() {
+            self.diagnostics.push(problem);
+        }
+    }
+
     /// Evaluates `expression` in `scope`; none after an error, which is noted.
     pub fn value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
         let mut problems = Diagnostics::new();

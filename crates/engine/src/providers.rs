@@ -1,6 +1,7 @@
 //! The providers of a run: started when first needed, one process for each provider configuration.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -115,6 +116,19 @@ impl Providers {
     /// The provider with this configuration.
     pub fn configured(&self, config: &ProviderConfig) -> Option<&Arc<Checked>> {
         self.configured.get(config).map(|configured| &configured.provider)
+    }
+
+    /// The same, which is needed for `whose`.
+    ///
+    /// # Errors
+    ///
+    /// It was not configured: the message is about `span`.
+    #[allow(clippy::result_large_err, reason = "an error ends the run")]
+    pub fn needed(&self, config: &ProviderConfig, whose: &dyn Display, span: Span) -> Result<Arc<Checked>, Diagnostic> {
+        self.configured(config).cloned().ok_or_else(|| {
+            let detail = format!("{config} is needed for {whose}, but it was not configured.");
+            Diagnostic::error("Provider configuration not present", detail).at(span)
+        })
     }
 
     /// Whether a provider has exactly this configuration already.

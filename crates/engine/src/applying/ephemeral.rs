@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::Diagnostic;
-
 use super::applier::Applier;
 use super::event::{Event, OpenedInstances};
 use crate::evaluation::{outcome_of, repetition_of};
@@ -57,12 +55,8 @@ impl Applier<'_> {
         let config = self.evaluation.instance(&template.body, &address, &scope)?;
         let choice = Choice::of(&template, module, &repetition, &address);
         let manager = choice.manager(&self.world, &mut self.evaluation, self.providers)?;
-        let Some(provider) = self.providers.configured(&manager).cloned() else {
-            let detail = format!("{manager} is needed for {address}, but it was not configured.");
-            let problem = Diagnostic::error("Provider configuration not present", detail).at(block.header_span);
-            self.evaluation.diagnostics.push(problem);
-            return None;
-        };
+        let found = self.providers.needed(&manager, &address, block.header_span);
+        let provider = found.map_err(|problem| self.evaluation.diagnostics.push(problem)).ok()?;
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let deferral = Deferral::Refused;
         Some(DataTalk { address, provider, schema, body, span: block.body.missing_item_span(), config, deferral })

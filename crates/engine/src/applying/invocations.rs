@@ -23,11 +23,12 @@ impl Applier<'_> {
         let Some((template, config, span)) = self.action_config(&invocation) else {
             return self.end(step, Outcome::Failed);
         };
-        let Some(provider) = self.providers.configured(&invocation.provider).cloned() else {
-            let detail =
-                format!("{} is needed for {}, but it was not configured.", invocation.provider, invocation.action);
-            self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(span));
-            return self.end(step, Outcome::Failed);
+        let provider = match self.providers.needed(&invocation.provider, &invocation.action, span) {
+            Ok(provider) => provider,
+            Err(problem) => {
+                self.evaluation.diagnostics.push(problem);
+                return self.end(step, Outcome::Failed);
+            }
         };
         self.session.hooks.action_start(&invocation);
         let hooks = Arc::clone(&self.session.hooks);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_provider::{Checked, planned_unknown};
 use groma_state::Outcome as Recorded;
 
@@ -110,14 +110,9 @@ impl Applier<'_> {
     }
 
     pub(super) fn provider_of(&mut self, change: u32) -> Option<Arc<Checked>> {
-        let config = &self.changes[change as usize].provider;
-        let provider = self.providers.configured(config).cloned();
-        if provider.is_none() && !self.evaluation.diagnostics.has_errors() {
-            let detail =
-                format!("{config} is needed for {}, but it was not configured.", self.changes[change as usize].address);
-            self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail));
-        }
-        provider
+        let planned = &self.changes[change as usize];
+        let found = self.providers.needed(&planned.provider, &planned.address, Span::NONE);
+        found.map_err(|problem| self.evaluation.tell_unless_failed(problem)).ok()
     }
 
     pub(super) async fn read(&mut self, step: u32, change: u32) {

@@ -280,12 +280,8 @@ impl Planner<'_> {
 
     /// None after an error, which is noted.
     fn action_provider(&mut self, template: &Template, span: Span) -> Option<Arc<Checked>> {
-        let provider = self.providers.configured(&template.provider).cloned();
-        if provider.is_none() && !self.evaluation.diagnostics.has_errors() {
-            let detail = format!("{} is needed for an action, but it was not configured.", template.provider);
-            self.evaluation.diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(span));
-        }
-        provider
+        let found = self.providers.needed(&template.provider, &"an action", span);
+        found.map_err(|problem| self.evaluation.tell_unless_failed(problem)).ok()
     }
 
     async fn ask(&mut self, visit: Visit, drafts: Vec<InvocationDraft>) {
