@@ -66,7 +66,7 @@ fn arguments_that_exclude_each_other_are_told_by_validate() {
          }\n}\n",
     );
     let told = flowing(&folder.fails(&["validate", "-no-color"]));
-    assert!(told.contains("Both \"source\" and \"content\" are set"), "{told}");
+    assert!(told.contains("Cannot set both 'source' and 'content'"), "{told}");
     assert!(told.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{told}");
     assert!(told.contains("An argument named \"hosts\" is not expected here"), "{told}");
 }

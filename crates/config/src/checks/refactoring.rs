@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use groma_address::ModulePath;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
-use groma_hcl::{ExpressionKind, Step};
+use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_lang::{Reference, references};
 
 use crate::decode::place;
-use crate::model::{Import, Module, Removed, RemovedFrom, Resource};
+use crate::model::{Import, ImportIdentity, Module, Removed, RemovedFrom, Resource};
 
 /// Checks the blocks of `module`.
 pub(super) fn check(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
@@ -61,6 +62,7 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
     for import in &module.imports {
         diagnostics.append(needless_provider(module, import));
         diagnostics.append(key_of_single(module, import));
+        diagnostics.append(stands_on_itself(import));
         let Some(target) = static_target(import) else { continue };
         let Some(first) = seen.insert(target.clone(), import.span) else { continue };
         diagnostics.push(
@@ -71,6 +73,29 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
             .at(import.to_expression.span),
         );
     }
+}
+
+/// What an object is called outside has to be known before there is the object.
+fn stands_on_itself(import: &Import) -> Vec<Diagnostic> {
+    let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
+    let argument = if matches!(import.identity, ImportIdentity::Id(_)) { "id" } else { "identity" };
+    let arguments = [
+        Some((format!("Invalid import {argument} argument"), identity)),
+        import.for_each.as_ref().map(|for_each| ("Invalid for_each argument".to_owned(), for_each)),
+    ];
+    let names_it = |expression: &Expression| {
+        let (found, _) = references(expression);
+        import.to.module.is_root()
+            && found
+                .iter()
+                .any(|one| matches!(&one.target, Reference::Resource(address) if *address == import.to.resource))
+    };
+    let wrong = arguments.into_iter().flatten().filter(|(_, expression)| names_it(expression));
+    let told = wrong.map(|(summary, expression)| {
+        let detail = format!("This refers to {}, which is what is imported: it is not known before that.", import.to);
+        Diagnostic::error(summary, detail).at(expression.span)
+    });
+    told.collect()
 }
 
 fn static_target(import: &Import) -> Option<String> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
+use groma_diagnostics::Diagnostic;
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
@@ -29,12 +30,13 @@ pub(super) fn schema() -> &'static Arc<Block> {
 }
 
 /// What is wrong with the arguments.
-pub(super) fn problem(arguments: &Arguments) -> Option<&'static str> {
-    match (arguments.has("source"), arguments.has("content")) {
-        (true, true) => Some("Both \"source\" and \"content\" are set: give the path of what is sent, or its text."),
-        (false, false) => Some("One of \"source\" and \"content\" is needed: the path of what is sent, or its text."),
-        _ => None,
-    }
+pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
+    let summary = match (arguments.has("source"), arguments.has("content")) {
+        (true, true) => "Cannot set both 'source' and 'content'",
+        (false, false) => "Must provide one of 'source' or 'content'",
+        _ => return None,
+    };
+    Some(Diagnostic::error(summary, "Give either the path of what is sent, \"source\", or its text, \"content\"."))
 }
 
 enum What {

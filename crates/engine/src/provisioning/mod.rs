@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    fn problem(self, arguments: &Arguments) -> Option<&'static str> {
+    fn problem(self, arguments: &Arguments) -> Option<Diagnostic> {
         match self {
             Self::LocalExec => None,
             Self::RemoteExec => remote_exec::problem(arguments),
@@ -128,7 +128,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
         if !problems.has_errors()
             && let Some(problem) = kind.problem(&Arguments::new(&arguments))
         {
-            problems.push(Diagnostic::error("Invalid provisioner arguments", problem).at(provisioner.span));
+            problems.push(problem.at(provisioner.span));
         }
         diagnostics.append(problems);
         for block in provisioners.connections(provisioner) {
@@ -157,7 +157,7 @@ pub fn prepare(
         let invalid =
             |problem: String| Diagnostic::error("Invalid provisioner arguments", problem).at(provisioner.span);
         noted(
-            kind.problem(&arguments).map_or(Ok(()), |problem| Err(invalid(problem.to_owned()))),
+            kind.problem(&arguments).map_or(Ok(()), |problem| Err(problem.at(provisioner.span))),
             address,
             evaluation,
         )?;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use groma_diagnostics::Diagnostic;
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
@@ -28,12 +29,15 @@ pub(super) fn schema() -> &'static Arc<Block> {
 }
 
 /// What is wrong with the arguments.
-pub(super) fn problem(arguments: &Arguments) -> Option<&'static str> {
+pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
     let set = ["inline", "script", "scripts"].into_iter().filter(|name| arguments.has(name)).count();
-    (set != 1).then_some(
-        "Exactly one of \"inline\", \"script\" and \"scripts\" is needed: lines of a script, the path of one, or the paths \
-         of several.",
-    )
+    (set != 1).then(|| {
+        Diagnostic::error(
+            "Invalid remote-exec provisioner configuration",
+            "Exactly one of \"inline\", \"script\" and \"scripts\" is needed: lines of a script, the path of one, or the paths \
+             of several.",
+        )
+    })
 }
 
 enum Script {
