@@ -21,6 +21,8 @@ fn modules(folder: &Folder) {
 #[test]
 fn get_notes_modules_and_modules_lists_them() {
     let folder = Folder::new();
+    folder.write("main.tf", "");
+    assert_eq!(folder.ok(&["modules", "-json"]), "{\"format_version\":\"1.0\",\"modules\":null}\n");
     modules(&folder);
     assert_eq!(folder.ok(&["get"]), "- vpc in modules/vpc\n- vpc.z in modules/z\n");
     assert_eq!(folder.ok(&["get"]), "");

@@ -57,6 +57,8 @@ fn called(module: &Module, manifest: &ModuleManifest, registry: &str) -> Vec<Cal
 fn document(called: &[Called]) -> String {
     let mut records = Vec::new();
     collect(called, &mut records);
+    // Terraform says null where there are none.
+    let records = (!records.is_empty()).then_some(records);
     format!("{}\n", json!({ "format_version": "1.0", "modules": records }))
 }
 
