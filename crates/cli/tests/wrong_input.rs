@@ -461,7 +461,10 @@ resource "terraform_data" "seven" {
   input = terraform_data.eight.id
 }
 output "nothing" {
-  value = "${local.four} ${terraform_data.two.id} ${terraform_data.one.id.x}"
+  value = "${local.four} ${terraform_data.two.id} ${terraform_data.one.output.x}"
+}
+output "eight" {
+  value = terraform_data.one.id.x
 }
 "#,
     );
@@ -481,6 +484,7 @@ output "nothing" {
         (15, "Reference to undeclared input variable"),
         (18, "Invalid function argument"),
         (21, "Reference to undeclared resource"),
+        (27, "Unsupported attribute"),
     ];
     assert_eq!(told, wanted);
 }
