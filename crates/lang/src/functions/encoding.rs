@@ -1,20 +1,18 @@
 //! Functions that encode and decode text: JSON, base 64, URLs, tables, character sets.
 
 use std::collections::HashSet;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
-use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use groma_value::{Refinement, Shape, Type, Value, json};
 
 use super::mapping::shown;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
-use super::{csv, yaml};
+use super::{csv, gzip, yaml};
 
 pub(super) fn functions() -> Vec<Function> {
     let text = Parameter::text;
@@ -28,7 +26,7 @@ pub(super) fn functions() -> Vec<Function> {
         Function::fixed("yamldecode", Type::Dynamic, yamldecode).takes(text("src")).nullable(),
         of_text("base64encode", |call| Ok(Value::string(STANDARD.encode(call.text(0))))),
         Function::fixed("base64decode", Type::String, base64decode).takes(text("str").accepting(Accepts::MARKED)),
-        of_text("base64gzip", base64gzip),
+        of_text("base64gzip", |call| Ok(Value::string(STANDARD.encode(gzip::packed(call.text(0).as_bytes()))))),
         Function::fixed("base64gunzip", Type::String, base64gunzip).takes(text("str").accepting(Accepts::MARKED)),
         of_text("urlencode", |call| Ok(Value::string(url_encoded(call.text(0))))),
         of_text("urldecode", urldecode),
@@ -117,14 +115,6 @@ fn utf8(bytes: Vec<u8>) -> Result<String, FunctionError> {
 fn base64decode(arguments: &Arguments<'_>) -> Outcome {
     let value = arguments.value(0);
     Ok(Value::string(utf8(decoded_argument(&value)?)?).with_marks(value.marks()))
-}
-
-fn base64gzip(arguments: &Arguments<'_>) -> Outcome {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    let bytes = encoder.write_all(arguments.text(0).as_bytes()).and_then(|()| encoder.finish());
-    bytes
-        .map(|bytes| Value::string(STANDARD.encode(bytes)))
-        .map_err(|problem| FunctionError::new(format!("failed to compress: {problem}")))
 }
 
 fn base64gunzip(arguments: &Arguments<'_>) -> Outcome {

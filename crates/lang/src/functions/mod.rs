@@ -11,6 +11,7 @@ mod encoding;
 mod filesystem;
 mod format;
 mod glob;
+mod gzip;
 mod mapping;
 mod network;
 mod number;
