@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::ask_ahead;
+use crate::ahead::{ask_ahead, beside};
 use crate::applying::{self, AppliedRun, Done};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
@@ -174,16 +174,22 @@ impl Run {
     ///
     /// Those of [`Run::load`].
     pub fn load_to_apply(&mut self, saved: SavedPlan<'_>, prior_state: State) -> Result<Plan, Diagnostics> {
-        if self.prepared.is_none() && saved.changes() >= MANY {
-            let graph = prepared::graph(&self.session.configuration);
+        if self.prepared.is_some() || saved.changes() < MANY {
+            return self.load(saved, prior_state);
+        }
+        let configuration = Arc::clone(&self.session.configuration);
+        let graph = || {
+            let graph = prepared::graph(&configuration);
             // What is done is taken down with what it depends on: that is to be there when the first of it is.
             if !graph.1.has_errors() {
                 ask_ahead(&graph.0);
             }
-            // Should it fail, it is apply that tells.
-            self.prepared = self.prepare_over(graph, Bodies::Checked).0;
-        }
-        self.load(saved, prior_state)
+            graph
+        };
+        let (plan, graph) = beside(|| self.load(saved, prior_state), graph);
+        // Should it fail, it is apply that tells.
+        self.prepared = self.prepare_over(graph, Bodies::Checked).0;
+        plan
     }
 
     /// Carries a plan out. `inputs` are the variables that the plan was made with, and ephemeral ones given again.
