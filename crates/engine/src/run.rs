@@ -168,7 +168,7 @@ impl Run {
         saved.plan(prior_state, &mut self.providers)
     }
 
-    /// The same, for [`Run::apply`].
+    /// The same, for [`Run::apply`]: what that needs of the configuration is prepared on the way.
     ///
     /// # Errors
     ///
@@ -187,9 +187,10 @@ impl Run {
             graph
         };
         let (plan, graph) = beside(|| self.load(saved, prior_state), graph);
+        let plan = plan?;
         // Should it fail, it is apply that tells.
         self.prepared = self.prepare_over(graph, Bodies::Checked).0;
-        plan
+        Ok(plan)
     }
 
     /// Carries a plan out. `inputs` are the variables that the plan was made with, and ephemeral ones given again.
