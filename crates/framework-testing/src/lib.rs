@@ -36,11 +36,16 @@
 //! let report = audit(&|| Ok(Arc::new(MyProvider::default())), &Options::default(), &mut |_| ()).unwrap();
 //! assert!(!report.has_errors(), "{report}");
 //! ```
+//!
+//! A [`Store`] does to a state store what a host does, and holds it to what hosts rely on: see there.
 
 mod project;
+mod promises;
+mod store;
 mod transport;
 
 pub use groma_audit::{Extent, Finding, Given, Options, Report, Rule, Step, TypeReport, Weight, audit, given_file};
 pub use groma_plugin::Protocol;
 pub use project::{Planned, Problems, Project};
+pub use store::Store;
 pub use transport::Transport;

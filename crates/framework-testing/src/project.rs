@@ -1,9 +1,9 @@
 //! Steps as users take them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use groma_address::{ProviderAddress, ResourceInstance, parse_resource_instance};
+use groma_address::{ResourceInstance, parse_resource_instance};
 use groma_config::{Configuration, LoadOptions, MemoryFiles};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
@@ -24,7 +24,7 @@ pub struct Project {
 }
 
 /// What kept a step from its end: errors with their summaries and details, and what was said besides.
-pub struct Problems(Vec<String>);
+pub struct Problems(pub(crate) Vec<String>);
 
 /// A plan with what was said about it.
 pub struct Planned {
@@ -45,17 +45,7 @@ impl Project {
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
         transport: Transport,
     ) -> Result<Self, Problems> {
-        let other = |problem: &dyn fmt::Display| Problems(vec![problem.to_string()]);
-        let address = ProviderAddress::parse(address, "registry.terraform.io").map_err(|problem| other(&problem))?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let provider = UnderTest {
-            address,
-            make: Box::new(make),
-            transport,
-            runtime: Arc::new(runtime.map_err(|problem| other(&problem))?),
-            folder: tempfile::tempdir().map_err(|problem| other(&problem))?,
-            served: Mutex::default(),
-        };
+        let provider = UnderTest::new(address, Box::new(make), transport).map_err(|problem| Problems(vec![problem]))?;
         Ok(Self { provider: Arc::new(provider), text: String::new(), state: State::new(TERRAFORM_VERSION) })
     }
 

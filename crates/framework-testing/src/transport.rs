@@ -36,6 +36,29 @@ pub(crate) struct UnderTest {
 }
 
 impl UnderTest {
+    /// The provider known as `address`; what keeps it from being tried, in words.
+    pub(crate) fn new(address: &str, make: Box<Make>, transport: Transport) -> Result<Self, String> {
+        let address =
+            ProviderAddress::parse(address, "registry.terraform.io").map_err(|problem| problem.to_string())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        Ok(Self {
+            address,
+            make,
+            transport,
+            runtime: Arc::new(runtime.map_err(|problem| problem.to_string())?),
+            folder: tempfile::tempdir().map_err(|problem| problem.to_string())?,
+            served: Mutex::default(),
+        })
+    }
+
+    /// The provider under test, anew.
+    pub(crate) fn reach(&self) -> Result<Arc<dyn Provider>, String> {
+        match self.transport {
+            Transport::InProcess => Ok((self.make)()),
+            Transport::Protocol(protocol) => self.served(protocol),
+        }
+    }
+
     fn served(&self, protocol: Protocol) -> Result<Arc<dyn Provider>, String> {
         let _guard = self.runtime.enter();
         let provider = (self.make)();
@@ -55,11 +78,6 @@ impl ProviderSource for UnderTest {
             let detail = format!("The test is about {}, and the configuration needs {address}.", self.address);
             return Err(Diagnostic::error("Provider not available", detail));
         }
-        match self.transport {
-            Transport::InProcess => Ok((self.make)()),
-            Transport::Protocol(protocol) => {
-                self.served(protocol).map_err(|problem| Diagnostic::error("Provider cannot be served", problem))
-            }
-        }
+        self.reach().map_err(|problem| Diagnostic::error("Provider cannot be served", problem))
     }
 }

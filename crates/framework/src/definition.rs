@@ -7,7 +7,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::{Action, DataSource, EphemeralResource, ListResource, Resource, ResourceSchema};
+use crate::{Action, DataSource, EphemeralResource, ListResource, Resource, ResourceSchema, StateStore};
 
 /// A provider: its configuration, and its types by name.
 ///
@@ -72,6 +72,16 @@ pub trait Definition: Send + Sync {
     ///
     /// What makes the type unusable.
     fn action(&self, type_name: &str) -> Result<Option<Arc<dyn Action>>, ProviderDiagnostics> {
+        let _ = type_name;
+        Ok(None)
+    }
+
+    /// The type of state store `type_name`; nothing when there is none.
+    ///
+    /// # Errors
+    ///
+    /// What makes the type unusable.
+    fn state_store(&self, type_name: &str) -> Result<Option<Arc<dyn StateStore>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
     }

@@ -93,6 +93,7 @@ pub mod resource;
 mod rewrite;
 pub mod schema;
 mod server;
+mod state_store;
 mod stopping;
 mod stored;
 pub mod typed;
@@ -113,11 +114,12 @@ pub use resource::{
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
+pub use state_store::StateStore;
 pub use stopping::{Stopping, Stops};
 pub use stored::decode_stored;
 pub use typed::{
     Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
-    ModelResource, Reading, Search,
+    ModelResource, ModelStateStore, Reading, Search, States,
 };
 
 pub use groma_framework_derive::Model;
@@ -131,10 +133,12 @@ pub use groma_value as value;
 
 // What every provider needs of the layer below.
 pub use groma_provider::{
-    ActionProgress, Answer, CallFunctionRequest, ClientCapabilities, ConfigureRequest, Deferred, Description,
-    FunctionError, FunctionSignature, IdentityAttribute, IdentityImport, IdentitySchema, ImportTarget,
-    InvokeActionRequest, ListDetail, ListRequest, ListSink, ListWanted, Listed, Nesting, ObjectNesting, Parameter,
-    PlanActionRequest, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem, TypeNames, Use,
+    ActionProgress, Answer, CallFunctionRequest, ClientCapabilities, ConfigureRequest, ConfigureStateStoreRequest,
+    ConfigureStateStoreResponse, Deferred, Description, FunctionError, FunctionSignature, IdentityAttribute,
+    IdentityImport, IdentitySchema, ImportTarget, InvokeActionRequest, ListDetail, ListRequest, ListSink, ListWanted,
+    Listed, LockStateRequest, LockStateResponse, Nesting, ObjectNesting, Parameter, PlanActionRequest,
+    PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse, SchemaProblem, StateRequest,
+    StatesResponse, TypeNames, UnlockStateRequest, Use, WriteStateRequest,
 };
 
 /// An identifier, shared.

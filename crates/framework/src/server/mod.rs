@@ -8,6 +8,7 @@ mod list;
 mod panic;
 mod plan;
 mod read;
+mod state_store;
 mod types;
 mod validate;
 
@@ -15,16 +16,17 @@ use std::sync::Arc;
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
-    EphemeralResponse, FunctionError, FunctionSignature, ImportRequest, ImportResponse, InvokeActionRequest,
-    ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest,
-    PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest,
-    ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest, SchemaLookup, ServerCapabilities, TypeNames,
-    UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest,
-    ValidateRequest,
+    ConfigureStateStoreRequest, ConfigureStateStoreResponse, EphemeralResponse, FunctionError, FunctionSignature,
+    ImportRequest, ImportResponse, InvokeActionRequest, ListRequest, LockStateRequest, LockStateResponse, MoveRequest,
+    MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest,
+    PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, ReadStateResponse, RenewEphemeralRequest, SchemaLookup, ServerCapabilities, StateRequest,
+    StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
+    UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
 };
 use groma_value::Value;
 
-use crate::Definition;
+use crate::{Definition, Name};
 
 /// Serves a [`Definition`] as a provider.
 pub struct Server {
@@ -85,6 +87,11 @@ impl Provider for Server {
     fn action_schema(&self, type_name: &str) -> SchemaLookup {
         let action = self.types.action(&*self.definition, type_name)?;
         action.map(|action| panic::catch("schema", || action.schema().schema().clone())).transpose()
+    }
+
+    fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
+        let store = self.types.state_store(&*self.definition, type_name)?;
+        store.map(|store| panic::catch("schema", || store.schema().schema().clone())).transpose()
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
@@ -184,6 +191,38 @@ impl Provider for Server {
 
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
         self.invoke(request)
+    }
+
+    fn validate_state_store(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.validate_store_config(request)
+    }
+
+    fn configure_state_store(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
+        self.configure_store(request)
+    }
+
+    fn read_state(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {
+        self.read_stored(request)
+    }
+
+    fn write_state(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.write_stored(request)
+    }
+
+    fn lock_state(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
+        self.lock_stored(request)
+    }
+
+    fn unlock_state(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.unlock_stored(request)
+    }
+
+    fn states(&self, type_name: Name) -> Answer<'_, StatesResponse> {
+        self.list_stored(&type_name)
+    }
+
+    fn delete_state(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
+        self.delete_stored(request)
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {

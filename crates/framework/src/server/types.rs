@@ -6,7 +6,7 @@ use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 use super::panic;
 use crate::frozen::FrozenMap;
-use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Resource};
+use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Resource, StateStore};
 
 /// Types by name, as far as they have been used.
 #[derive(Default)]
@@ -16,6 +16,7 @@ pub(super) struct Types {
     ephemeral: FrozenMap<dyn EphemeralResource>,
     lists: FrozenMap<dyn ListResource>,
     actions: FrozenMap<dyn Action>,
+    state_stores: FrozenMap<dyn StateStore>,
 }
 
 impl Types {
@@ -57,6 +58,23 @@ impl Types {
         type_name: &str,
     ) -> Result<Option<&dyn Action>, ProviderDiagnostics> {
         lookup(&self.actions, type_name, || definition.action(type_name))
+    }
+
+    pub(super) fn state_store(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<Option<&dyn StateStore>, ProviderDiagnostics> {
+        lookup(&self.state_stores, type_name, || definition.state_store(type_name))
+    }
+
+    /// As [`Types::state_store`], where a name that the provider does not know is an error.
+    pub(super) fn known_state_store(
+        &self,
+        definition: &dyn Definition,
+        type_name: &str,
+    ) -> Result<&dyn StateStore, ProviderDiagnostics> {
+        self.state_store(definition, type_name)?.ok_or_else(|| unknown("state store type", type_name))
     }
 
     /// As [`Types::list`], where a name that the provider does not know is an error.

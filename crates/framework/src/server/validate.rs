@@ -52,6 +52,15 @@ impl Server {
         joined(own, panic::guard("validate", || action.validate(request.config), |problems| problems))
     }
 
+    pub(super) fn validate_store_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
+        let store = match self.types.known_state_store(&*self.definition, &request.type_name) {
+            Ok(store) => store,
+            Err(problems) => return Answer::ready(problems),
+        };
+        let own = panic::catch("validators", || check(store.schema(), &request.config));
+        joined(own, panic::guard("validate", || store.validate(request.config), |problems| problems))
+    }
+
     pub(super) fn validate_data_config(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let source = match self.types.known_data_source(&*self.definition, &request.type_name) {
             Ok(source) => source,

@@ -10,13 +10,13 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::{
-    Acting, Function, Lent, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource, ModelResource,
-    Modelled, Searching, Sourced,
+    Acting, Function, Keeping, Lent, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
+    ModelResource, ModelStateStore, Modelled, Searching, Sourced,
 };
 use crate::model::Model;
 use crate::schema::{ResourceSchema, SchemaBuilder};
 use crate::stopping::Stops;
-use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Name, Resource, Server};
+use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Name, Resource, Server, StateStore};
 
 type Configure = dyn Fn(ConfigureRequest) -> Answer<'static, ProviderDiagnostics> + Send + Sync;
 
@@ -31,6 +31,7 @@ pub struct Bundle {
     ephemeral: BTreeMap<Name, Arc<dyn EphemeralResource>>,
     lists: BTreeMap<Name, Arc<dyn ListResource>>,
     actions: BTreeMap<Name, Arc<dyn Action>>,
+    state_stores: BTreeMap<Name, Arc<dyn StateStore>>,
     functions: BTreeMap<Name, Function>,
     stops: Stops,
     problems: Vec<SchemaProblem>,
@@ -94,7 +95,7 @@ impl Bundle {
     pub fn resource(mut self, type_name: impl Into<Name>, resource: impl ModelResource) -> Self {
         let name = type_name.into();
         match Modelled::new(resource, self.stops.clone()) {
-            Ok(resource) => self.add_resource(name, Arc::new(resource)),
+            Ok(resource) => self.add::<dyn Resource>(name, Arc::new(resource), |bundle| &mut bundle.resources),
             Err(problems) => self.unsound(&name, problems),
         }
         self
@@ -102,7 +103,7 @@ impl Bundle {
 
     /// The same, with a resource type that works on values.
     pub fn plain_resource(mut self, type_name: impl Into<Name>, resource: impl Resource + 'static) -> Self {
-        self.add_resource(type_name.into(), Arc::new(resource));
+        self.add::<dyn Resource>(type_name.into(), Arc::new(resource), |bundle| &mut bundle.resources);
         self
     }
 
@@ -110,7 +111,7 @@ impl Bundle {
     pub fn data_source(mut self, type_name: impl Into<Name>, source: impl ModelDataSource) -> Self {
         let name = type_name.into();
         match Sourced::new(source, self.stops.clone()) {
-            Ok(source) => self.add_data_source(name, Arc::new(source)),
+            Ok(source) => self.add::<dyn DataSource>(name, Arc::new(source), |bundle| &mut bundle.data_sources),
             Err(problems) => self.unsound(&name, problems),
         }
         self
@@ -118,7 +119,7 @@ impl Bundle {
 
     /// The same, with a data source that works on values.
     pub fn plain_data_source(mut self, type_name: impl Into<Name>, source: impl DataSource + 'static) -> Self {
-        self.add_data_source(type_name.into(), Arc::new(source));
+        self.add::<dyn DataSource>(type_name.into(), Arc::new(source), |bundle| &mut bundle.data_sources);
         self
     }
 
@@ -126,7 +127,7 @@ impl Bundle {
     pub fn ephemeral_resource(mut self, type_name: impl Into<Name>, resource: impl ModelEphemeralResource) -> Self {
         let name = type_name.into();
         match Lent::new(resource, self.stops.clone()) {
-            Ok(resource) => self.add_ephemeral(name, Arc::new(resource)),
+            Ok(resource) => self.add::<dyn EphemeralResource>(name, Arc::new(resource), |bundle| &mut bundle.ephemeral),
             Err(problems) => self.unsound(&name, problems),
         }
         self
@@ -138,7 +139,7 @@ impl Bundle {
         type_name: impl Into<Name>,
         resource: impl EphemeralResource + 'static,
     ) -> Self {
-        self.add_ephemeral(type_name.into(), Arc::new(resource));
+        self.add::<dyn EphemeralResource>(type_name.into(), Arc::new(resource), |bundle| &mut bundle.ephemeral);
         self
     }
 
@@ -146,7 +147,7 @@ impl Bundle {
     pub fn list_resource(mut self, type_name: impl Into<Name>, list: impl ModelListResource) -> Self {
         let name = type_name.into();
         match Searching::new(list, self.stops.clone()) {
-            Ok(list) => self.add_list(name, Arc::new(list)),
+            Ok(list) => self.add::<dyn ListResource>(name, Arc::new(list), |bundle| &mut bundle.lists),
             Err(problems) => self.unsound(&name, problems),
         }
         self
@@ -154,7 +155,7 @@ impl Bundle {
 
     /// The same, with a search that works on values.
     pub fn plain_list_resource(mut self, type_name: impl Into<Name>, list: impl ListResource + 'static) -> Self {
-        self.add_list(type_name.into(), Arc::new(list));
+        self.add::<dyn ListResource>(type_name.into(), Arc::new(list), |bundle| &mut bundle.lists);
         self
     }
 
@@ -162,7 +163,7 @@ impl Bundle {
     pub fn action(mut self, type_name: impl Into<Name>, action: impl ModelAction) -> Self {
         let name = type_name.into();
         match Acting::new(action, self.stops.clone()) {
-            Ok(action) => self.add_action(name, Arc::new(action)),
+            Ok(action) => self.add::<dyn Action>(name, Arc::new(action), |bundle| &mut bundle.actions),
             Err(problems) => self.unsound(&name, problems),
         }
         self
@@ -170,7 +171,23 @@ impl Bundle {
 
     /// The same, with an action type that works on values.
     pub fn plain_action(mut self, type_name: impl Into<Name>, action: impl Action + 'static) -> Self {
-        self.add_action(type_name.into(), Arc::new(action));
+        self.add::<dyn Action>(type_name.into(), Arc::new(action), |bundle| &mut bundle.actions);
+        self
+    }
+
+    /// The same, with the type of state store `type_name`.
+    pub fn state_store(mut self, type_name: impl Into<Name>, store: impl ModelStateStore) -> Self {
+        let name = type_name.into();
+        match Keeping::new(store) {
+            Ok(store) => self.add::<dyn StateStore>(name, Arc::new(store), |bundle| &mut bundle.state_stores),
+            Err(problems) => self.unsound(&name, problems),
+        }
+        self
+    }
+
+    /// The same, with a type of state store that works on values.
+    pub fn plain_state_store(mut self, type_name: impl Into<Name>, store: impl StateStore + 'static) -> Self {
+        self.add::<dyn StateStore>(type_name.into(), Arc::new(store), |bundle| &mut bundle.state_stores);
         self
     }
 
@@ -187,33 +204,9 @@ impl Bundle {
         self
     }
 
-    fn add_resource(&mut self, name: Name, resource: Arc<dyn Resource>) {
-        if self.resources.insert(name.clone(), resource).is_some() {
-            self.twice(&name);
-        }
-    }
-
-    fn add_data_source(&mut self, name: Name, source: Arc<dyn DataSource>) {
-        if self.data_sources.insert(name.clone(), source).is_some() {
-            self.twice(&name);
-        }
-    }
-
-    fn add_ephemeral(&mut self, name: Name, resource: Arc<dyn EphemeralResource>) {
-        if self.ephemeral.insert(name.clone(), resource).is_some() {
-            self.twice(&name);
-        }
-    }
-
-    fn add_list(&mut self, name: Name, list: Arc<dyn ListResource>) {
-        if self.lists.insert(name.clone(), list).is_some() {
-            self.twice(&name);
-        }
-    }
-
-    fn add_action(&mut self, name: Name, action: Arc<dyn Action>) {
-        if self.actions.insert(name.clone(), action).is_some() {
-            self.twice(&name);
+    fn add<T: ?Sized>(&mut self, name: Name, part: Arc<T>, parts: fn(&mut Self) -> &mut BTreeMap<Name, Arc<T>>) {
+        if parts(self).insert(name.clone(), part).is_some() {
+            self.problems.push(SchemaProblem { path: name.to_string(), message: "the type is declared twice".into() });
         }
     }
 
@@ -229,10 +222,6 @@ impl Bundle {
             };
             self.problems.push(SchemaProblem { path: name.to_string(), message: message.to_owned() });
         }
-    }
-
-    fn twice(&mut self, name: &str) {
-        self.problems.push(SchemaProblem { path: name.to_owned(), message: "the type is declared twice".into() });
     }
 
     fn unsound(&mut self, name: &str, problems: Vec<SchemaProblem>) {
@@ -287,7 +276,7 @@ impl Definition for Bundled {
     }
 
     fn type_names(&self) -> TypeNames {
-        let Bundle { resources, data_sources, ephemeral, lists, actions, functions, .. } = &self.bundle;
+        let Bundle { resources, data_sources, ephemeral, lists, actions, state_stores, functions, .. } = &self.bundle;
         TypeNames {
             resources: resources.keys().cloned().collect(),
             data_sources: data_sources.keys().cloned().collect(),
@@ -295,7 +284,7 @@ impl Definition for Bundled {
             functions: functions.keys().cloned().collect(),
             lists: lists.keys().cloned().collect(),
             actions: actions.keys().cloned().collect(),
-            ..TypeNames::default()
+            state_stores: state_stores.keys().cloned().collect(),
         }
     }
 
@@ -317,6 +306,10 @@ impl Definition for Bundled {
 
     fn action(&self, type_name: &str) -> Result<Option<Arc<dyn Action>>, ProviderDiagnostics> {
         Ok(self.bundle.actions.get(type_name).cloned())
+    }
+
+    fn state_store(&self, type_name: &str) -> Result<Option<Arc<dyn StateStore>>, ProviderDiagnostics> {
+        Ok(self.bundle.state_stores.get(type_name).cloned())
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {

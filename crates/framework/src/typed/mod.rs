@@ -1,7 +1,7 @@
 //! Providers in terms of models: the short way to write one.
 //!
-//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a [`ModelListResource`] and a
-//! [`ModelAction`]; a [`Bundle`] collects them, functions and the provider's configuration. Everything that is not said has a default. Where
+//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a [`ModelListResource`], a
+//! [`ModelAction`] and a [`ModelStateStore`]; a [`Bundle`] collects them, functions and the provider's configuration. Everything that is not said has a default. Where
 //! that is not enough, [`Resource`](crate::Resource), [`DataSource`](crate::DataSource) and [`Definition`](crate::Definition) work on values,
 //! and both ways mix in one provider.
 
@@ -13,6 +13,7 @@ mod ephemeral;
 mod function;
 mod list;
 mod resource;
+mod state_store;
 
 pub use action::{Acting, Invoked, ModelAction};
 pub use bundle::Bundle;
@@ -22,3 +23,4 @@ pub use ephemeral::{Lease, Lent, ModelEphemeralResource};
 pub use function::{Accepted, Callable, Function};
 pub use list::{ModelListResource, Search, Searching};
 pub use resource::{ModelResource, Modelled};
+pub use state_store::{Keeping, ModelStateStore, States};

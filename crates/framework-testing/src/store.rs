@@ -1,0 +1,212 @@
+//! State stores, as hosts use them.
+
+use std::sync::Arc;
+
+use groma_provider::{
+    Answer, ClientCapabilities, ConfigureStateStoreRequest, LockStateRequest, Name, Provider, ProviderDiagnostics,
+    STATE_CHUNK_SIZE, StateRequest, UnlockStateRequest, ValidateRequest, WriteStateRequest,
+};
+use groma_value::Value;
+
+use crate::project::Problems;
+use crate::promises;
+use crate::transport::{Transport, UnderTest};
+
+/// A configured state store of a provider.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use groma_framework::{Bundle, Model, ModelStateStore, ProviderDiagnostic, States};
+/// use groma_framework_testing::{Protocol, Store, Transport};
+/// # use groma_value::Value;
+///
+/// #[derive(Model)]
+/// struct Settings {
+///     room: String,
+/// }
+///
+/// struct Memory;
+///
+/// impl ModelStateStore for Memory {
+///     type Model = Settings;
+///     type States = Kept;
+///
+///     async fn open(&self, _: Settings) -> Result<Kept, ProviderDiagnostic> {
+///         Ok(Kept::default())
+///     }
+/// }
+///
+/// #[derive(Default)]
+/// struct Kept(Mutex<BTreeMap<String, Arc<[u8]>>>);
+///
+/// impl States for Kept {
+///     async fn read(&self, id: &str) -> Result<Option<Vec<u8>>, ProviderDiagnostic> {
+///         Ok(self.0.lock().unwrap().get(id).map(|content| content.to_vec()))
+///     }
+///     async fn write(&self, id: &str, content: Arc<[u8]>) -> Result<(), ProviderDiagnostic> {
+///         self.0.lock().unwrap().insert(id.to_owned(), content);
+///         Ok(())
+///     }
+///     async fn list(&self) -> Result<Vec<String>, ProviderDiagnostic> {
+///         Ok(self.0.lock().unwrap().keys().cloned().collect())
+///     }
+///     async fn delete(&self, id: &str) -> Result<(), ProviderDiagnostic> {
+///         self.0.lock().unwrap().remove(id);
+///         Ok(())
+///     }
+/// }
+///
+/// let provider = || Arc::new(Bundle::new().state_store("office_memory", Memory).build().unwrap()) as _;
+/// let settings = [("room", Value::string("cellar"))];
+/// let store =
+///     Store::open("example/office", provider, Transport::Protocol(Protocol::V6), "office_memory", settings).unwrap();
+/// assert_eq!(store.broken_promises().unwrap(), [""; 0]);
+/// ```
+pub struct Store {
+    provider: Arc<dyn Provider>,
+    type_name: Name,
+    chunk_size: u64,
+    under_test: UnderTest,
+}
+
+impl Store {
+    /// The store `type_name` of the provider known as `address`, such as `example/files`, configured with these attributes.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says against the configuration; there is no such store, or the operating system gives no threads or no folder.
+    pub fn open<'a>(
+        address: &str,
+        make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
+        transport: Transport,
+        type_name: &str,
+        config: impl IntoIterator<Item = (&'a str, Value)>,
+    ) -> Result<Self, Problems> {
+        let other = |problem| Problems(vec![problem]);
+        let under_test = UnderTest::new(address, Box::new(make), transport).map_err(other)?;
+        let provider = under_test.reach().map_err(other)?;
+        let schema = provider.state_store_schema(type_name).map_err(|problems| told(&problems))?;
+        let schema = schema.ok_or_else(|| other(format!("{address} has no state store named {type_name}")))?;
+        let given: Vec<(&str, Value)> = config.into_iter().collect();
+        if let Some((name, _)) =
+            given.iter().find(|(name, _)| !schema.block.slots().iter().any(|slot| *slot.name == **name))
+        {
+            return Err(other(format!("{type_name} has no attribute named {name}")));
+        }
+        let value = |name: &str| given.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
+        let slots = schema.block.slots().iter();
+        let values = slots.map(|slot| value(&slot.name).unwrap_or_else(|| slot.item.empty_value().clone()));
+        let config = schema.block.object(values.collect());
+        let mut store = Self { provider, type_name: type_name.into(), chunk_size: STATE_CHUNK_SIZE, under_test };
+        store.chunk_size = store.configure(config)?;
+        Ok(store)
+    }
+
+    /// Gives the size of the pieces in which states travel.
+    fn configure(&self, config: Value) -> Result<u64, Problems> {
+        let (type_name, client_capabilities) = (self.type_name.clone(), ClientCapabilities::default());
+        let request = ValidateRequest { type_name: type_name.clone(), config: config.clone(), client_capabilities };
+        good(&self.answer(self.provider.validate_state_store(request)))?;
+        let request = ConfigureStateStoreRequest { type_name, config, chunk_size: STATE_CHUNK_SIZE };
+        let response = self.answer(self.provider.configure_state_store(request));
+        good(&response.diagnostics).map(|()| response.chunk_size)
+    }
+
+    /// What is kept as the state `id`; no bytes where there is none.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says.
+    pub fn read(&self, id: &str) -> Result<Vec<u8>, Problems> {
+        let response = self.answer(self.provider.read_state(self.about(id)));
+        good(&response.diagnostics).map(|()| response.bytes)
+    }
+
+    /// Keeps `content` as the state `id`.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says.
+    pub fn write(&self, id: &str, content: &[u8]) -> Result<(), Problems> {
+        let StateRequest { type_name, state_id } = self.about(id);
+        let request = WriteStateRequest { type_name, state_id, bytes: content.into(), chunk_size: self.chunk_size };
+        good(&self.answer(self.provider.write_state(request)))
+    }
+
+    /// The ids of the states that are kept.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says.
+    pub fn list(&self) -> Result<Vec<String>, Problems> {
+        let response = self.answer(self.provider.states(self.type_name.clone()));
+        good(&response.diagnostics).map(|()| response.state_ids)
+    }
+
+    /// Forgets the state `id`.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says.
+    pub fn delete(&self, id: &str) -> Result<(), Problems> {
+        good(&self.answer(self.provider.delete_state(self.about(id))))
+    }
+
+    /// Takes the lock on the state `id`, and gives what it takes to give it back: nothing where the store has no locks.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says: somebody else has it, for example.
+    pub fn lock(&self, id: &str, operation: &str) -> Result<Option<String>, Problems> {
+        let StateRequest { type_name, state_id } = self.about(id);
+        let request = LockStateRequest { type_name, state_id, operation: operation.to_owned() };
+        let response = self.answer(self.provider.lock_state(request));
+        good(&response.diagnostics).map(|()| Some(response.lock_id).filter(|lock_id| !lock_id.is_empty()))
+    }
+
+    /// Gives a lock back.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says: the lock is another, for example.
+    pub fn unlock(&self, id: &str, lock_id: &str) -> Result<(), Problems> {
+        let StateRequest { type_name, state_id } = self.about(id);
+        let request = UnlockStateRequest { type_name, state_id, lock_id: lock_id.to_owned() };
+        good(&self.answer(self.provider.unlock_state(request)))
+    }
+
+    /// Holds the store to what hosts rely on, and says in words what it does not keep: what is written is read, byte by byte and whatever
+    /// its size; states are listed and do not touch one another; what is deleted is gone; a lock has one owner at a time, and nobody else
+    /// gives it back. The states `promise-a` and `promise-b` are written and deleted for that.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says where it must not fail.
+    pub fn broken_promises(&self) -> Result<Vec<String>, Problems> {
+        promises::broken(self)
+    }
+
+    /// The size of the pieces in which states travel, in bytes.
+    pub(crate) fn chunk_size(&self) -> u64 {
+        self.chunk_size
+    }
+
+    fn about(&self, id: &str) -> StateRequest {
+        StateRequest { type_name: self.type_name.clone(), state_id: id.to_owned() }
+    }
+
+    fn answer<T: Unpin>(&self, answer: Answer<'_, T>) -> T {
+        self.under_test.runtime.block_on(answer)
+    }
+}
+
+/// Nothing, or the errors.
+fn good(diagnostics: &ProviderDiagnostics) -> Result<(), Problems> {
+    if diagnostics.has_errors() { Err(told(diagnostics)) } else { Ok(()) }
+}
+
+fn told(diagnostics: &ProviderDiagnostics) -> Problems {
+    Problems(diagnostics.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
+}
