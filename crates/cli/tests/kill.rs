@@ -8,11 +8,12 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use common::background::{identifiers, interrupt, kill, start, until_said};
 use common::{Folder, Ran};
 use serde_json::Value as Json;
 
@@ -88,18 +89,9 @@ fn moment(random: &mut Random, whole: Duration, number: usize, all: usize) -> Du
     Duration::from_micros(part * number as u64 + random.below(part))
 }
 
-/// Starts an apply whose output goes to the file `said`.
-fn start(folder: &Folder, arguments: &[&str]) -> Child {
-    let said = File::create(folder.path("said")).unwrap();
-    let mut command = folder.command(&[&["apply", "-auto-approve"], arguments].concat());
-    command.stdin(std::process::Stdio::null()).stderr(said.try_clone().unwrap()).stdout(said);
-    command.spawn().unwrap()
-}
-
-fn kill_after(mut child: Child, moment: Duration) {
+fn kill_after(child: Child, moment: Duration) {
     std::thread::sleep(moment);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill(child);
 }
 
 /// The addresses and identifiers of objects that a run said it had made.
@@ -127,11 +119,6 @@ fn known(folder: &Folder) -> BTreeSet<(String, String)> {
         }
     }
     known
-}
-
-fn identifiers(folder: &Folder) -> BTreeSet<String> {
-    let listed = folder.ok(&["emulator", "list"]);
-    listed.lines().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect()
 }
 
 /// After the run that goes on: everything is there once and known.
@@ -275,18 +262,6 @@ fn slow() -> Folder {
         + "resource \"awscc_sqs_queue\" \"it\" {\n  count = 20\n}\n";
     folder.write("main.tf", &queues);
     folder
-}
-
-fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-}
-
-fn until_said(folder: &Folder, text: &str, times: usize) {
-    let begin = Instant::now();
-    while folder.read("said").matches(text).count() < times {
-        assert!(begin.elapsed() < Duration::from_secs(20), "no {text:?} in\n{}", folder.read("said"));
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]

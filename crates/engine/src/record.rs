@@ -32,6 +32,18 @@ pub struct Circumstances {
     pub is_kept: bool,
 }
 
+impl Circumstances {
+    /// What a record says.
+    pub fn of(record: &ObjectRecord) -> Self {
+        Self {
+            status: record.status,
+            dependencies: record.dependencies.clone(),
+            create_before_destroy: record.create_before_destroy,
+            is_kept: record.is_kept(),
+        }
+    }
+}
+
 /// The record of an object.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{Applied, ApplyInput, Checked, Schema, Subject};
-use groma_state::{Begin, DeposedKey, ObjectStatus, Operation};
+use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Operation, State};
 use groma_value::{Value, msgpack};
 
 use crate::client::no_meta;
@@ -42,22 +42,19 @@ impl Recovery {
     }
 
     /// Writes down what became of a call, and puts it into the state.
-    pub(crate) fn take_in(&self, state: &mut groma_state::State, recovered: Recovered) -> Diagnostics {
+    pub(crate) fn take_in(&self, state: &mut State, recovered: Recovered) -> Diagnostics {
         let Recovered { begin, schema, applied, mut diagnostics } = recovered;
         let Some(applied) = applied else { return diagnostics };
         let before = state.object(&begin.address, begin.deposed.as_ref()).cloned();
         if applied.state.is_null() {
-            if let Err(problem) = self.recorder.settled(&begin.address, begin.deposed.as_ref()) {
-                diagnostics.push(problem);
-            }
+            diagnostics.extend(self.settle(state, &begin, before).err());
             return diagnostics;
         }
         let circumstances = Circumstances {
-            status: if applied.failed { ObjectStatus::Tainted } else { ObjectStatus::Ready },
+            status: if applied.failed { ObjectStatus::Tainted } else { begin.status },
             dependencies: begin.dependencies.clone(),
             create_before_destroy: begin.create_before_destroy,
-            // The plan that follows notes it again.
-            is_kept: false,
+            is_kept: begin.is_kept,
         };
         let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
         match record::encode(&schema, &object, circumstances) {
@@ -84,6 +81,20 @@ impl Recovery {
             }
         }
         diagnostics
+    }
+
+    /// Notes that nothing is to be waited for any more, and what a killed update would have said of the object that is there:
+    /// whatever became of it, the object is not to be destroyed when its block is gone.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    fn settle(&self, state: &mut State, begin: &Begin, before: Option<Arc<ObjectRecord>>) -> Result<(), Diagnostic> {
+        let (address, deposed) = (&begin.address, begin.deposed.as_ref());
+        if let Some(before) = before.filter(|before| begin.is_kept && !before.is_kept()) {
+            let kept = Arc::new((*before).clone().kept(true));
+            let outcome = groma_state::Outcome::Present(Arc::clone(&kept));
+            state.insert(address, deposed, &begin.provider, kept);
+            return self.recorder.finished(address, deposed, &begin.provider, Some(&before), outcome);
+        }
+        self.recorder.settled(address, deposed)
     }
 }
 

@@ -9,7 +9,7 @@ mod support;
 use std::sync::Arc;
 
 use groma_engine::{Action, Deferral, FoundObjects, MissingResources, Mode, Recovery, Refresh, Unrecorded};
-use groma_state::{Begin, Operation, State};
+use groma_state::{Begin, ObjectStatus, Operation, State};
 use groma_value::{Type, Value, msgpack};
 use labelled::{OBJECTS, PLACES, REQUIRED, managers, only_error, project, set};
 use support::{Project, is_over_the_protocol};
@@ -338,6 +338,8 @@ fn a_creation_that_was_under_way_is_asked_after_at_the_instance_that_was_asked()
         config: encoded(&object(Value::null(Type::String))),
         dependencies: groma_state::Dependencies::default(),
         create_before_destroy: false,
+        is_kept: false,
+        status: ObjectStatus::Ready,
     };
     project.options.recovery = Some(Arc::new(Recovery { in_flight: vec![begin], recorder: Arc::new(Unrecorded) }));
     let planned = project.plan();

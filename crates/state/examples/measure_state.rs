@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use groma_address::{ProviderAddress, ProviderConfig, Resource, ResourceInstance};
 use groma_state::{
-    AttributesJson, Begin, Dependencies, LocalStore, LockRequest, Locking, ObjectRecord, Operation, Outcome, State,
-    StatePaths, file,
+    AttributesJson, Begin, Dependencies, LocalStore, LockRequest, Locking, ObjectRecord, ObjectStatus, Operation,
+    Outcome, State, StatePaths, file,
 };
 
 fn main() {
@@ -68,6 +68,8 @@ fn main() {
                 config: before.attributes.as_bytes().into(),
                 dependencies: dependencies.clone(),
                 create_before_destroy: false,
+                is_kept: false,
+                status: ObjectStatus::Ready,
             };
             journal.begin(&begin).expect("noted");
             let outcome = Outcome::Present(object(number + instances));

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_state::{
-    AttributesJson, Begin, LocalStore, Locking, ObjectRecord, Opened, Operation, Outcome, StateErrorKind, StatePaths,
+    AttributesJson, Begin, LocalStore, Locking, ObjectRecord, ObjectStatus, Opened, Operation, Outcome, StateErrorKind,
+    StatePaths,
 };
 
 fn open(directory: &Path) -> (LocalStore, Opened) {
@@ -42,6 +43,8 @@ fn begin(number: usize) -> Begin {
         config: Arc::default(),
         dependencies: Default::default(),
         create_before_destroy: false,
+        is_kept: false,
+        status: ObjectStatus::Ready,
     }
 }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_state::{
-    AttributesJson, Begin, LocalStore, LockRequest, Locking, ObjectRecord, Opened, Operation, Outcome, State,
-    StatePaths,
+    AttributesJson, Begin, LocalStore, LockRequest, Locking, ObjectRecord, ObjectStatus, Opened, Operation, Outcome,
+    State, StatePaths,
 };
 
 const FOLDER: &str = "GROMA_TEST_KILLED_FOLDER";
@@ -50,6 +50,8 @@ fn begin(number: usize) -> Begin {
         config: Arc::default(),
         dependencies: Default::default(),
         create_before_destroy: false,
+        is_kept: false,
+        status: ObjectStatus::Ready,
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod background;
 pub mod even;
 pub mod scenario;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Body;
 use groma_provider::BodyDecoder;
-use groma_state::{Dependencies, ObjectRecord, Operation as Recorded, Outcome as RecordedOutcome};
+use groma_state::{Dependencies, ObjectRecord, ObjectStatus, Operation as Recorded, Outcome as RecordedOutcome};
 use groma_value::Value;
 
 use super::applier::Applier;
@@ -19,6 +19,7 @@ use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
 use crate::planning::managed::ignored;
 use crate::provisioning::{self, Provision};
+use crate::record::Circumstances;
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
@@ -77,8 +78,16 @@ impl Applier<'_> {
             initial: planned.after.clone(),
             planned_private: Arc::clone(&planned.planned_private),
             ignore: evaluated.ignore,
-            dependencies,
-            create_before_destroy: planned.create_before_destroy,
+            circumstances: Circumstances {
+                status: match (is_provisioned, &before) {
+                    (true, _) => ObjectStatus::Tainted,
+                    (false, Some(before)) => before.status,
+                    (false, None) => ObjectStatus::Ready,
+                },
+                dependencies,
+                create_before_destroy: planned.create_before_destroy,
+                is_kept: self.kept.contains(&change),
+            },
             recorder: Arc::clone(&self.recorder),
             announcement,
         });
@@ -127,8 +136,7 @@ impl Applier<'_> {
                 Arc::clone(&before.private)
             },
             ignore: Ignore::Nothing,
-            dependencies: before.dependencies.clone(),
-            create_before_destroy: before.create_before_destroy,
+            circumstances: Circumstances::of(&before),
             recorder: Arc::clone(&self.recorder),
             announcement,
         });

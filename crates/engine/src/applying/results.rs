@@ -158,12 +158,7 @@ impl Applier<'_> {
         status: ObjectStatus,
     ) -> Circumstances {
         match operation {
-            Operation::Delete => Circumstances {
-                status,
-                dependencies: before.map(|record| record.dependencies.clone()).unwrap_or_default(),
-                create_before_destroy: before.is_some_and(|record| record.create_before_destroy),
-                is_kept: before.is_some_and(ObjectRecord::is_kept),
-            },
+            Operation::Delete => Circumstances { status, ..before.map(Circumstances::of).unwrap_or_default() },
             Operation::Create | Operation::Update | Operation::Read => Circumstances {
                 status,
                 dependencies: self.dependencies(change),

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{Applied, ApplyInput, BodyDecoder, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject};
-use groma_state::{Begin, Dependencies, DeposedKey, ObjectRecord, Operation};
+use groma_state::{Begin, DeposedKey, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
 use crate::client::{capabilities, no_meta};
 use crate::hooks::{self, Hooks};
 use crate::plan::Action;
 use crate::planning::{Ignore, ignore_changes};
-use crate::record::{Object, recall};
+use crate::record::{Circumstances, Object, recall};
 use crate::recorder::Recorder;
 
 /// One change to carry out.
@@ -34,8 +34,8 @@ pub(super) struct ApplyTalk {
     /// The provider's bytes of the plan.
     pub(super) planned_private: Arc<[u8]>,
     pub(super) ignore: Ignore,
-    pub(super) dependencies: Dependencies,
-    pub(super) create_before_destroy: bool,
+    /// What will be recorded beside the object, if all goes well.
+    pub(super) circumstances: Circumstances,
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) announcement: Announcement,
 }
@@ -217,8 +217,10 @@ impl ApplyTalk {
             planned_private: Arc::clone(&planned.private),
             planned_state: encode(&planned.state),
             config: encode(config),
-            dependencies: self.dependencies.clone(),
-            create_before_destroy: self.create_before_destroy,
+            dependencies: self.circumstances.dependencies.clone(),
+            create_before_destroy: self.circumstances.create_before_destroy,
+            is_kept: self.circumstances.is_kept,
+            status: self.circumstances.status,
         }
     }
 }

@@ -54,6 +54,10 @@ pub struct Begin {
     pub dependencies: Dependencies,
     /// What the new object's record will say about the order of its replacement.
     pub create_before_destroy: bool,
+    /// What the new object's record will say about being forgotten where it would be destroyed.
+    pub is_kept: bool,
+    /// What the new object is when the call comes to a good end: tainted if something has still to be done to it then.
+    pub status: ObjectStatus,
 }
 
 /// The values may be secret: only what identifies the call is shown.
@@ -231,21 +235,7 @@ pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Recor
             }
             Record::Union { own, lists: decode_rest(d)? }
         }
-        BEGIN => {
-            let (address, deposed) = decode_place(d)?;
-            Record::Begin(Box::new(Begin {
-                address,
-                deposed,
-                operation: decode_operation(d.byte()?)?,
-                provider: numbered.provider(d)?,
-                schema_version: d.number()?,
-                planned_private: d.bytes()?.into(),
-                planned_state: d.bytes()?.into(),
-                config: d.bytes()?.into(),
-                dependencies: numbered.list(d)?,
-                create_before_destroy: d.byte()? != 0,
-            }))
-        }
+        BEGIN => Record::Begin(Box::new(decode_begin(d, numbered)?)),
         FINISHED => Record::Finished(Box::new(decode_finished(d, numbered)?)),
         SETTLED => Record::Settled(decode_place(d)?),
         OUTPUTS => Record::Outputs { outputs: d.text()?, check_results: d.text()? },
@@ -314,7 +304,11 @@ pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) 
     e.bytes(&begin.planned_state);
     e.bytes(&begin.config);
     e.number(numbers.list);
-    e.byte(begin.create_before_destroy.into());
+    e.byte(
+        flag(begin.create_before_destroy, CREATED_FIRST)
+            | flag(begin.is_kept, KEPT)
+            | flag(begin.status == ObjectStatus::Tainted, UNFINISHED),
+    );
 }
 
 /// What became of the object at a place, where `before` was.
@@ -378,8 +372,43 @@ fn decode_operation(code: u8) -> Option<Operation> {
     [Operation::Create, Operation::Update, Operation::Delete].into_iter().find(|operation| *operation as u8 == code)
 }
 
+/// What the end of a record about a beginning says of the new object; journals used to know the first alone.
+const CREATED_FIRST: u8 = 1;
+const KEPT: u8 = 2;
+const UNFINISHED: u8 = 4;
+
+fn decode_begin(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Begin> {
+    let (address, deposed) = decode_place(d)?;
+    let operation = decode_operation(d.byte()?)?;
+    let provider = numbered.provider(d)?;
+    let schema_version = d.number()?;
+    let planned_private = d.bytes()?.into();
+    let planned_state = d.bytes()?.into();
+    let config = d.bytes()?.into();
+    let dependencies = numbered.list(d)?;
+    let flags = d.byte()?;
+    Some(Begin {
+        address,
+        deposed,
+        operation,
+        provider,
+        schema_version,
+        planned_private,
+        planned_state,
+        config,
+        dependencies,
+        create_before_destroy: flags & CREATED_FIRST != 0,
+        is_kept: flags & KEPT != 0,
+        status: if flags & UNFINISHED == 0 { ObjectStatus::Ready } else { ObjectStatus::Tainted },
+    })
+}
+
 fn decode_prior(d: &mut Decoder<'_>) -> Option<Prior> {
     Some(Prior { fingerprint: Fingerprint(d.array()?), id: d.option(|d| Some(d.text()?.to_owned()))? })
+}
+
+fn flag(is_set: bool, flag: u8) -> u8 {
+    if is_set { flag } else { 0 }
 }
 
 const TAINTED: u8 = 1;
@@ -388,7 +417,6 @@ const SKIP_DESTROY: u8 = 4;
 
 fn encode_object(object: &ObjectRecord, list: u64, e: &mut Encoder<'_>) {
     let foreign = object.foreign.as_deref();
-    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     e.byte(
         flag(object.status == ObjectStatus::Tainted, TAINTED)
             | flag(object.create_before_destroy, CREATE_BEFORE_DESTROY)

@@ -61,6 +61,8 @@ fn begin(text: &str) -> Begin {
         config: (*b"config").into(),
         dependencies: dependencies(&["a.b", "a.c"]),
         create_before_destroy: true,
+        is_kept: true,
+        status: ObjectStatus::Tainted,
     }
 }
 
@@ -354,4 +356,18 @@ proptest! {
         frame::append(&mut framed, |out| out.extend_from_slice(&bytes[at..]));
         let _ = recover(&framed);
     }
+}
+
+#[test]
+fn what_earlier_journals_say_of_a_beginning_is_understood() {
+    let numbers = super::record::Numbers { provider: 0, list: 0 };
+    let encoded = |begin: &Begin| {
+        let mut bytes = Vec::new();
+        super::record::encode_begin(begin, &numbers, &mut bytes);
+        bytes
+    };
+    // They ended in whether the replacement is created first, and said no more.
+    let plain = Begin { is_kept: false, status: ObjectStatus::Ready, ..begin("x.a") };
+    assert_eq!(encoded(&plain).last(), Some(&1));
+    assert_eq!(encoded(&Begin { create_before_destroy: false, ..plain }).last(), Some(&0));
 }

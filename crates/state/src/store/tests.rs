@@ -12,7 +12,7 @@ use crate::error::StateErrorKind;
 use crate::file;
 use crate::journal::{Begin, Operation, Outcome, recover};
 use crate::model::State;
-use crate::object::{AttributesJson, DeposedKey, ObjectRecord};
+use crate::object::{AttributesJson, DeposedKey, ObjectRecord, ObjectStatus};
 
 const VERSION: &str = "1.15.5";
 
@@ -65,6 +65,8 @@ pub(super) fn begin(text: &str) -> Begin {
         config: Arc::default(),
         dependencies: Default::default(),
         create_before_destroy: false,
+        is_kept: false,
+        status: ObjectStatus::Ready,
     }
 }
 
