@@ -19,6 +19,15 @@ use crate::options::Input;
 /// The summary of the warning.
 const SUMMARY: &str = "Deprecated value used";
 
+/// Whether a warning is about the use of what a module has deprecated, not a provider.
+pub fn is_about_modules(diagnostic: &Diagnostic) -> bool {
+    match diagnostic.summary.as_str() {
+        SUMMARY => diagnostic.origin.as_ref().is_some_and(|origin| origin.starts_with("module.")),
+        groma_config::DEPRECATED_VARIABLE => true,
+        _ => false,
+    }
+}
+
 /// Tells what is deprecated about `value` itself, which `expression` gave.
 pub fn tell_own(value: &Value, expression: &Expression, diagnostics: &mut Diagnostics) {
     diagnostics.extend(of_marks(value.marks(), expression.span));
@@ -42,7 +51,7 @@ pub fn tell_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &
         {
             let detail = format!("The configuration's authors advise against giving {:?}: {message}", variable.name);
             diagnostics
-                .push(Diagnostic::warning("Deprecated variable got a value", detail).at(variable.deprecated_span));
+                .push(Diagnostic::warning(groma_config::DEPRECATED_VARIABLE, detail).at(variable.deprecated_span));
         }
     }
 }

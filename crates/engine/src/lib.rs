@@ -55,6 +55,7 @@ pub use checks::UNKNOWN_ASSERTION;
 pub use config_graph::{
     DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
+pub use deprecation::is_about_modules;
 pub use execution::{ExecutionGraph, Step};
 pub use hooks::Hooks;
 pub use inspect::Inspection;

@@ -33,6 +33,31 @@ impl FromStr for Flag {
     }
 }
 
+/// Which uses of what modules have deprecated are told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deprecations {
+    /// All.
+    #[default]
+    All,
+    /// Not those inside modules that come from elsewhere.
+    Local,
+    /// None.
+    Untold,
+}
+
+impl FromStr for Deprecations {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "module:all" => Ok(Self::All),
+            "module:local" => Ok(Self::Local),
+            "module:none" => Ok(Self::Untold),
+            _ => Err("neither module:all nor module:local nor module:none"),
+        }
+    }
+}
+
 /// A length of time as `10s`, `1m30s`, `1.5h`, `250ms`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Duration(pub std::time::Duration);

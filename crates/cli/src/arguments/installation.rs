@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Common, Locking, View};
+use super::shared::{Common, JsonMessages, Locking, View};
 
 /// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
@@ -56,9 +56,9 @@ pub struct Init {
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
@@ -119,6 +119,9 @@ pub struct ProvidersLock {
     /// A platform such as linux_amd64; may be given several times
     #[arg(long, value_name = "OS_ARCH")]
     pub platform: Vec<String>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// Use the plugin cache; hashes are taken from the sources all the same
     #[arg(long)]
     pub enable_plugin_cache: Option<Flag>,
@@ -139,6 +142,9 @@ pub struct ProvidersMirror {
     /// A platform such as linux_amd64; may be given several times
     #[arg(long, value_name = "OS_ARCH")]
     pub platform: Vec<String>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// -lock-file=false ignores the versions of the lock file
     #[arg(long)]
     pub lock_file: Option<Flag>,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Common, View};
+use super::shared::{Common, JsonDocument, JsonMessages, View};
 
 /// Arguments of `get`.
 #[derive(Args, Clone, Debug)]
@@ -14,6 +14,9 @@ pub struct Get {
     /// Fetch every module again, in its newest version
     #[arg(long)]
     pub update: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// The folder with test files
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
@@ -100,9 +103,9 @@ pub struct Functions {
 /// Arguments of `validate`.
 #[derive(Args, Clone, Debug)]
 pub struct Validate {
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: Option<Flag>,
+    /// The result for programs
+    #[command(flatten)]
+    pub json: JsonDocument,
     /// Leave test files alone
     #[arg(long)]
     pub no_tests: Option<Flag>,
@@ -126,6 +129,9 @@ pub struct Console {
     /// See what a plan would make of it, and not only what is in the state
     #[arg(long)]
     pub plan: Option<Flag>,
+    /// Write the answers to this file too, as JSON messages
+    #[arg(long, value_name = "FILE")]
+    pub json_into: Option<PathBuf>,
     /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,

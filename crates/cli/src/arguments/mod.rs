@@ -24,7 +24,7 @@ mod workspace;
 pub use argv::{Environment, Invocation, invocation};
 pub use assignments::{Assignment, Variables};
 pub use emulator::*;
-pub use flags::{Duration, Flag};
+pub use flags::{Deprecations, Duration, Flag};
 pub use installation::*;
 pub use language::*;
 pub use lazy::Lazy;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::flags::Flag;
-use super::shared::Writing;
+use super::shared::{JsonMessages, Writing};
 
 /// Arguments of `import`.
 #[derive(Args, Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct ImportArguments {
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// The state and what it takes to write it
     #[command(flatten)]
     pub writing: Writing,
@@ -39,6 +42,9 @@ pub struct Taint {
     /// Accepted for remote backends that compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// The state and what it takes to write it
     #[command(flatten)]
     pub writing: Writing,

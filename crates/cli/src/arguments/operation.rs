@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::assignments::Variables;
-use super::flags::Flag;
-use super::shared::{Locking, View, Writing};
+use super::flags::{Deprecations, Flag};
+use super::shared::{JsonMessages, Locking, Secrets, View, Writing};
 
 /// What to plan and how.
 #[derive(Args, Clone, Debug)]
@@ -48,12 +48,19 @@ pub struct Planning {
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// The state file, in place of the backend's
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// Which uses of deprecated variables and outputs are told of: module:all, module:local (only where they can be mended here) or
+    /// module:none
+    #[arg(long, value_name = "module:WHICH", default_value = "module:all")]
+    pub deprecation: Deprecations,
+    /// Whether secrets are shown
+    #[command(flatten)]
+    pub secrets: Secrets,
     /// How texts are shown
     #[command(flatten)]
     pub view: View,
@@ -146,9 +153,9 @@ pub struct Refresh {
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// The state and what it takes to write it
     #[command(flatten)]
     pub writing: Writing,
@@ -176,6 +183,8 @@ impl Refresh {
             input: self.input,
             json: self.json,
             state: files.state,
+            deprecation: Deprecations::All,
+            secrets: Secrets::default(),
             view,
         };
         Apply {

@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(plan.planning.target, ["a.b", "c.d"]);
         let validate = parsed(&["validate", "-json", "-json=false"]);
         let Ok(Parsed::Run { arguments, .. }) = validate else { panic!("{validate:?}") };
-        assert!(matches!(arguments.task, Task::Validate(validate) if validate.json == Some(Flag::Off)));
+        assert!(matches!(arguments.task, Task::Validate(validate) if validate.json.json == Some(Flag::Off)));
     }
 
     #[test]

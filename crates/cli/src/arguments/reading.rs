@@ -5,15 +5,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::View;
+use super::shared::{JsonDocument, Secrets, View};
 
 /// Arguments of `show`.
 #[derive(Args, Clone, Debug)]
 pub struct Show {
-    /// Print JSON
-    #[arg(long)]
-    pub json: Option<Flag>,
+    /// The result for programs
+    #[command(flatten)]
+    pub json: JsonDocument,
+    /// Whether secrets are shown
+    #[command(flatten)]
+    pub secrets: Secrets,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// How texts are shown
     #[command(flatten)]
     pub view: View,
@@ -25,9 +32,15 @@ pub struct Show {
 /// Arguments of `output`.
 #[derive(Args, Clone, Debug)]
 pub struct Output {
-    /// Print JSON
-    #[arg(long)]
-    pub json: Option<Flag>,
+    /// The result for programs
+    #[command(flatten)]
+    pub json: JsonDocument,
+    /// Whether secrets are shown
+    #[command(flatten)]
+    pub secrets: Secrets,
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// Print the bare value of one output
     #[arg(long)]
     pub raw: Option<Flag>,

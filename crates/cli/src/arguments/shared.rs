@@ -16,6 +16,45 @@ pub struct View {
     /// Show warnings as a short list when there are no errors
     #[arg(long)]
     pub compact_warnings: Option<Flag>,
+    /// -consolidate-warnings=false shows every warning, also those that say the same of several places
+    #[arg(long)]
+    pub consolidate_warnings: Option<Flag>,
+    /// Show errors that say the same of several places as one
+    #[arg(long)]
+    pub consolidate_errors: Option<Flag>,
+    /// Leave out what only tells of progress
+    #[arg(long)]
+    pub concise: Option<Flag>,
+}
+
+/// Whether a command tells what it does as messages, and where.
+#[derive(Args, Clone, Debug, Default)]
+pub struct JsonMessages {
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// Write what -json would print to this file, beside what is shown
+    #[arg(long, value_name = "FILE")]
+    pub json_into: Option<PathBuf>,
+}
+
+/// Whether the result of a command is a JSON document, and where it goes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct JsonDocument {
+    /// Print JSON
+    #[arg(long)]
+    pub json: Option<Flag>,
+    /// Write what -json would print to this file, beside what is shown
+    #[arg(long, value_name = "FILE")]
+    pub json_into: Option<PathBuf>,
+}
+
+/// Whether secrets are shown.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Secrets {
+    /// Show sensitive values, too
+    #[arg(long)]
+    pub show_sensitive: Option<Flag>,
 }
 
 /// How the state is locked.

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{Common, StateAccess};
+use super::shared::{Common, JsonDocument, JsonMessages, Secrets, StateAccess};
 
 /// Commands of `state`.
 #[derive(Debug, Subcommand)]
@@ -54,6 +54,9 @@ pub struct StateList {
     /// Only instances whose id this is
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// Variables and texts
     #[command(flatten)]
     pub common: Common,
@@ -65,9 +68,6 @@ pub struct StateList {
 /// Arguments of `state identities`.
 #[derive(Args, Clone, Debug)]
 pub struct StateIdentities {
-    /// Print JSON; there is no other form
-    #[arg(long)]
-    pub json: Option<Flag>,
     /// What to list
     #[command(flatten)]
     pub list: StateList,
@@ -76,6 +76,12 @@ pub struct StateIdentities {
 /// Arguments of `state show`.
 #[derive(Args, Clone, Debug)]
 pub struct StateShow {
+    /// The result for programs
+    #[command(flatten)]
+    pub json: JsonDocument,
+    /// Whether secrets are shown
+    #[command(flatten)]
+    pub secrets: Secrets,
     /// The state file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
@@ -96,6 +102,9 @@ pub struct StateChange {
     /// Where to keep the state as it was
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// How the state is got at
     #[command(flatten)]
     pub access: StateAccess,
@@ -166,6 +175,9 @@ pub struct StatePush {
     /// Write the state even if it is older, or of another lineage
     #[arg(long)]
     pub force: Option<Flag>,
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// How the state is got at
     #[command(flatten)]
     pub access: StateAccess,

@@ -124,9 +124,9 @@ impl Task {
             Self::State(command) => command.variables(),
             Self::Console(arguments) => Some(&arguments.variables),
             Self::Providers(arguments) => Some(arguments.variables()),
-            Self::Show(_)
-            | Self::Output(_)
-            | Self::Workspace(_)
+            Self::Show(arguments) => Some(&arguments.variables),
+            Self::Output(arguments) => Some(&arguments.variables),
+            Self::Workspace(_)
             | Self::Env(_)
             | Self::ForceUnlock(_)
             | Self::Provider(_)

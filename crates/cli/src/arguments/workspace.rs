@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::flags::Flag;
-use super::shared::{Locking, View};
+use super::shared::{JsonMessages, Locking, View};
 
 /// Commands of `workspace`.
 #[derive(Debug, Subcommand)]
@@ -25,6 +25,9 @@ pub enum Workspace {
 /// Arguments of `workspace list`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceList {
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// How texts are shown
     #[command(flatten)]
     pub view: View,
@@ -47,6 +50,9 @@ pub struct WorkspaceShow {
 /// Arguments of `workspace new`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceNew {
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// A state file that the workspace begins with
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
@@ -64,6 +70,9 @@ pub struct WorkspaceNew {
 /// Arguments of `workspace select`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceSelect {
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// Make the workspace if there is none of that name
     #[arg(long)]
     pub or_create: Option<Flag>,
@@ -78,6 +87,9 @@ pub struct WorkspaceSelect {
 /// Arguments of `workspace delete`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceDelete {
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// Delete it although it manages objects, which are then no longer managed
     #[arg(long)]
     pub force: Option<Flag>,
@@ -95,6 +107,9 @@ pub struct WorkspaceDelete {
 /// Arguments of `force-unlock`.
 #[derive(Args, Clone, Debug)]
 pub struct ForceUnlock {
+    /// Messages for programs
+    #[command(flatten)]
+    pub json: JsonMessages,
     /// Do not ask
     #[arg(long)]
     pub force: Option<Flag>,

@@ -65,7 +65,7 @@ pub(super) fn refresh(context: &mut Context, arguments: Refresh) -> Outcome {
 }
 
 fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
-    prepare_context(context, &arguments.planning);
+    prepare_context(context, &arguments.planning)?;
     let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
     let file = match &*arguments.rest {
         [] => None,
@@ -158,6 +158,7 @@ fn from_directory(
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
     let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
+    context.tell_deprecations(planning.deprecation, &configuration);
     let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
@@ -221,6 +222,7 @@ fn from_file(
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
     let (configuration, planned) = beside(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
     let ((configuration, warnings), planned) = (configuration?, planned?);
+    context.tell_deprecations(planning.deprecation, &configuration);
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     let paths = paths_in(&saved.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let OpenState { store, state: current, in_flight } =
@@ -249,9 +251,7 @@ fn from_file(
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let plan = run.load_to_apply(planned, prior)?;
-    if let Some(stream) = context.messages() {
-        stream.planned_changes(&plan);
-    }
+    context.listeners().for_each(|stream| stream.planned_changes(&plan));
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
     }
@@ -320,7 +320,7 @@ fn incomplete_warning(context: &Context) -> Diagnostic {
 
 /// Says what was done, and where the state is if the flags have put it `elsewhere`.
 fn finish(context: &Context, kind: Kind, counts: Counts, state: &State, elsewhere: Option<&Path>) {
-    if let Some(stream) = context.messages() {
+    for stream in context.listeners() {
         match kind {
             Kind::Destroy => stream.counts(counts, Counted::Destroy),
             Kind::Refresh => stream.outputs(output::stream_json(state)),
@@ -329,6 +329,8 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State, elsewher
                 stream.outputs(output::stream_json(state));
             }
         }
+    }
+    if context.messages().is_some() {
         return;
     }
     let palette = context.palette();
@@ -356,6 +358,6 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State, elsewher
     }
     if kind != Kind::Destroy && !state.outputs.is_empty() {
         let title = palette.paint(Tone::BoldGreen, "Outputs:");
-        context.streams.print(&format!("\n{title}\n\n{}", output::list(state)));
+        context.streams.print(&format!("\n{title}\n\n{}", output::list(state, context.secrecy)));
     }
 }

@@ -1,22 +1,26 @@
 //! What every command works with.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
+use groma_config::Configuration;
 use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostics, Severity, Sources};
 use groma_install::settings::CliConfiguration;
 
 use super::cli_configuration::cli_configuration;
-use super::outcome::Outcome;
-use crate::arguments::{Flag, View};
+use super::deprecated_use::Untold;
+use super::outcome::{Outcome, fail};
+use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
-use crate::settings::Settings;
+use crate::settings::{Settings, TERRAFORM_VERSION};
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
-use crate::views::diagnostic::{Consolidated, DiagnosticText, consolidated, in_order};
-use crate::views::json::Stream;
+use crate::views::diagnostic::{Alike, Consolidated, Consolidation, DiagnosticText, consolidated, in_order};
+use crate::views::json::{Message, Stream};
 use crate::views::plan::PlanText;
+use crate::views::secrecy::Secrecy;
 use crate::views::wording::Wording;
 
 /// Settings, streams and names.
@@ -38,7 +42,16 @@ pub(super) struct Context {
     pub answers: Vec<VariableOption>,
     colors: Colors,
     warnings: Warnings,
+    consolidation: Consolidation,
+    /// Whether what happens is told while it happens.
+    pub progress: Telling,
+    /// What is shown of secrets.
+    pub secrecy: Secrecy,
+    /// Uses of what is deprecated that nobody wants to hear of.
+    untold: Untold,
     messages: Option<Stream>,
+    /// Messages that go to a file beside what is shown.
+    aside: Option<Stream>,
     interrupts: Option<Interrupts>,
 }
 
@@ -47,6 +60,13 @@ pub(super) struct Context {
 enum Warnings {
     Full,
     Compact,
+}
+
+/// Whether something is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    Told,
+    LeftOut,
 }
 
 impl Context {
@@ -65,7 +85,12 @@ impl Context {
             given: Vec::new(),
             answers: Vec::new(),
             warnings: Warnings::Full,
+            consolidation: Consolidation::default(),
+            progress: Telling::Told,
+            secrecy: Secrecy::Hidden,
+            untold: Untold::default(),
             messages: None,
+            aside: None,
             interrupts: None,
         }
     }
@@ -96,6 +121,51 @@ impl Context {
         if view.compact_warnings.is_some_and(Flag::is_on) {
             self.warnings = Warnings::Compact;
         }
+        if view.consolidate_warnings.is_some_and(|flag| !flag.is_on()) {
+            self.consolidation.warnings = Alike::Apart;
+        }
+        if view.consolidate_errors.is_some_and(Flag::is_on) {
+            self.consolidation.errors = Alike::Together;
+        }
+        if view.concise.is_some_and(Flag::is_on) {
+            self.progress = Telling::LeftOut;
+        }
+    }
+
+    /// Takes the flag about secrets into account.
+    pub fn reveal(&mut self, secrets: &Secrets) {
+        if secrets.show_sensitive.is_some_and(Flag::is_on) {
+            self.secrecy = Secrecy::Revealed;
+        }
+    }
+
+    /// From here on the uses of what is deprecated in `configuration` are told of that the user wants to hear of.
+    pub fn tell_deprecations(&mut self, wanted: Deprecations, configuration: &Configuration) {
+        self.untold = Untold::of(wanted, &configuration.root);
+    }
+
+    /// From here on everything is told as messages in the way that the flags ask for: in place of texts, or beside them.
+    ///
+    /// # Errors
+    /// Both were asked for, or the file cannot be written.
+    pub fn speak(&mut self, flags: &JsonMessages) -> Result<(), Diagnostics> {
+        let is_json = flags.json.is_some_and(Flag::is_on);
+        if is_json {
+            self.speak_json().version(TERRAFORM_VERSION);
+        }
+        let Some(path) = &flags.json_into else { return Ok(()) };
+        if is_json {
+            return Err(json_twice());
+        }
+        self.speak_into(path)
+    }
+
+    /// From here on everything is told as messages in that file, too.
+    pub fn speak_into(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        let stream = Stream::new(Arc::new(Mutex::new(json_file(path)?)), clock::now_in_microseconds);
+        stream.version(TERRAFORM_VERSION);
+        self.aside = Some(stream);
+        Ok(())
     }
 
     /// From here on everything is told as JSON messages.
@@ -103,6 +173,41 @@ impl Context {
         let stream = Stream::new(Arc::clone(self.streams.stdout()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
         stream
+    }
+
+    /// Where messages go, in place of texts or beside them.
+    pub fn listeners(&self) -> impl Iterator<Item = &Stream> {
+        self.messages.iter().chain(&self.aside)
+    }
+
+    /// The messages that go to a file beside what is shown.
+    pub fn aside(&self) -> Option<&Stream> {
+        self.aside.as_ref()
+    }
+
+    /// Says something: as it is to people, as one message to programs.
+    pub fn say(&self, text: &str) {
+        self.say_as(text, || {
+            let words: Vec<&str> = text.split_whitespace().skip_while(|word| *word == "-").collect();
+            Message::said(words.join(" "))
+        });
+    }
+
+    /// The same of a text that may be empty.
+    pub fn say_if_any(&self, text: &str) {
+        if !text.is_empty() {
+            self.say(text);
+        }
+    }
+
+    /// The same with a message of its own.
+    pub fn say_as(&self, text: &str, message: impl FnOnce() -> Message) {
+        if let Some(listener) = self.messages.as_ref().or(self.aside.as_ref()) {
+            listener.send(message());
+        }
+        if self.messages.is_none() {
+            self.streams.print(text);
+        }
     }
 
     /// The message stream, if that is how things are told.
@@ -120,6 +225,7 @@ impl Context {
             columns: self.streams.output.columns(),
             wording: self.wording.clone(),
             reader: self.settings.reader,
+            secrecy: self.secrecy,
         }
     }
 
@@ -139,14 +245,17 @@ impl Context {
         for diagnostic in diagnostics {
             self.log.write(Level::Error, || diagnostic.summary.clone());
         }
-        let ordered = in_order(diagnostics, &self.sources);
-        if let Some(stream) = &self.messages {
+        let mut ordered = in_order(diagnostics, &self.sources);
+        ordered.retain(|diagnostic| !self.untold.contains(diagnostic, &self.sources));
+        for stream in self.listeners() {
             ordered.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
+        }
+        if self.messages.is_some() {
             return;
         }
-        let told = consolidated(&ordered);
+        let told = consolidated(&ordered, self.consolidation);
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
-        if is_compact && !diagnostics.is_empty() {
+        if is_compact && !ordered.is_empty() {
             let mut text = String::new();
             self.text(self.streams.output).write_compact(&told, &self.sources, &mut text);
             self.streams.print(&text);
@@ -180,4 +289,34 @@ impl Context {
         self.streams.print("");
         code
     }
+}
+
+/// A new file for JSON.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
+    // What programs are told has secrets in it.
+    owned_file(path).map_err(|problem| {
+        let detail = format!(
+            "The file {} of the option -json-into cannot be written: {problem}. Name one in a folder that exists.",
+            path.display()
+        );
+        fail("Invalid argument", detail)
+    })
+}
+
+fn owned_file(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// -json and -json-into do not go together.
+pub(super) fn json_twice() -> Diagnostics {
+    let detail =
+        "-json prints JSON in place of text, and -json-into writes it to a file beside the text: give one of them.";
+    fail("Invalid output format", detail)
 }

@@ -7,6 +7,7 @@ use crate::arguments::{Flag, ForceUnlock};
 /// The lock of a local state ends with the process that holds it, so there is never one to take away.
 pub(super) fn run(context: &mut Context, arguments: &ForceUnlock) -> Outcome {
     context.view(&arguments.view);
+    context.speak(&arguments.json)?;
     if arguments.rest.len() != 1 {
         return Err(fail("Expected a single argument: LOCK_ID", "The message about the lock tells its ID."));
     }

@@ -10,12 +10,12 @@ use crate::arguments::{Flag, Get};
 
 pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
     context.view(&arguments.common.view);
+    context.speak(&arguments.json)?;
     if !has_files() {
         return Ok(0);
     }
     let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
-    let streams = context.streams.clone();
-    let mut print = |line: &str| streams.print(&format!("{line}\n"));
+    let mut print = |line: &str| context.say(&format!("{line}\n"));
     let (_, warnings) = install(context, freshness, EmptyList::Written, &mut Lines(&mut print))?;
     context.show(&warnings);
     Ok(0)

@@ -6,21 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use groma_address::{Mode as ResourceMode, ResourceInstance, Target};
 use groma_config::{Configuration, DiskFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_engine::hooks::Subject;
+use groma_engine::hooks::{Silent, Subject};
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
 use super::backend::{locking, state_paths, unless_off};
 use super::configuration::{has_configuration, load_files};
-use super::context::Context;
+use super::context::{Context, Telling};
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::ImportArguments;
 use crate::settings::Questions;
 use crate::terminal::{Palette, Tone};
+use crate::views::json::{Message, Stream};
+use crate::views::progress::{MessageProgress, Twofold};
 
 pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome {
     context.view(&arguments.writing.view);
+    context.speak(&arguments.json)?;
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
@@ -64,22 +67,20 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
         inputs,
         ..PlanOptions::default()
     };
-    let hooks = Lines { out: Arc::clone(context.streams.stdout()), palette: context.palette() };
-    let mut run = new_run(context, configuration, Arc::new(hooks), arguments.parallelism)?;
+    let hooks = hooks(context);
+    let mut run = new_run(context, configuration, hooks, arguments.parallelism)?;
     let (plan, problems) = run.plan(state, &options);
     warnings.append(problems);
     let failed = warnings.has_errors();
     if let Some(mut plan) = plan.filter(|_| !failed) {
         store.save(&mut plan.prior_state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-        let text = context.palette().paint(
-            Tone::Green,
-            format!(
-                "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
-                 will henceforth be managed by {}.",
-                context.wording.product, context.wording.product
-            ),
+        let text = format!(
+            "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
+             will henceforth be managed by {}.",
+            context.wording.product, context.wording.product
         );
-        context.streams.print(&format!("\n{text}\n\n"));
+        let message = || Message::said(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        context.say_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
     }
     context.show(&warnings);
     Ok(u8::from(failed))
@@ -133,6 +134,22 @@ fn must_be_configured(configuration: &Configuration, address: &ResourceInstance)
         resource.type_name, resource.name
     );
     Err(fail(&format!("resource address \"{address}\" does not exist in the configuration."), detail))
+}
+
+/// Who tells about the import.
+fn hooks(context: &Context) -> Arc<dyn Hooks> {
+    let messages = |stream: &Stream| Arc::new(MessageProgress::new(stream.clone(), Arc::default()));
+    if let Some(stream) = context.messages() {
+        return messages(stream);
+    }
+    let shown: Arc<dyn Hooks> = match context.progress {
+        Telling::Told => Arc::new(Lines { out: Arc::clone(context.streams.stdout()), palette: context.palette() }),
+        Telling::LeftOut => Arc::new(Silent),
+    };
+    match context.aside() {
+        Some(stream) => Arc::new(Twofold([shown, messages(stream)])),
+        None => shown,
+    }
 }
 
 /// Tells about the import, a line for each stage.

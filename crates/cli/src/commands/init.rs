@@ -15,17 +15,12 @@ use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, Init};
-use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::settings::Questions;
 
 pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     context.view(&arguments.view);
-    let teller = if arguments.json.is_some_and(Flag::is_on) {
-        let stream = context.speak_json();
-        stream.version(TERRAFORM_VERSION);
-        Teller::Messages(stream)
-    } else {
-        Teller::Text
-    };
+    context.speak(&arguments.json)?;
+    let teller = Teller;
     check_options(arguments)?;
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
@@ -78,7 +73,7 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
             "-migrate-state takes the state along to another backend, and -reconfigure leaves it behind: give one of them.",
         ));
     }
-    if is_on(arguments.migrate_state) && is_on(arguments.json) {
+    if is_on(arguments.migrate_state) && is_on(arguments.json.json) {
         return Err(fail(
             "The -migrate-state and -json options are mutually-exclusive",
             "Nobody can be asked about a state while messages are JSON. Agree beforehand with -force-copy, or leave -json out.",

@@ -8,6 +8,7 @@ mod cli_configuration;
 mod configuration;
 mod console;
 mod context;
+mod deprecated_use;
 mod emulator;
 mod encryption;
 mod fmt;
@@ -42,6 +43,7 @@ mod provider_packages;
 mod provider_source;
 mod providers;
 mod query;
+mod results;
 mod schema;
 mod servers;
 mod session;
@@ -180,7 +182,7 @@ fn misused(program: &str, environment: &[(String, String)], problem: UsageError,
             let mut context = Context::new(program, settings, std::path::PathBuf::new());
             let problems = Diagnostics::from(*diagnostic);
             match telling {
-                Telling::Document => validate::tell_as_json(&context, &problems),
+                Telling::Document => context.streams.print(&validate::document(&context, &problems)),
                 Telling::Messages => {
                     context.speak_json().version(TERRAFORM_VERSION);
                     context.show(&problems);

@@ -9,7 +9,7 @@ use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOption
 use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
 
 use super::backend::unless_off;
-use super::context::Context;
+use super::context::{Context, Telling};
 use super::encryption;
 use super::outcome::fail;
 use super::packages::Packages;
@@ -19,7 +19,7 @@ use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
 use crate::settings::{Questions, TERRAFORM_VERSION};
 use crate::terminal::{Overlay, Palette};
-use crate::views::progress::{Counter, LineProgress, LiveProgress, MessageProgress, Progress};
+use crate::views::progress::{Counter, Counting, LineProgress, LiveProgress, MessageProgress, Progress, Twofold};
 
 /// Progress of a run, and what it has counted.
 pub(super) struct Watched {
@@ -32,16 +32,21 @@ pub(super) fn watch(context: &Context) -> Watched {
     let counter = Arc::new(Counter::default());
     let out = Arc::clone(context.streams.stdout());
     let palette = context.palette();
-    let progress: Arc<dyn Progress> = match (context.messages(), palette) {
-        (Some(stream), _) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
-        (None, Palette::Ansi) => {
+    let progress: Arc<dyn Progress> = match (context.messages(), context.progress, palette) {
+        (Some(stream), ..) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
+        (None, Telling::LeftOut, _) => Arc::new(Counting::new(Arc::clone(&counter))),
+        (None, Telling::Told, Palette::Ansi) => {
             let live =
                 Arc::new(LiveProgress::new(palette, context.streams.output.columns(), out, Arc::clone(&counter)));
             let overlay: Weak<dyn Overlay> = Arc::downgrade(&(Arc::clone(&live) as Arc<dyn Overlay>));
             context.streams.print_above(overlay);
             live
         }
-        (None, Palette::Plain) => Arc::new(LineProgress::new(palette, out, Arc::clone(&counter))),
+        (None, Telling::Told, Palette::Plain) => Arc::new(LineProgress::new(palette, out, Arc::clone(&counter))),
+    };
+    let progress: Arc<dyn Progress> = match context.aside() {
+        Some(stream) => Arc::new(Twofold([progress, Arc::new(MessageProgress::new(stream.clone(), Arc::default()))])),
+        None => progress,
     };
     Watched { progress: context.log.watch(progress), counter }
 }
@@ -261,14 +266,13 @@ fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget>
 }
 
 /// Takes `-input` and the flags of views into account.
-pub(super) fn prepare_context(context: &mut Context, planning: &Planning) {
+pub(super) fn prepare_context(context: &mut Context, planning: &Planning) -> Result<(), Diagnostics> {
     context.view(&planning.view);
     if !unless_off(planning.input) {
         context.settings.questions = Questions::Forbidden;
     }
-    if planning.json.is_some_and(Flag::is_on) {
-        context.speak_json().version(TERRAFORM_VERSION);
-    }
+    context.reveal(&planning.secrets);
+    context.speak(&planning.json)
 }
 
 /// The warning about `-state`, which the argument `path` of the local backend replaces.

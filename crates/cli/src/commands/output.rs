@@ -11,13 +11,24 @@ use super::configuration::load_for_state;
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::{Outcome, fail};
+use super::results::Results;
 use crate::arguments::{Flag, Output};
-use crate::views::json::{pretty, type_json, value_json};
+use crate::views::json::{compact, pretty, type_json, value_json};
+use crate::views::secrecy::Secrecy;
+
+/// How the value of one output is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// As an expression.
+    Shown,
+    /// As bare text.
+    Raw,
+}
 
 pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
     context.view(&arguments.view);
-    let is_json = arguments.json.is_some_and(Flag::is_on);
-    let is_raw = arguments.raw.is_some_and(Flag::is_on);
+    context.reveal(&arguments.secrets);
+    let manner = if arguments.raw.is_some_and(Flag::is_on) { Manner::Raw } else { Manner::Shown };
     let name = match &*arguments.rest {
         [] => None,
         [name] => Some(&**name),
@@ -25,39 +36,42 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
             return Err(fail("Unexpected argument", "Give the name of one output, or none to see all outputs."));
         }
     };
-    if is_raw && name.is_none() {
+    if manner == Manner::Raw && name.is_none() {
         return Err(fail("Output name required", "-raw prints the value of one output. Give its name."));
     }
-    if is_raw && is_json {
+    if manner == Manner::Raw && arguments.json.json.is_some_and(Flag::is_on) {
         return Err(fail(
             "Invalid output format",
             "A value is printed either as bare text or as JSON: give -raw or -json, not both.",
         ));
     }
+    let results = Results::of(&arguments.json)?;
     let state = read_state(context, arguments)?;
-    let text = match name {
-        None if is_json => format!("{}\n", pretty(&all_json(&state))),
-        None if state.outputs.is_empty() => {
-            context.show(&none_found());
-            return Ok(0);
-        }
-        None => list(&state),
-        Some(_) if state.outputs.is_empty() && !is_json && !is_raw => {
-            context.show(&none_found());
-            return Ok(0);
-        }
-        Some(name) => {
-            let output = state.outputs.get(name).ok_or_else(|| not_found(name))?;
-            if is_json {
-                format!("{}\n", crate::views::json::compact(&value_json(&output.value)))
-            } else if is_raw {
-                raw(name, output)?
-            } else {
-                format!("{}\n", console::format_revealed(&output.value))
-            }
-        }
+    match name {
+        None => tell_all(context, &results, &state),
+        Some(name) => tell_one(context, &results, &state, name, manner),
+    }
+}
+
+fn tell_all(context: &Context, results: &Results, state: &State) -> Outcome {
+    if state.outputs.is_empty() && results.has_text() {
+        context.show(&none_found());
+    }
+    results.tell(context, || list(state, context.secrecy), || format!("{}\n", pretty(&all_json(state))))?;
+    Ok(0)
+}
+
+fn tell_one(context: &Context, results: &Results, state: &State, name: &str, manner: Manner) -> Outcome {
+    if state.outputs.is_empty() && results.has_text() && manner == Manner::Shown {
+        context.show(&none_found());
+        return Ok(0);
+    }
+    let output = state.outputs.get(name).ok_or_else(|| not_found(name))?;
+    let text = match manner {
+        Manner::Raw => raw(name, output)?,
+        Manner::Shown => format!("{}\n", console::format_revealed(&output.value)),
     };
-    context.streams.print(&text);
+    results.tell(context, || text, || format!("{}\n", compact(&value_json(&output.value))))?;
     Ok(0)
 }
 
@@ -68,11 +82,15 @@ fn read_state(context: &mut Context, arguments: &Output) -> Result<State, Diagno
     open_state(context, paths, &Locking::Off).map(|(_, state)| state)
 }
 
-/// All outputs, one below the other, without what is secret.
-pub(super) fn list(state: &State) -> String {
+/// All outputs, one below the other, with what may be shown of secrets.
+pub(super) fn list(state: &State, secrecy: Secrecy) -> String {
     let mut out = String::new();
     for (name, output) in &state.outputs {
-        let text = if output.sensitive { "<sensitive>".to_owned() } else { console::format(&output.value) };
+        let text = match (output.sensitive, secrecy) {
+            (true, Secrecy::Hidden) => "<sensitive>".to_owned(),
+            (false, Secrecy::Hidden) => console::format(&output.value),
+            (_, Secrecy::Revealed) => console::format_revealed(&output.value),
+        };
         out.push_str(&format!("{name} = {text}\n"));
     }
     out

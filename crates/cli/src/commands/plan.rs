@@ -22,7 +22,7 @@ use crate::views::progress::Ticker;
 
 pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let planning = &arguments.planning;
-    prepare_context(context, planning);
+    prepare_context(context, planning)?;
     if !arguments.rest.is_empty() {
         return Err(misuse(
             &context.wording.command,
@@ -40,6 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     }
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
+    context.tell_deprecations(planning.deprecation, &configuration);
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
     let backend = in_use(context, &configuration.root)?;
     let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, elsewhere)?;
@@ -86,14 +87,12 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
 
 /// Shows a plan in the way the context speaks.
 pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
-    match context.messages() {
-        Some(stream) => stream.plan(plan),
-        None => {
-            let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
-            // A reader that went away wants to see no more.
-            let _ = context.plan_text().write(plan, &mut *out);
-            let _ = out.flush();
-        }
+    context.listeners().for_each(|stream| stream.plan(plan));
+    if context.messages().is_none() {
+        let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader that went away wants to see no more.
+        let _ = context.plan_text().write(plan, &mut *out);
+        let _ = out.flush();
     }
 }
 

@@ -30,6 +30,7 @@ struct Work {
 
 pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome {
     context.view(&arguments.common.view);
+    context.speak(&arguments.json)?;
     let given = given_source(arguments)?;
     let mut work = work(context, &arguments.platform, given)?;
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
@@ -47,15 +48,15 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     let before = work.locks.clone();
     let mut locks = before.clone();
     wait(learn_all(context, &work, &mut locks))??;
-    let (product, out) = (&context.wording.product, &context.streams);
+    let product = &context.wording.product;
     if locks == before {
-        out.print(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
+        context.say(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
         return Ok(0);
     }
     locks.write(Path::new(".")).map_err(|error| {
         fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
     })?;
-    out.print(&format!(
+    context.say(&format!(
         "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control system to \
          retain the new checksums.\n\n"
     ));
@@ -124,7 +125,6 @@ fn addresses(texts: &[String]) -> Result<Vec<ProviderAddress>, Diagnostics> {
 }
 
 async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<(), Diagnostics> {
-    let out = &context.streams;
     let mut obtained = String::new();
     for platform in &work.platforms {
         for (address, constraints) in &work.wanted {
@@ -132,14 +132,14 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
             let known = locks.providers.get(address);
             let version = work.sources.resolve(address, constraints, known, platform).await.map_err(failed)?;
             let shown = address.display_short();
-            out.print(&format!("- Fetching {shown} {version} for {platform}...\n"));
+            context.say(&format!("- Fetching {shown} {version} for {platform}...\n"));
             let cached = work.cache.as_ref();
             let cached = cached.and_then(|cache| learn_from_cache(cache, address, &version, platform, known));
             let learnt = match cached {
                 Some(learnt) => learnt,
                 None => work.sources.learn(address, &version, platform).await.map_err(failed)?,
             };
-            out.print(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
+            context.say(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
             let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
                 version: version.clone(),
                 constraints: constraints.clone(),
@@ -152,7 +152,7 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
             obtained.push_str(&told(before, is_tracked, &shown.to_string(), platform));
         }
     }
-    out.print(&obtained);
+    context.say(&obtained);
     Ok(())
 }
 
@@ -178,6 +178,7 @@ fn could_not(address: &ProviderAddress, platform: &Platform, problem: &str) -> D
 
 pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outcome {
     context.view(&arguments.common.view);
+    context.speak(&arguments.json)?;
     let [folder] = &arguments.rest[..] else {
         return Err(misuse(
             &context.wording.command,
@@ -196,9 +197,8 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
 }
 
 async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(), Diagnostics> {
-    let out = &context.streams;
     for (address, constraints) in &work.wanted {
-        out.print(&format!("- Mirroring {}...\n", address.display_short()));
+        context.say(&format!("- Mirroring {}...\n", address.display_short()));
         let lock = work.locks.providers.get(address);
         for platform in &work.platforms {
             let failed = |problem: String| {
@@ -206,12 +206,14 @@ async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(),
             };
             let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;
             match lock {
-                Some(_) => out.print(&format!("  - Selected v{version} to match dependency lock file\n")),
-                None if constraints.is_empty() => out.print(&format!("  - Selected v{version} with no constraints\n")),
-                None => out
-                    .print(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints))),
+                Some(_) => context.say(&format!("  - Selected v{version} to match dependency lock file\n")),
+                None if constraints.is_empty() => {
+                    context.say(&format!("  - Selected v{version} with no constraints\n"))
+                }
+                None => context
+                    .say(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints))),
             }
-            out.print(&format!("  - Downloading package for {platform}...\n"));
+            context.say(&format!("  - Downloading package for {platform}...\n"));
             // Another platform's package need not be in the lock file.
             let allowed = lock.filter(|_| *platform == Platform::current()).map(|lock| lock.hashes.as_slice());
             let authentication = work
@@ -219,7 +221,7 @@ async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(),
                 .mirror(address, &version, platform, allowed.unwrap_or_default(), folder)
                 .await
                 .map_err(failed)?;
-            out.print(&format!("  - Package authenticated: {authentication}\n"));
+            context.say(&format!("  - Package authenticated: {authentication}\n"));
         }
         write_mirror_documents(folder, address).map_err(|error| {
             fail("Failed to update indexes", format!("The documents of the mirror cannot be written: {error}."))

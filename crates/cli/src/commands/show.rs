@@ -20,57 +20,53 @@ use super::operation::{open_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::planfile;
-use crate::arguments::{Flag, Show};
+use super::results::Results;
+use crate::arguments::Show;
 use crate::views::document::{Schemas, plan_json, schemas};
 use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
 pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     context.view(&arguments.view);
-    let is_json = arguments.json.is_some_and(Flag::is_on);
+    context.reveal(&arguments.secrets);
+    let results = Results::of(&arguments.json)?;
     match &*arguments.rest {
         [] => {
             let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
             let exists = has_state(&paths);
             let (_, state) = open_state(context, paths, &Locking::Off)?;
-            show_state(context, exists.then_some(&state), is_json)
+            show_state(context, exists.then_some(&state), &results)
         }
         [file] => {
             let path = PathBuf::from(file);
             if plan_file::is_plan_file(&path) {
-                show_saved_plan(context, &path, is_json)
+                show_saved_plan(context, &path, &results)
             } else {
-                show_state_file(context, &path, is_json)
+                show_state_file(context, &path, &results)
             }
         }
         _ => Err(fail("Too many command line arguments", "Give one file at most: a saved plan or a state file.")),
     }
 }
 
-fn show_state(context: &Context, state: Option<&State>, is_json: bool) -> Outcome {
-    let Some(state) = state else {
-        context.streams.print(if is_json { "{\"format_version\":\"1.0\"}\n" } else { "No state.\n" });
-        return Ok(0);
-    };
-    if state.is_empty() {
-        context.streams.print(if is_json {
-            "{\"format_version\":\"1.0\"}\n"
-        } else {
-            "The state file is empty. No resources are represented.\n"
-        });
-        return Ok(0);
+fn show_state(context: &Context, state: Option<&State>, results: &Results) -> Outcome {
+    let nothing = || "{\"format_version\":\"1.0\"}\n".to_owned();
+    match state {
+        None => results.tell(context, || "No state.\n".to_owned(), nothing)?,
+        Some(state) if state.is_empty() => {
+            let empty = || "The state file is empty. No resources are represented.\n".to_owned();
+            results.tell(context, empty, nothing)?;
+        }
+        Some(state) => {
+            let objects = Lookup::new(context)?.objects(state)?;
+            let text = || state_text(state, &objects, context.palette(), context.secrecy);
+            results.tell(context, text, || format!("{}\n", compact(&state_json(state, &objects))))?;
+        }
     }
-    let objects = Lookup::new(context)?.objects(state)?;
-    let text = if is_json {
-        format!("{}\n", compact(&state_json(state, &objects)))
-    } else {
-        state_text(state, &objects, context.palette())
-    };
-    context.streams.print(&text);
     Ok(0)
 }
 
-fn show_state_file(context: &Context, path: &Path, is_json: bool) -> Outcome {
+fn show_state_file(context: &Context, path: &Path, results: &Results) -> Outcome {
     let bytes = std::fs::read(path).map_err(|problem| {
         fail(
             "Failed to read the given file as a state or plan file",
@@ -86,13 +82,15 @@ fn show_state_file(context: &Context, path: &Path, is_json: bool) -> Outcome {
     let encryption = if is_sealed(&bytes) { encryption::of_states_here(context)? } else { None };
     let state = read_sealed(&bytes, encryption.as_deref())
         .map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
-    show_state(context, Some(&state), is_json)
+    show_state(context, Some(&state), results)
 }
 
-fn show_saved_plan(context: &mut Context, path: &Path, is_json: bool) -> Outcome {
+fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Outcome {
     let (mut run, plan) = saved_plan(context, path)?;
-    if !is_json {
+    if results.has_text() {
         show_plan(context, &plan);
+    }
+    if !results.has_document() {
         return Ok(0);
     }
     let mut lookup = Lookup::new(context)?;
@@ -101,7 +99,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, is_json: bool) -> Outcome
     let mut known = schemas(&plan, &prior);
     add_schemas(&session.configuration.root, run.providers(), &mut known);
     let document = plan_json(&plan, &prior, &session.configuration, &known);
-    context.streams.print(&format!("{}\n", compact(&document)));
+    results.tell_programs(context, || format!("{}\n", compact(&document)))?;
     Ok(0)
 }
 

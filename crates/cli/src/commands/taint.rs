@@ -23,6 +23,7 @@ pub(super) fn untaint(context: &mut Context, arguments: &Taint) -> Outcome {
 
 fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outcome {
     context.view(&arguments.writing.view);
+    context.speak(&arguments.json)?;
     let command = if wanted == ObjectStatus::Tainted { "taint" } else { "untaint" };
     let address = address(&arguments.rest, command)?;
     if wanted == ObjectStatus::Tainted && address.resource.mode != Mode::Managed {
@@ -50,7 +51,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         ObjectStatus::Tainted => format!("Resource instance {address} has been marked as tainted.\n"),
         ObjectStatus::Ready => format!("Resource instance {address} has been successfully untainted.\n"),
     };
-    context.streams.print(&text);
+    context.say(&text);
     Ok(0)
 }
 

@@ -14,6 +14,7 @@ use super::mistakes::further;
 use super::operation::run_with;
 use super::outcome::Outcome;
 use super::packages::Packages;
+use super::results::Results;
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
@@ -22,27 +23,33 @@ use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.view(&arguments.view);
+    let results = Results::of(&arguments.json)?;
     let diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
     let failed = diagnostics.has_errors();
-    if arguments.json.is_some_and(Flag::is_on) {
-        tell_as_json(context, &diagnostics);
-    } else {
+    if results.has_text() {
         context.show(&diagnostics);
-        if !failed {
-            let success = context.palette().paint(Tone::BoldGreen, "Success!");
-            let rest = if diagnostics.is_empty() {
-                " The configuration is valid."
-            } else {
-                " The configuration is valid, but there were some\nvalidation warnings as shown above."
-            };
-            context.streams.print(&format!("{success}{rest}\n\n"));
-        }
     }
+    let success = || match failed {
+        true => String::new(),
+        false => success(context, &diagnostics),
+    };
+    results.tell(context, success, || document(context, &diagnostics))?;
     Ok(u8::from(failed))
 }
 
+/// What people read when nothing is wrong.
+fn success(context: &Context, warnings: &Diagnostics) -> String {
+    let success = context.palette().paint(Tone::BoldGreen, "Success!");
+    let rest = if warnings.is_empty() {
+        " The configuration is valid."
+    } else {
+        " The configuration is valid, but there were some\nvalidation warnings as shown above."
+    };
+    format!("{success}{rest}\n\n")
+}
+
 /// The result of a check as a document.
-pub(super) fn tell_as_json(context: &Context, diagnostics: &Diagnostics) {
+pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
     let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let list: Vec<_> = in_order(diagnostics, &context.sources)
         .into_iter()
@@ -55,7 +62,7 @@ pub(super) fn tell_as_json(context: &Context, diagnostics: &Diagnostics) {
         "warning_count": diagnostics.len() - errors,
         "diagnostics": list,
     });
-    context.streams.print(&format!("{}\n", pretty(&result)));
+    format!("{}\n", pretty(&result))
 }
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {

@@ -7,5 +7,6 @@ pub mod json;
 pub mod plan;
 pub mod progress;
 pub mod query;
+pub mod secrecy;
 pub mod state;
 pub mod wording;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::difference::{Manner, Paths, Relevance, Writer, compare_objects, compare_unchanged};
 use super::json::{sensitive_json, type_json, value_json};
+use super::secrecy::Secrecy;
 use crate::terminal::Palette;
 
 /// One object of a state, decoded.
@@ -46,7 +47,7 @@ const QUIET: Manner =
     Manner { hides_null: false, forces_replacement: false, shows_unchanged: true, hides_symbols: true };
 
 /// Appends one object as a block.
-pub fn write_object(object: &StoredObject, palette: Palette, out: &mut String) {
+pub fn write_object(object: &StoredObject, palette: Palette, secrecy: Secrecy, out: &mut String) {
     let resource = &object.address.resource;
     let _ = match (&object.deposed, object.tainted) {
         (Some(key), _) => writeln!(out, "# {}: (deposed object {key})", object.address),
@@ -55,14 +56,14 @@ pub fn write_object(object: &StoredObject, palette: Palette, out: &mut String) {
     };
     let keyword = if resource.mode == Mode::Managed { "resource" } else { "data" };
     let _ = write!(out, "{keyword} {:?} {:?} ", &*resource.type_name, &*resource.name);
-    let difference =
-        compare_objects(&object.schema.block, &object.value, &object.value, Paths::default(), Relevance::All);
+    let value = secrecy.of(&object.value);
+    let difference = compare_objects(&object.schema.block, &value, &value, Paths::default(), Relevance::All);
     Writer::new(palette, out).difference(&difference, 0, QUIET);
     out.push('\n');
 }
 
 /// The whole state: its objects, module by module, and its outputs.
-pub fn state_text(state: &State, objects: &[StoredObject], palette: Palette) -> String {
+pub fn state_text(state: &State, objects: &[StoredObject], palette: Palette, secrecy: Secrecy) -> String {
     let mut out = String::new();
     let mut previous: Option<&ModuleInstance> = None;
     for object in objects {
@@ -73,16 +74,12 @@ pub fn state_text(state: &State, objects: &[StoredObject], palette: Palette) -> 
             Some(_) => out.push_str("\n\n"),
         }
         previous = Some(module);
-        write_object(object, palette, &mut out);
+        write_object(object, palette, secrecy, &mut out);
     }
     if !state.outputs.is_empty() {
         out.push_str("\n\nOutputs:\n\n");
         for (name, output) in &state.outputs {
-            let value = if output.sensitive {
-                output.value.clone().with_marks(&groma_value::Marks::SENSITIVE)
-            } else {
-                output.value.clone()
-            };
+            let value = if output.sensitive { secrecy.of_secret(&output.value) } else { secrecy.of(&output.value) };
             let _ = write!(out, "{name} = ");
             Writer::new(palette, &mut out).difference(&compare_unchanged(&value, &output.ty), 0, QUIET);
             out.push('\n');
@@ -91,11 +88,29 @@ pub fn state_text(state: &State, objects: &[StoredObject], palette: Palette) -> 
     out
 }
 
-/// The document of `show -json` for a state.
-pub fn state_json(state: &State, objects: &[StoredObject]) -> Json {
+/// The document of some objects of a state, without all else.
+pub fn objects_json(terraform_version: &str, objects: &[StoredObject]) -> Json {
+    let mut values = Map::new();
+    values.insert("root_module".into(), root_json(objects));
+    let mut document = head(terraform_version);
+    document.insert("values".into(), Json::Object(values));
+    Json::Object(document)
+}
+
+fn head(terraform_version: &str) -> Map<String, Json> {
     let mut document = Map::new();
     document.insert("format_version".into(), "1.0".into());
-    document.insert("terraform_version".into(), state.terraform_version.as_str().into());
+    document.insert("terraform_version".into(), terraform_version.into());
+    document
+}
+
+fn root_json(objects: &[StoredObject]) -> Json {
+    modules_json(objects.iter().map(|object| (&object.address.module, object_json(object))))
+}
+
+/// The document of `show -json` for a state.
+pub fn state_json(state: &State, objects: &[StoredObject]) -> Json {
+    let mut document = head(&state.terraform_version);
     let outputs: Map<String, Json> = state
         .outputs
         .iter()
@@ -110,10 +125,7 @@ pub fn state_json(state: &State, objects: &[StoredObject]) -> Json {
     if !outputs.is_empty() {
         values.insert("outputs".into(), Json::Object(outputs));
     }
-    values.insert(
-        "root_module".into(),
-        modules_json(objects.iter().map(|object| (&object.address.module, object_json(object)))),
-    );
+    values.insert("root_module".into(), root_json(objects));
     document.insert("values".into(), Json::Object(values));
     if let Some(checks) = state.check_results.as_ref().filter(|checks| !checks.is_empty()) {
         document.insert("checks".into(), checks_json(checks));

@@ -58,9 +58,12 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
     }
 }
 
+/// The summary of the warning that a variable got a value which should not get one any more.
+pub const DEPRECATED_VARIABLE: &str = "Deprecated variable got a value";
+
 fn deprecated(argument: &Attribute, message: &str) -> Diagnostic {
     Diagnostic::warning(
-        "Deprecated variable got a value",
+        DEPRECATED_VARIABLE,
         format!("The module's authors advise against giving {:?}: {message}", argument.name.name),
     )
     .at(argument.expression.span)

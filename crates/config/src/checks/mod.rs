@@ -12,6 +12,8 @@ mod refactoring;
 mod reference;
 mod walk;
 
+pub use calls::DEPRECATED_VARIABLE;
+
 use std::collections::HashSet;
 use std::path::Path;
 

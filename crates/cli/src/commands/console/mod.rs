@@ -21,10 +21,14 @@ use super::operation::{open_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
+use crate::views::json::Message;
 use input::{Input, Lines, Next};
 
 pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     context.view(&arguments.view);
+    if let Some(path) = &arguments.json_into {
+        context.speak_into(path)?;
+    }
     let (configuration, mut warnings) = load_to_look(context, Queries::LeftOut)?;
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
@@ -94,7 +98,7 @@ fn answer(context: &Context, scope: &dyn Scope, mut text: String) -> bool {
     let text = if diagnostics.has_errors() { None } else { groma_lang::answer(&expression, scope, &mut diagnostics) };
     context.show(&diagnostics);
     if let Some(text) = &text {
-        context.streams.print(&format!("{text}\n"));
+        context.say_as(&format!("{text}\n"), || Message::said(text));
     }
     text.is_some()
 }

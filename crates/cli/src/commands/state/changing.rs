@@ -36,6 +36,7 @@ impl Changing {
     /// The state that the flags ask for; it must be there.
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
         context.view(&change.access.common.view);
+        context.speak(&change.json)?;
         let configuration = load_for_state(context)?;
         let elsewhere = Elsewhere { state: change.state.as_deref(), ..Elsewhere::default() };
         let paths = state_paths(context, &configuration.root, elsewhere)?;

@@ -10,7 +10,7 @@ use crate::arguments::{Flag, StateIdentities};
 pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome {
     let list = &arguments.list;
     context.view(&list.common.view);
-    if !arguments.json.is_some_and(Flag::is_on) {
+    if !list.json.json.is_some_and(Flag::is_on) {
         return Err(fail(
             "The `terraform state identities` command requires the `-json` flag",
             "There is no other form of the identities.",

@@ -4,15 +4,21 @@ use super::super::context::Context;
 use super::super::outcome::Outcome;
 use super::reading::{chosen, read};
 use crate::arguments::StateList;
+use crate::views::json::Message;
 
 pub(super) fn run(context: &mut Context, arguments: &StateList) -> Outcome {
     context.view(&arguments.common.view);
+    context.speak(&arguments.json)?;
     let state = read(context, arguments.state.as_deref())?;
-    let mut text = String::new();
-    for view in chosen(&state, &arguments.addresses, arguments.id.as_deref())? {
-        text.push_str(&view.address().to_string());
-        text.push('\n');
+    let addresses: Vec<String> = chosen(&state, &arguments.addresses, arguments.id.as_deref())?
+        .iter()
+        .map(|view| view.address().to_string())
+        .collect();
+    for stream in context.listeners() {
+        addresses.iter().for_each(|address| stream.send(Message::new("resource_address", address)));
     }
-    context.streams.print(&text);
+    if context.messages().is_none() {
+        context.streams.print(&addresses.iter().map(|address| format!("{address}\n")).collect::<String>());
+    }
     Ok(0)
 }

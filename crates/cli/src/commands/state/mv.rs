@@ -43,7 +43,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     let instances = what.instances(&source.state);
     let names = what.names(&instances);
     if arguments.dry_run.is_some_and(Flag::is_on) {
-        context.streams.print(&lines("Would move", &names));
+        lines("Would move", &names).for_each(|line| context.say(&line));
         return Ok(0);
     }
     let moved: HashSet<ConfigResource> = instances.iter().map(|(from, _)| from.config_resource()).collect();
@@ -59,13 +59,14 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     let command = context.wording.command.clone();
     let mut undo = other.map(|other| other.save(&command)).transpose()?.unwrap_or_default();
     undo.push_str(&source.save(&command)?);
-    let moves = lines("Move", &names);
-    context.streams.print(&format!("{moves}Successfully moved {} object(s).\n{undo}", names.len()));
+    lines("Move", &names).for_each(|line| context.say(&line));
+    context.say(&format!("Successfully moved {} object(s).\n", names.len()));
+    context.say_if_any(&undo);
     Ok(0)
 }
 
-fn lines(verb: &str, names: &[(String, String)]) -> String {
-    names.iter().map(|(from, to)| format!("{verb} {from:?} to {to:?}\n")).collect()
+fn lines(verb: &str, names: &[(String, String)]) -> impl Iterator<Item = String> {
+    names.iter().map(move |(from, to)| format!("{verb} {from:?} to {to:?}\n"))
 }
 
 fn put(state: &mut State, to: &ResourceInstance, provider: &ProviderConfig, record: InstanceRecord) {

@@ -17,6 +17,7 @@ use crate::arguments::{Flag, StatePush};
 
 pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     context.view(&arguments.access.common.view);
+    context.speak(&arguments.json)?;
     let [source] = &*arguments.rest else {
         return Err(fail("Required argument missing", "Give one path: that of a state file, or - for standard input."));
     };
@@ -39,7 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     if saved != Saved::Unchanged && backup.exists() {
         let command = &context.wording.command;
-        context.streams.print(&format!("To undo this: {command} state push -force {}\n", backup.display()));
+        context.say(&format!("To undo this: {command} state push -force {}\n", backup.display()));
         if let Some(file) = named_as_ever {
             // Where Terraform keeps it.
             std::fs::copy(&backup, &file).map_err(|problem| {

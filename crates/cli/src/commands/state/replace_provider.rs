@@ -18,29 +18,34 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
     };
     let from = address(context, "from", from)?;
     let to = address(context, "to", to)?;
+    if arguments.change.json.json.is_some_and(Flag::is_on) && !arguments.auto_approve.is_some_and(Flag::is_on) {
+        let detail = "With -json there is nobody who could be asked for approval: give -auto-approve, too.";
+        return Err(fail("Auto-approve required", detail));
+    }
     let mut changing = Changing::open(context, &arguments.change, "state-replace-provider")?;
     let resources = changing.state.resources().filter(|(_, entry)| entry.provider.provider == from);
     let found: Vec<AbsResource> = resources.map(|(resource, _)| resource.clone()).collect();
     if found.is_empty() {
-        context.streams.print("No matching resources found.\n");
+        context.say("No matching resources found.\n");
         return Ok(0);
     }
     let product = &context.wording.product;
     let names: String = found.iter().map(|resource| format!("  {resource}\n")).collect();
-    context.streams.print(&format!(
+    context.say(&format!(
         "{product} will perform the following actions:\n\n  ~ Updating provider:\n    - {from}\n    + {to}\n\nChanging {} \
          resources:\n\n{names}",
         found.len()
     ));
     if !arguments.auto_approve.is_some_and(Flag::is_on) && !is_approved(context)? {
-        context.streams.print("Cancelled replacing providers.\n");
+        context.say("Cancelled replacing providers.\n");
         return Ok(0);
     }
     for resource in &found {
         changing.state.manage_by(resource, &to);
     }
     let undo = changing.save(&context.wording.command)?;
-    context.streams.print(&format!("\nSuccessfully replaced provider for {} resources.\n{undo}", found.len()));
+    context.say(&format!("\nSuccessfully replaced provider for {} resources.\n", found.len()));
+    context.say_if_any(&undo);
     Ok(0)
 }
 

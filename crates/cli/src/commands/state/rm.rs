@@ -21,7 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
     }
     let only_says = arguments.dry_run.is_some_and(Flag::is_on);
     if found.is_empty() && only_says {
-        context.streams.print("Would have removed nothing.\n");
+        context.say("Would have removed nothing.\n");
         return Ok(0);
     }
     if found.is_empty() {
@@ -31,16 +31,15 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
         ));
     }
     if only_says {
-        let lines: String = found.iter().map(|address| format!("Would remove {address}\n")).collect();
-        context.streams.print(&lines);
+        found.iter().for_each(|address| context.say(&format!("Would remove {address}\n")));
         return Ok(0);
     }
-    let mut text = String::new();
     for address in &found {
         changing.state.remove_instance(address);
-        text.push_str(&format!("Removed {address}\n"));
     }
     let undo = changing.save(&context.wording.command)?;
-    context.streams.print(&format!("{text}Successfully removed {} resource instance(s).\n{undo}", found.len()));
+    found.iter().for_each(|address| context.say(&format!("Removed {address}\n")));
+    context.say(&format!("Successfully removed {} resource instance(s).\n", found.len()));
+    context.say_if_any(&undo);
     Ok(0)
 }

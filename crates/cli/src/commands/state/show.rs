@@ -5,12 +5,16 @@ use groma_address::ResourceInstance;
 use super::super::context::Context;
 use super::super::lookup::Lookup;
 use super::super::outcome::{Outcome, fail};
+use super::super::results::Results;
 use super::reading::read;
 use crate::arguments::StateShow;
-use crate::views::state::write_object;
+use crate::views::json::compact;
+use crate::views::state::{objects_json, write_object};
 
 pub(super) fn run(context: &mut Context, arguments: &StateShow) -> Outcome {
     context.view(&arguments.common.view);
+    context.reveal(&arguments.secrets);
+    let results = Results::of(&arguments.json)?;
     let [text] = &*arguments.rest else {
         return Err(fail("Required argument missing", "Give the address of one instance, as state list prints it."));
     };
@@ -27,10 +31,12 @@ pub(super) fn run(context: &mut Context, arguments: &StateShow) -> Outcome {
             "Give the address of one instance that is in the state, with its key if it has one. \"state list\" prints them all.",
         )
     })?;
-    let mut out = String::new();
-    for object in Lookup::new(context)?.objects_of(&view)? {
-        write_object(&object, context.palette(), &mut out);
-    }
-    context.streams.print(&out);
+    let objects = Lookup::new(context)?.objects_of(&view)?;
+    let text = || {
+        let mut out = String::new();
+        objects.iter().for_each(|object| write_object(object, context.palette(), context.secrecy, &mut out));
+        out
+    };
+    results.tell(context, text, || format!("{}\n", compact(&objects_json(&state.terraform_version, &objects))))?;
     Ok(0)
 }

@@ -17,6 +17,7 @@ use crate::settings::DEFAULT_WORKSPACE;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome {
     context.view(&arguments.view);
+    context.speak(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
     let places = Places::of(context)?;
@@ -52,7 +53,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
             kept.display()
         ));
     }
-    context.streams.print(&text);
+    context.say(&text);
     Ok(0)
 }
 

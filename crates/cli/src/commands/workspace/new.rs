@@ -16,6 +16,7 @@ use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     context.view(&arguments.view);
+    context.speak(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
     not_overridden(context)?;
@@ -38,7 +39,7 @@ pub(super) fn create(context: &Context, places: &Places, name: &str) -> Result<(
     places.make(name)?;
     choose(context, name)?;
     let command = &context.wording.command;
-    context.streams.print(&format!(
+    context.say(&format!(
         "Created and switched to workspace {name:?}!\n\nEach workspace has a state of its own, and this one is new: \
          \"{command} plan\" sees nothing of\nwhat other workspaces manage.\n"
     ));

@@ -9,6 +9,7 @@ use crate::arguments::{Flag, WorkspaceSelect};
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceSelect) -> Outcome {
     context.view(&arguments.view);
+    context.speak(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     not_overridden(context)?;
     valid_workspace(name)?;
@@ -23,6 +24,6 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceSelect) -> Outcome
         };
     }
     choose(context, name)?;
-    context.streams.print(&format!("Switched to workspace {name:?}.\n"));
+    context.say(&format!("Switched to workspace {name:?}.\n"));
     Ok(0)
 }

@@ -1,4 +1,4 @@
-//! Warnings that say the same of many places, as one.
+//! Problems that say the same of many places, as one.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,52 @@ pub struct Consolidated<'d> {
     pub others: usize,
 }
 
-/// Of warnings with the same summary that are about some text, only the first.
-pub fn consolidated<'d>(ordered: &[&'d Diagnostic]) -> Vec<Consolidated<'d>> {
-    let mut first: HashMap<&str, usize> = HashMap::new();
+/// What becomes of those that say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alike {
+    /// They are told as one.
+    Together,
+    /// Each is told.
+    Apart,
+}
+
+/// Which problems that say the same of many places are told as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Consolidation {
+    /// Warnings.
+    pub warnings: Alike,
+    /// Errors.
+    pub errors: Alike,
+}
+
+impl Default for Consolidation {
+    fn default() -> Self {
+        Self { warnings: Alike::Together, errors: Alike::Apart }
+    }
+}
+
+impl Consolidation {
+    fn of(self, severity: Severity) -> Alike {
+        match severity {
+            Severity::Warning => self.warnings,
+            Severity::Error => self.errors,
+        }
+    }
+}
+
+/// Of problems with the same summary that are about some text, only the first, where they are told together.
+pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation) -> Vec<Consolidated<'d>> {
+    let mut first: HashMap<(Severity, &str), usize> = HashMap::new();
     let mut told: Vec<Consolidated<'d>> = Vec::new();
     for diagnostic in ordered.iter().copied() {
-        if diagnostic.severity == Severity::Warning && diagnostic.subject.is_some() {
-            if let Some(same) = first.get(diagnostic.summary.as_str()).and_then(|at| told.get_mut(*at)) {
+        let severity = diagnostic.severity;
+        if consolidation.of(severity) == Alike::Together && diagnostic.subject.is_some() {
+            let same = first.get(&(severity, diagnostic.summary.as_str()));
+            if let Some(same) = same.and_then(|at| told.get_mut(*at)) {
                 same.others += 1;
                 continue;
             }
-            first.insert(&diagnostic.summary, told.len());
+            first.insert((severity, &diagnostic.summary), told.len());
         }
         told.push(Consolidated { diagnostic, others: 0 });
     }
@@ -32,10 +67,11 @@ pub fn consolidated<'d>(ordered: &[&'d Diagnostic]) -> Vec<Consolidated<'d>> {
 impl Consolidated<'_> {
     /// What it says, and how many others say it.
     pub fn whole(&self) -> Diagnostic {
+        let what = if self.diagnostic.is_error() { "error" } else { "warning" };
         let more = match self.others {
             0 => String::new(),
-            1 => "\n\n(and one more similar warning elsewhere)".to_owned(),
-            others => format!("\n\n(and {others} more similar warnings elsewhere)"),
+            1 => format!("\n\n(and one more similar {what} elsewhere)"),
+            others => format!("\n\n(and {others} more similar {what}s elsewhere)"),
         };
         Diagnostic { detail: format!("{}{more}", self.diagnostic.detail), ..self.diagnostic.clone() }
     }
@@ -60,7 +96,8 @@ mod tests {
             at(Diagnostic::warning("Other", "x"), 7),
         ];
         let ordered: Vec<&Diagnostic> = all.iter().collect();
-        let told: Vec<String> = consolidated(&ordered).iter().map(|one| one.whole().detail).collect();
+        let told: Vec<String> =
+            consolidated(&ordered, Consolidation::default()).iter().map(|one| one.whole().detail).collect();
         let wanted = [
             "Use new.\n\n(and 2 more similar warnings elsewhere)",
             "nowhere",

@@ -7,7 +7,7 @@ mod order;
 mod snippet;
 mod text;
 
-pub use consolidate::{Consolidated, consolidated};
+pub use consolidate::{Alike, Consolidated, Consolidation, consolidated};
 pub use json::diagnostic_json;
 pub use order::in_order;
 pub use snippet::{Place, Snippet};

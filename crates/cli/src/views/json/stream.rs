@@ -31,14 +31,20 @@ pub struct Stream {
 pub struct Message {
     level: &'static str,
     text: String,
-    kind: &'static str,
+    /// What a sentence that is for people alone does not have.
+    kind: Option<&'static str>,
     fields: Vec<(&'static str, Value)>,
 }
 
 impl Message {
     /// A message of the kind `kind`.
     pub fn new(kind: &'static str, text: impl Into<String>) -> Self {
-        Self { level: "info", text: text.into(), kind, fields: Vec::new() }
+        Self { level: "info", text: text.into(), kind: Some(kind), fields: Vec::new() }
+    }
+
+    /// A sentence of which programs need to know nothing.
+    pub fn said(text: impl Into<String>) -> Self {
+        Self { level: "info", text: text.into(), kind: None, fields: Vec::new() }
     }
 
     /// The same with a further field.
@@ -74,7 +80,9 @@ impl Stream {
     /// Writes one message. Whoever closed the stream does not want to read any more: that is no error.
     pub fn send(&self, message: Message) {
         let mut fields: BTreeMap<&str, Value> = message.fields.into_iter().collect();
-        fields.insert("type", message.kind.into());
+        if let Some(kind) = message.kind {
+            fields.insert("type", kind.into());
+        }
         let mut object = Map::new();
         object.insert("@level".into(), message.level.into());
         object.insert("@message".into(), message.text.into());

@@ -3,18 +3,19 @@
 use std::fmt::Write as _;
 
 use groma_engine::{Action, OutputChange, Plan};
-use groma_value::{Marks, Value};
+use groma_value::Value;
 
 use crate::terminal::Palette;
 use crate::views::difference::{Change, Difference, Manner, Writer, attribute_key, compare_values};
+use crate::views::secrecy::Secrecy;
 
 /// The outputs that change, one below the other; empty when none does.
-pub(super) fn render(plan: &Plan, palette: Palette) -> String {
+pub(super) fn render(plan: &Plan, palette: Palette, secrecy: Secrecy) -> String {
     let changed: Vec<(String, Difference)> = plan
         .outputs
         .iter()
         .filter(|output| output.action != Action::NoOp)
-        .map(|output| (attribute_key(&output.name), compare(output)))
+        .map(|output| (attribute_key(&output.name), compare(output, secrecy)))
         .filter(|(_, difference)| difference.change != Change::None)
         .collect();
     // Unchanged outputs take part in the alignment too.
@@ -31,11 +32,9 @@ pub(super) fn render(plan: &Plan, palette: Palette) -> String {
     out
 }
 
-fn compare(output: &OutputChange) -> Difference {
-    let hidden =
-        |value: &Value| if output.sensitive { value.clone().with_marks(&Marks::SENSITIVE) } else { value.clone() };
-    let before = hidden(&output.before);
-    let after = hidden(&output.after);
+fn compare(output: &OutputChange, secrecy: Secrecy) -> Difference {
+    let shown = |value| if output.sensitive { secrecy.of_secret(value) } else { secrecy.of(value) };
+    let (before, after) = (shown(&output.before), shown(&output.after));
     let there = |value: &'_ Value| !value.is_null();
     compare_values(there(&before).then_some(&before), there(&after).then_some(&after))
 }

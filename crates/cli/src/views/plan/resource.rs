@@ -5,6 +5,7 @@ use groma_engine::{Action, ResourceChange};
 use super::heading::{Cause, write_comment, write_header};
 use crate::terminal::Palette;
 use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
+use crate::views::secrecy::Secrecy;
 
 /// How a change is shown.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,7 @@ pub(super) struct Look<'l> {
     pub palette: Palette,
     /// What the program calls itself.
     pub product: &'l str,
+    pub secrecy: Secrecy,
 }
 
 /// Appends the change; `relevant` limits it to some paths.
@@ -33,7 +35,8 @@ pub(super) fn write_object(change: &ResourceChange, relevant: Option<Paths<'_>>,
     let relevance = relevant.map_or(Relevance::All, Relevance::Only);
     // What is forgotten stays as it is.
     let after = if change.action == Action::Forget { &change.before } else { &change.after };
-    let difference = compare_objects(&change.schema.block, &change.before, after, replace, relevance);
+    let (before, after) = (look.secrecy.of(&change.before), look.secrecy.of(after));
+    let difference = compare_objects(&change.schema.block, &before, &after, replace, relevance);
     // Of what is taken over everything is shown: nobody has seen it here before.
     let manner = Manner { shows_unchanged: change.importing.is_some(), ..Manner::default() };
     Writer::new(look.palette, out).difference(&difference, 0, manner);

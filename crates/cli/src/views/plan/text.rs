@@ -12,6 +12,7 @@ use super::outputs::render;
 use super::resource::{Look, write};
 use super::summary::Summary;
 use crate::terminal::{Palette, Tone, word_wrap};
+use crate::views::secrecy::Secrecy;
 use crate::views::wording::Wording;
 
 /// How plans are shown.
@@ -25,6 +26,8 @@ pub struct PlanText {
     pub wording: Wording,
     /// Who reads.
     pub reader: Reader,
+    /// What is shown of secrets.
+    pub secrecy: Secrecy,
 }
 
 /// Blocks that were written for imports.
@@ -53,7 +56,7 @@ impl PlanText {
     /// `out` cannot be written to.
     pub fn write(&self, plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         let shown: Vec<&ResourceChange> = plan.changes.iter().filter(|change| is_shown(change)).collect();
-        let outputs = render(plan, self.palette);
+        let outputs = render(plan, self.palette, self.secrecy);
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
         let deferred = left(plan);
         let drift = relevant(plan, nothing_planned);
@@ -256,7 +259,7 @@ impl PlanText {
     }
 
     fn look(&self) -> Look<'_> {
-        Look { palette: self.palette, product: &self.wording.product }
+        Look { palette: self.palette, product: &self.wording.product, secrecy: self.secrecy }
     }
 
     /// A line across the terminal.

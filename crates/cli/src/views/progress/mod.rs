@@ -5,6 +5,7 @@ mod lines;
 mod live;
 mod messages;
 mod ticker;
+mod twofold;
 mod under_way;
 mod words;
 
@@ -13,3 +14,4 @@ pub use lines::LineProgress;
 pub use live::LiveProgress;
 pub use messages::MessageProgress;
 pub use ticker::{Progress, Ticker};
+pub use twofold::{Counting, Twofold};

@@ -1,0 +1,78 @@
+//! The result of a command, for people and for programs.
+
+use std::fs::File;
+use std::io::Write;
+
+use groma_diagnostics::Diagnostics;
+
+use super::context::{Context, json_file, json_twice};
+use super::outcome::fail;
+use crate::arguments::{Flag, JsonDocument};
+
+/// Who gets a result.
+pub(super) enum Results {
+    /// People.
+    Text,
+    /// Programs, in place of people.
+    Document,
+    /// People, and programs in this file.
+    Both(File),
+}
+
+impl Results {
+    /// As the flags ask for.
+    ///
+    /// # Errors
+    /// Both were asked for, or the file cannot be written.
+    pub fn of(flags: &JsonDocument) -> Result<Self, Diagnostics> {
+        match (flags.json.is_some_and(Flag::is_on), &flags.json_into) {
+            (true, Some(_)) => Err(json_twice()),
+            (true, None) => Ok(Self::Document),
+            (false, Some(path)) => json_file(path).map(Self::Both),
+            (false, None) => Ok(Self::Text),
+        }
+    }
+
+    /// Whether people get it.
+    pub fn has_text(&self) -> bool {
+        !matches!(self, Self::Document)
+    }
+
+    /// Whether programs get it.
+    pub fn has_document(&self) -> bool {
+        !matches!(self, Self::Text)
+    }
+
+    /// Tells it.
+    pub fn tell(
+        &self,
+        context: &Context,
+        text: impl FnOnce() -> String,
+        document: impl FnOnce() -> String,
+    ) -> Result<(), Diagnostics> {
+        if self.has_text() {
+            context.streams.print(&text());
+        }
+        self.tell_programs(context, document)
+    }
+
+    /// Tells it to programs, if they get it.
+    pub fn tell_programs(&self, context: &Context, document: impl FnOnce() -> String) -> Result<(), Diagnostics> {
+        match self {
+            Self::Text => Ok(()),
+            Self::Document => {
+                context.streams.print(&document());
+                Ok(())
+            }
+            Self::Both(file) => {
+                let mut file = file;
+                file.write_all(document().as_bytes()).map_err(|problem| {
+                    fail(
+                        "Failed to write JSON",
+                        format!("The file of the option -json-into cannot be written: {problem}."),
+                    )
+                })
+            }
+        }
+    }
+}
