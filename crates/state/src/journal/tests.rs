@@ -5,7 +5,7 @@ use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_value::Path;
 use proptest::prelude::*;
 
-use super::record::Prior;
+use super::record::{Numbers, Prior, encode_begin};
 use super::*;
 use crate::dependencies::{AddressTable, Dependencies};
 use crate::error::StateErrorKind;
@@ -360,10 +360,10 @@ proptest! {
 
 #[test]
 fn what_earlier_journals_say_of_a_beginning_is_understood() {
-    let numbers = super::record::Numbers { provider: 0, list: 0 };
+    let numbers = Numbers { provider: 0, list: 0 };
     let encoded = |begin: &Begin| {
         let mut bytes = Vec::new();
-        super::record::encode_begin(begin, &numbers, &mut bytes);
+        encode_begin(begin, &numbers, &mut bytes);
         bytes
     };
     // They ended in whether the replacement is created first, and said no more.

@@ -2,21 +2,22 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use groma_diagnostics::Diagnostics;
 
 use super::difference::note_difference;
+use super::disk::{Disk, content_of, content_of_parts};
+use super::left::{Left, read_journal};
 use super::lock::{HeldLock, Locking};
-use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, try_lock, write_whole};
+use super::open::{copy_whole, is_at, make_private, open_private, read_if_there, write_whole};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
 use crate::content::{fill_content, replace_content};
-use crate::error::{StateError, StateErrorKind};
-use crate::file::{self, Written, write_parts, write_pieces};
-use crate::journal::{self, Begin, Journal, Place, Recovered, RunHeader, Seal, Tail, recover, unseal};
+use crate::error::StateError;
+use crate::file::{self, write_parts, write_pieces};
+use crate::journal::{Begin, Journal, RunHeader, Tail};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
 use crate::storage::Storage;
@@ -35,35 +36,6 @@ pub struct LocalStore {
     journal: Option<Arc<Journal>>,
     /// What of the journal was looked at: whatever follows was noted by somebody else since.
     left: Left,
-}
-
-/// What an earlier run left in the journal.
-#[derive(Default)]
-struct Left {
-    /// The file's length.
-    length: u64,
-    /// Where the whole records end.
-    end: u64,
-    is_folded: bool,
-    under_way: Vec<Place>,
-    tail: Tail,
-}
-
-/// What was last seen in the file that is written to.
-struct Disk {
-    /// By length and checksum; an empty file and a missing one are the same.
-    content: (u64, u32),
-    /// Whether a state could be read from it.
-    is_state: bool,
-    /// Of the state that was read, which `-state` may have taken from another file.
-    serial: u64,
-    from_nothing: bool,
-    /// Whether the file was read from another path, so that it has to be written in any case.
-    is_elsewhere: bool,
-    /// Whether whoever wrote the file lays it out as it is written here.
-    has_own_layout: bool,
-    /// Whether it is sealed as it would be sealed now.
-    is_current: bool,
 }
 
 /// What was found.
@@ -169,7 +141,7 @@ impl LocalStore {
         let journal = match &self.journal {
             Some(journal) => journal.clone(),
             None => {
-                let journal = self.open_journal()?;
+                let journal = self.left.open_journal(&self.paths)?;
                 journal.start_run(&self.header(&state.lineage))?;
                 journal
             }
@@ -185,7 +157,7 @@ impl LocalStore {
             read_if_there(&self.paths.read)?.unwrap_or_default()
         } else {
             let file = self.file_to_write()?;
-            if self.holds_already(&*file, &write_parts(state))? {
+            if self.disk.holds(&self.paths, &*file, &write_parts(state))? {
                 return Ok(());
             }
             file.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?
@@ -214,7 +186,7 @@ impl LocalStore {
             return Ok(Saved::Written(state.serial));
         }
         let new = write_parts(state);
-        if self.holds_already(&*file, &new)? {
+        if self.disk.holds(&self.paths, &*file, &new)? {
             state.serial = self.disk.serial;
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
@@ -234,7 +206,7 @@ impl LocalStore {
         self.prepare(state);
         let new = write_parts(state);
         let file = self.file_to_write()?;
-        if self.holds_already(&*file, &new)? && state.serial == self.disk.serial {
+        if self.disk.holds(&self.paths, &*file, &new)? && state.serial == self.disk.serial {
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
         }
@@ -294,48 +266,6 @@ impl LocalStore {
         open.map_err(|error| StateError::io("open", &self.paths.write, &error))
     }
 
-    /// Whether the file says what the new content would, apart from serial and writer.
-    ///
-    /// # Errors
-    /// When it is not as it was when it was read.
-    fn holds_already(&self, file: &dyn Storage, new: &Written) -> Result<bool, StateError> {
-        let failed = |error: io::Error| StateError::io("read", &self.paths.write, &error);
-        if self.paths.encryption.is_some() {
-            return self.holds_sealed(&file.read_all().map_err(failed)?, new);
-        }
-        let (content, is_same) = compare(file, &[&new.head(self.disk.serial), &new.rest]).map_err(failed)?;
-        if content != self.disk.content {
-            return Err(changed_meanwhile(&self.paths.write));
-        }
-        if self.disk.is_elsewhere || is_same {
-            return Ok(is_same && !self.disk.is_elsewhere);
-        }
-        // A file that this version, or the Terraform it stands for, has written has the layout of the new content, so
-        // their difference is one of content. Others are brought to that layout first.
-        match self.disk.has_own_layout {
-            true => Ok(false),
-            false => {
-                Ok(file::read(&file.read_all().map_err(failed)?).is_ok_and(|old| write_parts(&old).rest == new.rest))
-            }
-        }
-    }
-
-    /// The same for a file that may be sealed.
-    fn holds_sealed(&self, bytes: &[u8], new: &Written) -> Result<bool, StateError> {
-        if content_of(bytes) != self.disk.content {
-            return Err(changed_meanwhile(&self.paths.write));
-        }
-        if self.disk.is_elsewhere || !self.disk.is_current {
-            return Ok(false);
-        }
-        let content = clear(&self.paths, &self.paths.write, bytes)?.bytes;
-        let head = new.head(self.disk.serial);
-        if content.strip_prefix(&head[..]).is_some_and(|rest| rest == new.rest) {
-            return Ok(true);
-        }
-        Ok(!self.disk.has_own_layout && file::read(&content).is_ok_and(|old| write_parts(&old).rest == new.rest))
-    }
-
     fn back_up(&mut self, old: &dyn Storage) -> Result<(), StateError> {
         if self.backup_made || !self.disk.is_state {
             return Ok(());
@@ -363,7 +293,7 @@ impl LocalStore {
     fn write_content(&mut self, file: &File, lineage: &str, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
         let journal = match &self.journal {
             Some(journal) => journal.clone(),
-            None => self.open_journal()?,
+            None => self.left.open_journal(&self.paths)?,
         };
         if journal.is_empty() {
             journal.start_run(&self.header(lineage))?;
@@ -419,37 +349,14 @@ impl LocalStore {
         RunHeader { lineage: lineage.to_owned(), serial: self.disk.serial, from_nothing: self.disk.from_nothing }
     }
 
-    /// Opens the journal for notes after what was found in it; nobody else may write it until it is dropped.
-    fn open_journal(&self) -> Result<Arc<Journal>, StateError> {
-        let path = self.paths.journal();
-        let failed = |action: &str, error: &io::Error| StateError::io(action, &path, error);
-        let file = loop {
-            let file = open_private(&path).map_err(|error| failed("open", &error))?;
-            if !try_lock(&file).map_err(|error| failed("lock", &error))? {
-                return Err(journal_in_use());
-            }
-            if is_at(&file, &path) {
-                break file;
-            }
-        };
-        if file.length().map_err(|error| failed("read", &error))? != self.left.length {
-            return Err(changed_meanwhile(&path));
-        }
-        if self.left.end == 0 {
-            file.set_length(0).map_err(|error| failed("write", &error))?;
-        }
-        let keyring = self.paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current());
-        let tail = if self.left.end == 0 { Tail::Clear } else { self.left.tail };
-        let seal = Seal::new(keyring.map_err(journal::failed)?, tail);
-        Ok(Arc::new(Journal::open(path, Arc::new(file), self.left.end, &self.left.under_way, seal)))
-    }
-
     /// Ends the journal: everything is in the file. Calls still under way stay noted.
     fn retire_journal(&mut self, lineage: &str) -> Result<(), StateError> {
         let path = self.paths.journal();
         let journal = match self.journal.take() {
             Some(journal) => journal,
-            None if self.left.length > 0 && (self.lock.is_some() || self.is_behind) => self.open_journal()?,
+            None if self.left.length > 0 && (self.lock.is_some() || self.is_behind) => {
+                self.left.open_journal(&self.paths)?
+            }
             None => return Ok(()),
         };
         self.is_behind = false;
@@ -478,106 +385,4 @@ impl LocalStore {
         let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
         fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
     }
-}
-
-impl Disk {
-    /// What was found: `bytes` in the file, and `state` after looking at the journal.
-    fn of(bytes: &[u8], is_state: bool, state: Option<&State>) -> Self {
-        Self {
-            content: content_of(bytes),
-            is_state,
-            serial: state.map_or(0, |state| state.serial),
-            from_nothing: state.is_none(),
-            is_elsewhere: false,
-            has_own_layout: false,
-            is_current: true,
-        }
-    }
-
-    /// A state that was written here.
-    fn written(content: (u64, u32)) -> Self {
-        Self {
-            content,
-            is_state: true,
-            serial: 0,
-            from_nothing: false,
-            is_elsewhere: false,
-            has_own_layout: true,
-            is_current: true,
-        }
-    }
-}
-
-fn content_of(bytes: &[u8]) -> (u64, u32) {
-    (bytes.len() as u64, crc32fast::hash(bytes))
-}
-
-fn content_of_parts(parts: &[&[u8]]) -> (u64, u32) {
-    let mut hasher = crc32fast::Hasher::new();
-    parts.iter().for_each(|part| hasher.update(part));
-    (parts.iter().map(|part| part.len() as u64).sum(), hasher.finalize())
-}
-
-/// What the file holds, and whether that is the same as `parts` together.
-fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<((u64, u32), bool)> {
-    let mut hasher = crc32fast::Hasher::new();
-    let (mut length, mut is_same) = (0, true);
-    let mut expected = parts.iter().flat_map(|part| part.chunks(1 << 16)).peekable();
-    let mut rest: &[u8] = &[];
-    file.read_pieces(&mut |piece| {
-        hasher.update(piece);
-        length += piece.len() as u64;
-        let mut piece = piece;
-        while is_same && !piece.is_empty() {
-            if rest.is_empty() {
-                rest = expected.next().unwrap_or_default();
-            }
-            let common = rest.len().min(piece.len());
-            is_same = common > 0 && rest[..common] == piece[..common];
-            rest = &rest[common..];
-            piece = &piece[common..];
-        }
-        Ok(())
-    })?;
-    is_same &= rest.is_empty() && expected.next().is_none();
-    Ok(((length, hasher.finalize()), is_same))
-}
-
-fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered>), StateError> {
-    let path = paths.journal();
-    let Some(bytes) = read_if_there(&path)? else { return Ok((Left::default(), None)) };
-    let unsealed = unseal(&bytes, paths.encryption.as_deref()).map_err(|error| error.in_file(&path))?;
-    let mut recovered = recover(&unsealed.bytes).map_err(|error| error.in_file(&path))?;
-    if let (Some(recovered), Some(end)) = (&mut recovered, unsealed.end) {
-        recovered.end = end;
-    }
-    let left = Left {
-        length: bytes.len() as u64,
-        end: recovered.as_ref().map_or(0, |recovered| recovered.end),
-        is_folded: recovered.as_ref().is_none_or(Recovered::is_folded),
-        under_way: recovered.as_ref().map_or_else(Vec::new, Recovered::under_way),
-        tail: unsealed.tail,
-    };
-    Ok((left, recovered))
-}
-
-fn journal_in_use() -> StateError {
-    StateError::new(
-        StateErrorKind::Locked,
-        "Error acquiring the state lock",
-        "Another run is changing what this state describes, and writes its journal. -lock=false cannot help here: wait \
-         until the other run has ended.",
-    )
-}
-
-fn changed_meanwhile(path: &Path) -> StateError {
-    StateError::new(
-        StateErrorKind::Changed,
-        "State file changed by another process",
-        format!(
-            "{} is not as it was when this run read it: something that does not take the lock wrote it meanwhile. It was \
-             left as it is, so that neither result is lost.",
-            path.display()
-        ),
-    )
 }

@@ -1,8 +1,10 @@
 //! State in a local file: its lock, its journal, its backup, and how a new state gets into it without losing the old.
 
 mod difference;
+mod disk;
 mod errored;
 mod fold;
+mod left;
 mod local;
 mod lock;
 mod open;

@@ -1,0 +1,145 @@
+//! What was last seen in a state file, and whether a new content would be another one.
+
+use std::io;
+use std::path::Path;
+
+use super::paths::StatePaths;
+use super::sealed::clear;
+use crate::error::{StateError, StateErrorKind};
+use crate::file::{self, Written, write_parts};
+use crate::model::State;
+use crate::storage::Storage;
+
+/// What was last seen in the file that is written to.
+pub(super) struct Disk {
+    /// By length and checksum; an empty file and a missing one are the same.
+    pub content: (u64, u32),
+    /// Whether a state could be read from it.
+    pub is_state: bool,
+    /// Of the state that was read, which `-state` may have taken from another file.
+    pub serial: u64,
+    pub from_nothing: bool,
+    /// Whether the file was read from another path, so that it has to be written in any case.
+    pub is_elsewhere: bool,
+    /// Whether whoever wrote the file lays it out as it is written here.
+    pub has_own_layout: bool,
+    /// Whether it is sealed as it would be sealed now.
+    pub is_current: bool,
+}
+
+impl Disk {
+    /// What was found: `bytes` in the file, and `state` after looking at the journal.
+    pub fn of(bytes: &[u8], is_state: bool, state: Option<&State>) -> Self {
+        Self {
+            content: content_of(bytes),
+            is_state,
+            serial: state.map_or(0, |state| state.serial),
+            from_nothing: state.is_none(),
+            is_elsewhere: false,
+            has_own_layout: false,
+            is_current: true,
+        }
+    }
+
+    /// A state that was written here.
+    pub fn written(content: (u64, u32)) -> Self {
+        Self {
+            content,
+            is_state: true,
+            serial: 0,
+            from_nothing: false,
+            is_elsewhere: false,
+            has_own_layout: true,
+            is_current: true,
+        }
+    }
+
+    /// Whether the file says what the new content would, apart from serial and writer.
+    ///
+    /// # Errors
+    /// When it is not as it was when it was read.
+    pub fn holds(&self, paths: &StatePaths, file: &dyn Storage, new: &Written) -> Result<bool, StateError> {
+        let failed = |error: io::Error| StateError::io("read", &paths.write, &error);
+        if paths.encryption.is_some() {
+            return self.holds_sealed(paths, &file.read_all().map_err(failed)?, new);
+        }
+        let (content, is_same) = compare(file, &[&new.head(self.serial), &new.rest]).map_err(failed)?;
+        if content != self.content {
+            return Err(changed_meanwhile(&paths.write));
+        }
+        if self.is_elsewhere || is_same {
+            return Ok(is_same && !self.is_elsewhere);
+        }
+        // A file that this version, or the Terraform it stands for, has written has the layout of the new content, so
+        // their difference is one of content. Others are brought to that layout first.
+        match self.has_own_layout {
+            true => Ok(false),
+            false => {
+                Ok(file::read(&file.read_all().map_err(failed)?).is_ok_and(|old| write_parts(&old).rest == new.rest))
+            }
+        }
+    }
+
+    /// The same for a file that may be sealed.
+    fn holds_sealed(&self, paths: &StatePaths, bytes: &[u8], new: &Written) -> Result<bool, StateError> {
+        if content_of(bytes) != self.content {
+            return Err(changed_meanwhile(&paths.write));
+        }
+        if self.is_elsewhere || !self.is_current {
+            return Ok(false);
+        }
+        let content = clear(paths, &paths.write, bytes)?.bytes;
+        let head = new.head(self.serial);
+        if content.strip_prefix(&head[..]).is_some_and(|rest| rest == new.rest) {
+            return Ok(true);
+        }
+        Ok(!self.has_own_layout && file::read(&content).is_ok_and(|old| write_parts(&old).rest == new.rest))
+    }
+}
+
+pub(super) fn content_of(bytes: &[u8]) -> (u64, u32) {
+    (bytes.len() as u64, crc32fast::hash(bytes))
+}
+
+pub(super) fn content_of_parts(parts: &[&[u8]]) -> (u64, u32) {
+    let mut hasher = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    (parts.iter().map(|part| part.len() as u64).sum(), hasher.finalize())
+}
+
+/// What the file holds, and whether that is the same as `parts` together.
+fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<((u64, u32), bool)> {
+    let mut hasher = crc32fast::Hasher::new();
+    let (mut length, mut is_same) = (0, true);
+    let mut expected = parts.iter().flat_map(|part| part.chunks(1 << 16)).peekable();
+    let mut rest: &[u8] = &[];
+    file.read_pieces(&mut |piece| {
+        hasher.update(piece);
+        length += piece.len() as u64;
+        let mut piece = piece;
+        while is_same && !piece.is_empty() {
+            if rest.is_empty() {
+                rest = expected.next().unwrap_or_default();
+            }
+            let common = rest.len().min(piece.len());
+            is_same = common > 0 && rest[..common] == piece[..common];
+            rest = &rest[common..];
+            piece = &piece[common..];
+        }
+        Ok(())
+    })?;
+    is_same &= rest.is_empty() && expected.next().is_none();
+    Ok(((length, hasher.finalize()), is_same))
+}
+
+pub(super) fn changed_meanwhile(path: &Path) -> StateError {
+    StateError::new(
+        StateErrorKind::Changed,
+        "State file changed by another process",
+        format!(
+            "{} is not as it was when this run read it: something that does not take the lock wrote it meanwhile. It was \
+             left as it is, so that neither result is lost.",
+            path.display()
+        ),
+    )
+}
