@@ -5,6 +5,7 @@
 mod common;
 
 use common::Folder;
+use common::background::{kill, start, until_said};
 
 const OBJECT: &str = "resource \"terraform_data\" \"a\" {\n}\n";
 
@@ -135,6 +136,23 @@ fn the_first_backend_block_takes_the_state_along() {
     let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
     assert!(out.contains("Successfully unset the backend \"local\"."), "{out}");
     assert!(has_no_changes(&folder));
+}
+
+#[test]
+fn what_a_killed_run_noted_moves_along_without_the_lock_too() {
+    let folder = Folder::new();
+    let slow = "resource \"terraform_data\" \"slow\" {\n  depends_on = [terraform_data.a]\n  provisioner \"local-exec\" {\n    \
+                command = \"exec sleep 2\"\n  }\n}\n";
+    folder.write("main.tf", &format!("resource \"terraform_data\" \"a\" {{\n}}\n{slow}"));
+    let run = start(&folder, &[]);
+    until_said(&folder, "Provisioning with", 1);
+    kill(run);
+    let journal = ".terraform.tfstate.journal";
+    assert!(folder.path(journal).exists());
+    folder.write("main.tf", &at("kept/a.tfstate"));
+    folder.ok(&["init", "-force-copy", "-lock=false"]);
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\nterraform_data.slow\n");
+    assert!(!folder.path("terraform.tfstate").exists() && !folder.path(journal).exists());
 }
 
 #[test]

@@ -91,6 +91,10 @@ impl Migration<'_> {
         if from.state.is_empty() {
             return Ok(());
         }
+        if self.leftover == Leftover::Retired {
+            // What only the journal has would come to life again where the file is gone.
+            from.store.catch_up(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        }
         let mut to = self.open(context, target)?;
         if !is_same_state(&from.state, &to.state) {
             if consent == Consent::Asked && !agrees(context, COPY, &explanation(&from, &to))? {

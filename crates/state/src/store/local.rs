@@ -135,9 +135,7 @@ impl LocalStore {
     /// When the journal cannot be written, or another process without the lock writes it.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
         self.prepare(state);
-        if self.is_behind {
-            self.save(state)?;
-        }
+        self.catch_up(state)?;
         let journal = match &self.journal {
             Some(journal) => journal.clone(),
             None => {
@@ -214,6 +212,17 @@ impl LocalStore {
         self.write_content(&file, &state.lineage, state.serial, &[&new.head(state.serial), &new.rest])?;
         self.retire_journal(&state.lineage)?;
         Ok(Saved::Written(state.serial))
+    }
+
+    /// Brings what only the journal has into the file, where that was left for later because nobody else is kept off.
+    ///
+    /// # Errors
+    /// As for [`LocalStore::save`].
+    pub fn catch_up(&mut self, state: &mut State) -> Result<(), StateError> {
+        if self.is_behind {
+            self.save(state)?;
+        }
+        Ok(())
     }
 
     /// Ends the lock.
