@@ -17,6 +17,7 @@ mod deprecation;
 mod ephemeral;
 mod evaluation;
 mod execution;
+mod fitting;
 mod generate;
 pub mod hooks;
 mod inspect;

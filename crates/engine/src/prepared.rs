@@ -8,9 +8,10 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 
 use crate::config_graph;
+use crate::fitting::{self, Bodies};
 use crate::providers::Providers;
 use crate::session::Session;
-use crate::templates::{Bodies, Templates};
+use crate::templates::Templates;
 
 /// Everything about a configuration that plan and apply share.
 pub(crate) struct Prepared {
@@ -51,7 +52,7 @@ pub(crate) fn prepare(
     (graph, mut diagnostics): Graph,
     bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
-    let (templates, problems) = Templates::prepare(session, &graph, providers, bodies);
+    let (templates, problems) = fitting::fit(session, &graph, providers, bodies);
     diagnostics.append(problems);
     (Prepared { graph, templates }, diagnostics)
 }

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 
 use crate::ahead::{ask_ahead, beside};
 use crate::applying::{self, AppliedRun, Done};
+use crate::fitting::Bodies;
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
@@ -19,7 +20,6 @@ use crate::recorder::Recorder;
 use crate::saved::{self, SavedPlan};
 use crate::search::Searched;
 use crate::session::Session;
-use crate::templates::Bodies;
 use crate::validate;
 
 /// A run of the engine over one configuration. Providers that one step starts serve the next one too.

@@ -1,0 +1,146 @@
+//! Blocks are fitted to the schemas of their providers, which are started for that.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, ProviderAddress, ProviderConfig, Resource as ResourceAddress};
+use groma_config::{
+    ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderUse, Resource,
+};
+use groma_diagnostics::Diagnostics;
+use groma_hcl::Body;
+use groma_provider::{BodyDecoder, Schema};
+
+use crate::config_graph::ConfigGraph;
+use crate::module_functions::ModuleFunctions;
+use crate::providers::Providers;
+use crate::session::Session;
+use crate::templates::{Blocks, ProviderTemplate, Template, TemplateKey, Templates};
+
+/// What becomes of resource blocks that do not fit their schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies {
+    /// They are mistakes.
+    Checked,
+    /// Nobody looks at them: objects are imported into blocks that are written only after that.
+    Unchecked,
+}
+
+/// Prepares all blocks.
+pub(crate) fn fit(
+    session: &Session,
+    graph: &ConfigGraph,
+    providers: &mut Providers,
+    bodies: Bodies,
+) -> (Templates, Diagnostics) {
+    let mut templates = Templates::with(ModuleFunctions::new(graph, providers.on_demand()));
+    let configuration = &session.configuration;
+    let mut fitting =
+        Fitting { configuration, graph, providers, bodies, shared: HashMap::new(), diagnostics: Diagnostics::new() };
+    for (_, module) in graph.modules() {
+        let config = &module.config;
+        templates.add(Blocks {
+            providers: config.providers.iter().map(|(local, block)| fitting.provider(config, local, block)).collect(),
+            resources: config
+                .resources
+                .iter()
+                .map(|(address, resource)| fitting.resource(config, address, resource))
+                .collect(),
+            actions: config.actions.values().map(|action| fitting.action(config, action)).collect(),
+        });
+    }
+    (templates, fitting.diagnostics)
+}
+
+/// The work of preparing blocks.
+struct Fitting<'a> {
+    configuration: &'a Configuration,
+    graph: &'a ConfigGraph,
+    providers: &'a mut Providers,
+    bodies: Bodies,
+    /// The configurations of providers met so far: the blocks of one share it.
+    shared: HashMap<ProviderConfig, Arc<ProviderConfig>>,
+    diagnostics: Diagnostics,
+}
+
+impl Fitting<'_> {
+    fn provider(
+        &mut self,
+        module: &Module,
+        local: &LocalProvider,
+        block: &ProviderBlock,
+    ) -> Option<Arc<ProviderTemplate>> {
+        let address = module.provider_address(&local.name);
+        let prepared = self.provider_body(&address, block);
+        let (body, problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
+        self.diagnostics.append(problems);
+        let config = ProviderConfig {
+            module: module.path.clone(),
+            provider: address,
+            alias: local.alias.clone(),
+            key: InstanceKey::None,
+        };
+        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config, for_each: block.for_each.clone() }))
+    }
+
+    fn provider_body(
+        &mut self,
+        address: &ProviderAddress,
+        block: &ProviderBlock,
+    ) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
+        let provider = self.providers.started(address).map_err(|problem| Diagnostics::from(problem.at(block.span)))?;
+        Ok(BodyDecoder::new(&block.body, &provider.schema()?.config.block))
+    }
+
+    fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
+        // That a provider is missing is found by the checks of the configuration.
+        let written = resource.provider.as_ref();
+        let used = self.configuration.provider_use(&module.path, &resource.local_provider(), written).ok()?;
+        let schema = self.providers.schema(&used.config.provider, address, resource.header_span);
+        self.template(schema, used, &resource.body)
+    }
+
+    fn action(&mut self, module: &Module, action: &ActionBlock) -> Option<Arc<Template>> {
+        let written = action.provider.as_ref();
+        let used = self.configuration.provider_use(&module.path, &action.local_provider(), written).ok()?;
+        let schema = self.providers.action_schema(&used.config.provider, &action.type_name, action.span);
+        let empty = Body::new(Vec::new(), Vec::new(), action.span);
+        self.template(schema, used, action.config.as_ref().unwrap_or(&empty))
+    }
+
+    fn template(
+        &mut self,
+        schema: Result<Arc<Schema>, Diagnostics>,
+        used: ProviderUse<'_>,
+        body: &Body,
+    ) -> Option<Arc<Template>> {
+        let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
+        let (body, problems) = BodyDecoder::new(body, &schema.block);
+        if self.bodies == Bodies::Checked {
+            self.diagnostics.append(problems);
+        }
+        let key = used.key.and_then(|key| self.key(key)).map(Box::new);
+        let provider = self.shared.entry(used.config.clone()).or_insert_with(|| Arc::new(used.config));
+        Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider), key }))
+    }
+
+    fn key(&self, key: ProviderKey<'_>) -> Option<TemplateKey> {
+        Some(match key {
+            ProviderKey::Own(key) => TemplateKey::Own(key.clone()),
+            ProviderKey::Passed { module, key } => {
+                TemplateKey::Passed { module: self.graph.find(module)?, key: key.clone() }
+            }
+        })
+    }
+}
+
+/// That a provider does not start is told once, not for each of its resources.
+fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
+    for problem in problems {
+        let known = problem.summary.starts_with("Provider ")
+            && diagnostics.iter().any(|other| other.summary == problem.summary && other.detail == problem.detail);
+        if !known {
+            diagnostics.push(problem);
+        }
+    }
+}
