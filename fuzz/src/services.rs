@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_encryption::{AwsKeys, Given, GivenValue, Network, NetworkAnswer, NetworkRequest, SERVICES, service};
+use groma_encryption::{
+    AwsKeys, AwsPlace, Given, GivenValue, Network, NetworkAnswer, NetworkRequest, SERVICES, Way, service,
+};
 
 /// Answers every request with the same bytes.
 #[derive(Debug)]
@@ -13,7 +15,7 @@ struct Answers {
 }
 
 impl Network for Answers {
-    fn send(&self, request: &NetworkRequest) -> Result<NetworkAnswer, String> {
+    fn send(&self, request: &NetworkRequest, _way: &Way) -> Result<NetworkAnswer, String> {
         // Whoever has to log in first gets a token, or else nothing would be asked.
         let is_token = request.url.ends_with("/token");
         let body = if is_token { br#"{"access_token":"t"}"#.to_vec() } else { self.body.clone() };
@@ -28,14 +30,28 @@ impl Network for Answers {
         None
     }
 
-    fn aws_keys(&self, _profile: Option<&str>) -> Option<AwsKeys> {
+    fn aws_keys(&self, _place: &AwsPlace) -> Option<AwsKeys> {
         Some(AwsKeys { id: "A".to_owned(), secret: "s".to_owned(), session: None })
     }
 }
 
+fn text(name: &str, value: &str) -> (String, GivenValue) {
+    (name.to_owned(), GivenValue::Text(value.to_owned()))
+}
+
+/// Whoever has to ask somebody else first: for the keys of a role, or for who it is.
+fn given_through_others() -> [(&'static str, Given); 2] {
+    let role = GivenValue::Object(Given::from_iter([text("role_arn", "r")]));
+    let aws = [text("kms_key_id", "k"), text("key_spec", "AES_256"), ("assume_role".to_owned(), role)];
+    let elsewhere = r#"{"type":"external_account","audience":"a","subject_token_type":"t","credential_source":{"url":"https://u",
+        "format":{"type":"json"}}}"#;
+    let length = ("key_length".to_owned(), GivenValue::Number(32));
+    let google = [text("kms_encryption_key", "k"), length, text("credentials", elsewhere)];
+    [("aws_kms", aws.into_iter().collect()), ("gcp_kms", google.into_iter().collect())]
+}
+
 /// What each service needs to be asked.
 fn given(kind: &str) -> Given {
-    let text = |name: &str, value: &str| (name.to_owned(), GivenValue::Text(value.to_owned()));
     let length = ("key_length".to_owned(), GivenValue::Number(32));
     match kind {
         "aws_kms" => [text("kms_key_id", "k"), text("key_spec", "AES_256")].into_iter().collect(),
@@ -60,9 +76,10 @@ fn given(kind: &str) -> Given {
 /// Every answer is a key or a refusal, every note leads to a key or to none; what a service makes can be noted.
 pub fn key_services(bytes: &[u8]) {
     for status in [200, 400] {
-        for kind in SERVICES {
+        let direct = SERVICES.map(|kind| (kind, given(kind)));
+        for (kind, given) in direct.into_iter().chain(given_through_others()) {
             let network = Arc::new(Answers { status, body: bytes.to_vec() });
-            let service = service(kind, &given(kind), network).unwrap_or_else(|problem| panic!("{kind}: {problem}"));
+            let service = service(kind, &given, network).unwrap_or_else(|problem| panic!("{kind}: {problem}"));
             let _ = service.noted(Some(bytes));
             let made = service.fresh();
             assert!(status == 200 || made.is_err(), "{kind}");

@@ -27,6 +27,6 @@ pub use pbkdf2::{HashFunction, Pbkdf2};
 pub use program::Program;
 pub use remote::RemoteEncryption;
 pub use services::{
-    Argument, AwsKeys, Given, GivenValue, Kind, Need, Network, NetworkAnswer, NetworkRequest, SERVICES, service,
-    service_arguments,
+    Argument, AwsKeys, AwsPlace, Given, GivenValue, Kind, Need, Network, NetworkAnswer, NetworkRequest, SERVICES,
+    Trust, Way, service, service_arguments,
 };

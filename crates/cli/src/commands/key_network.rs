@@ -1,11 +1,11 @@
 //! How the services are spoken with that keep keys for states and plans.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
-use groma_encryption::{AwsKeys, Network, NetworkAnswer, NetworkRequest};
+use groma_encryption::{AwsKeys, AwsPlace, Network, NetworkAnswer, NetworkRequest, Trust, Way};
 use groma_install::credentials::Stores;
-use groma_install::http::{Http, Method, Url};
+use groma_install::http::{Http, Method, Route, ServerTrust, Url};
 
 use super::servers;
 use crate::settings::Settings;
@@ -13,10 +13,10 @@ use crate::settings::Settings;
 /// The longest answer: keys are short.
 const LIMIT: u64 = 1024 * 1024;
 
-/// A client for services, made when one is asked; and the environment of the process.
+/// A client for services over each way, made when one is asked; and the environment of the process.
 pub(super) struct KeyNetwork {
     settings: Settings,
-    client: OnceLock<Result<Http, String>>,
+    clients: Mutex<Vec<(Way, Http)>>,
 }
 
 impl std::fmt::Debug for KeyNetwork {
@@ -27,26 +27,39 @@ impl std::fmt::Debug for KeyNetwork {
 
 impl KeyNetwork {
     pub(super) fn new(settings: &Settings) -> Self {
-        Self { settings: settings.clone(), client: OnceLock::new() }
+        Self { settings: settings.clone(), clients: Mutex::default() }
     }
 
-    fn client(&self) -> Result<&Http, String> {
-        let made = self.client.get_or_init(|| {
-            servers::http(&self.settings).map_err(|problems| {
-                problems
-                    .iter()
-                    .map(|problem| problem.detail.trim_end_matches('.').to_owned())
-                    .collect::<Vec<_>>()
-                    .join("; ")
-            })
-        });
-        made.as_ref().map_err(Clone::clone)
+    fn client(&self, way: &Way) -> Result<Http, String> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = clients.iter().find(|(known, _)| known == way) {
+            return Ok(client.clone());
+        }
+        let client = servers::http_over(&self.settings, route(way)).map_err(|problems| {
+            let told = |detail: &str| detail.trim_end_matches('.').to_owned();
+            problems.iter().map(|problem| told(&problem.detail)).collect::<Vec<_>>().join("; ")
+        })?;
+        clients.push((way.clone(), client.clone()));
+        Ok(client)
+    }
+}
+
+fn route(way: &Way) -> Route {
+    Route {
+        http_proxy: way.http_proxy.clone(),
+        https_proxy: way.https_proxy.clone(),
+        no_proxy: way.no_proxy.clone(),
+        authorities: way.authorities.clone(),
+        trust: match way.trust {
+            Trust::Proven => ServerTrust::Proven,
+            Trust::Anybody => ServerTrust::Anybody,
+        },
     }
 }
 
 impl Network for KeyNetwork {
-    fn send(&self, request: &NetworkRequest) -> Result<NetworkAnswer, String> {
-        let client = self.client()?;
+    fn send(&self, request: &NetworkRequest, way: &Way) -> Result<NetworkAnswer, String> {
+        let client = self.client(way)?;
         let url = Url::parse(&request.url).map_err(|problem| format!("{:?} is no address: {problem}", request.url))?;
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|problem| problem.to_string())?;
         let headers: Vec<(&str, &str)> =
@@ -74,9 +87,9 @@ impl Network for KeyNetwork {
         self.settings.home.clone()
     }
 
-    fn aws_keys(&self, profile: Option<&str>) -> Option<AwsKeys> {
+    fn aws_keys(&self, place: &AwsPlace) -> Option<AwsKeys> {
         let stores = Stores::new(self.settings.environment.iter().cloned(), self.settings.home.clone());
-        let keys = stores.aws(profile)?;
+        let keys = stores.aws_in(place.profile.as_deref(), &place.credentials, &place.profiles)?;
         let session = keys.session.map(|token| token.secret().to_owned());
         Some(AwsKeys { id: keys.id, secret: keys.secret.secret().to_owned(), session })
     }

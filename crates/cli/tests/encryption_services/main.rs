@@ -6,6 +6,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../servers/https.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod https;
 mod server;
 
 use std::path::Path;
@@ -171,15 +174,169 @@ fn azure_seals_keys_that_are_made_here_and_names_the_version() {
     assert_eq!(asked.header("authorization"), "Bearer a token for Azure");
 }
 
+/// `aws_kms` with a further argument.
+fn rolled(more: &str) -> String {
+    format!("{AWS}{more}\n")
+}
+
+#[test]
+fn aws_lends_keys_for_roles() {
+    let server = Server::start();
+    let role = "{\n  role_arn = \"arn:aws:iam::1:role/r\"\n  session_name = \"s\"\n  external_id = \"e&f\"\n  duration = \"1h\"\n  \
+                policy_arns = [\"arn:aws:iam::1:policy/p\"]\n  tags = { k = \"v\" }\n  transitive_tag_keys = [\"k\"]\n}\n";
+    let sts = format!("endpoints {{\n  sts = \"{}\"\n}}\nsts_region = \"us-east-1\"\n", server.address());
+    for role in [format!("assume_role = {role}"), format!("assume_role {role}")] {
+        let here = at_aws(folder(Folder::new(), "aws_kms", &rolled(&(role + &sts))), &server);
+        lives(&here);
+        let asked = server.requests("/");
+        let lent = asked.iter().find(|request| request.body.starts_with("Action=AssumeRole&")).unwrap();
+        assert_eq!(
+            lent.body,
+            "Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fr&RoleSessionName=s&DurationSeconds=3600&\
+             PolicyArns.member.1.arn=arn%3Aaws%3Aiam%3A%3A1%3Apolicy%2Fp&ExternalId=e%26f&Tags.member.1.Key=k&Tags.member.1.Value=v&\
+             TransitiveTagKeys.member.1=k"
+        );
+        let who = lent.header("authorization");
+        assert!(who.contains("Credential=AKID/") && who.contains("/us-east-1/sts/aws4_request"), "{who}");
+        let key = asked.iter().find(|request| request.header("x-amz-target").ends_with("GenerateDataKey")).unwrap();
+        assert!(key.header("authorization").contains("Credential=ROLE/"), "{key:?}");
+        assert_eq!(key.header("x-amz-security-token"), "session ROLE");
+    }
+    let at_sts = |more: &str| {
+        let here = folder(Folder::new(), "aws_kms", &rolled(more));
+        at_aws(here, &server).with("AWS_ENDPOINT_URL_STS", &server.address())
+    };
+    let said = refused(&at_sts("assume_role = { role_arn = \"forbidden\" }"), &["apply", "-auto-approve"]);
+    assert!(said.contains("the role cannot be taken on") && said.contains("not & never authorized"), "{said}");
+    lives(&at_sts("allowed_account_ids = [\"111122223333\"]"));
+    let said = refused(&at_sts("forbidden_account_ids = [\"111122223333\"]"), &["apply", "-auto-approve"]);
+    assert!(said.contains("the account 111122223333 of AWS is not one of those"), "{said}");
+}
+
+#[test]
+fn aws_lends_keys_to_who_has_an_identity_of_elsewhere() {
+    let server = Server::start();
+    let here = folder(Folder::new(), "aws_kms", &rolled("assume_role_with_web_identity = { role_arn = \"r\" }"));
+    let here = here.with("AWS_ENDPOINT_URL", &server.address()).with("AWS_WEB_IDENTITY_TOKEN_FILE", "token.jwt");
+    here.write("token.jwt", "a.b.c\n");
+    lives(&here);
+    let lent = &server.requests("/")[0];
+    assert_eq!(
+        lent.body,
+        "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=r&RoleSessionName=groma&WebIdentityToken=a.b.c"
+    );
+    assert_eq!(lent.header("authorization"), "");
+    assert!(server.requests("/").last().unwrap().header("authorization").contains("Credential=WEB/"));
+}
+
+#[test]
+fn aws_is_asked_through_a_proxy_with_keys_of_named_files() {
+    let server = Server::start();
+    let more =
+        format!("http_proxy = \"{}\"\nshared_credentials_files = [\"keys\"]\nprofile = \"ci\"\n", server.address());
+    let here = folder(Folder::new(), "aws_kms", &rolled(&more)).with("AWS_ENDPOINT_URL_KMS", "http://kms.example/");
+    here.write("keys", "[ci]\naws_access_key_id = FILE\naws_secret_access_key = s\n");
+    lives(&here);
+    let asked = &server.requests("http://kms.example/")[0];
+    assert!(asked.header("authorization").contains("Credential=FILE/"), "{asked:?}");
+    let here = folder(Folder::new(), "aws_kms", &rolled(&format!("{more}no_proxy = \"localhost\"\n")));
+    let here = at_aws(here, &server);
+    here.write("keys", "[ci]\naws_access_key_id = FILE\naws_secret_access_key = s\n");
+    lives(&here);
+    assert!(!server.requests("/").is_empty());
+}
+
+#[test]
+fn aws_has_a_certificate_of_the_authorities_that_are_named() {
+    let server = https::Server::start(|_| {
+        let key = BASE64_STANDARD.encode([7; 32]);
+        https::Answer::json(&json!({ "Plaintext": key, "CiphertextBlob": "c2VhbGVk" }).to_string())
+    });
+    let at = |more: &str| {
+        let here = folder(Folder::new(), "aws_kms", &rolled(more))
+            .with("AWS_ENDPOINT_URL_KMS", &format!("https://{}", server.host()));
+        let here = here.with("AWS_ACCESS_KEY_ID", "AKID").with("AWS_SECRET_ACCESS_KEY", "hush");
+        server.write_authority(&here.path("authority.pem"));
+        here
+    };
+    let said = refused(&at(""), &["apply", "-auto-approve"]);
+    assert!(said.contains("key_provider.aws_kms.k gave no key") && said.contains("certificate"), "{said}");
+    lives(&at("custom_ca_bundle = \"authority.pem\""));
+    lives(&at("").with("AWS_CA_BUNDLE", "authority.pem"));
+    lives(&at("insecure = true"));
+}
+
+#[test]
+fn google_exchanges_what_others_say_of_who_asks() {
+    let server = Server::start();
+    let place = format!("{}/google/", server.address());
+    let arguments = "kms_encryption_key = \"projects/p/key\"\nkey_length = 32\ncredentials = \"federation.json\"\n";
+    let sources = [
+        json!({ "file": "identity.txt" }),
+        json!({
+            "url": format!("{}/identity", server.address()), "headers": { "metadata": "true" },
+            "format": { "type": "json", "subject_token_field_name": "word" },
+        }),
+    ];
+    for source in sources {
+        let here = Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &place);
+        let here = folder(here, "gcp_kms", arguments);
+        let federation = json!({
+            "type": "external_account", "audience": "//iam/pool", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+            "token_url": format!("{place}sts"), "credential_source": source,
+            "service_account_impersonation_url": format!("{place}impersonate"),
+        });
+        here.write("federation.json", &federation.to_string()).write("identity.txt", "from elsewhere\n");
+        lives(&here);
+    }
+    let exchanged = &server.requests("/google/sts")[0].body;
+    assert!(exchanged.starts_with("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&audience="));
+    assert_eq!(server.requests("/google/impersonate")[0].header("authorization"), "Bearer an exchanged token");
+    assert_eq!(server.requests("/identity")[0].header("metadata"), "true");
+    let here = folder(Folder::new(), "gcp_kms", arguments);
+    let aws = json!({
+        "type": "external_account", "audience": "a", "subject_token_type": "t", "credential_source": { "environment_id": "aws1" },
+    });
+    here.write("federation.json", &aws.to_string());
+    assert!(refused(&here, &["apply", "-auto-approve"]).contains("an identity that comes from AWS"));
+}
+
+#[test]
+fn azure_clouds_of_ones_own_tell_their_addresses() {
+    let server = Server::start();
+    let arguments = format!(
+        "vault_uri = \"{0}/\"\nvault_key_name = \"the-key\"\nkey_length = 32\ntenant_id = \"tenant\"\nclient_id = \"c\"\nclient_secret = \
+         \"s\"\nmetadata_host = \"{0}\"\n",
+        server.address()
+    );
+    lives(&folder(Folder::new(), "azure_vault", &arguments));
+    let token = &server.requests("/tenant")[0].body;
+    assert!(token.contains("scope=https%3A%2F%2Fvault.azure.example%2F.default"), "{token}");
+}
+
 #[test]
 fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
     for (kind, arguments, expected) in [
         ("aws_kms", "key_spec = \"AES_256\"\n", "kms_key_id"),
         ("aws_kms", "kms_key_id = \"a\"\nkey_spec = \"RSA\"\n", "key_spec is AES_256 or AES_128"),
+        ("aws_kms", &rolled("assume_role = { session_name = \"r\" }"), "no \"role_arn\" in \"assume_role\""),
+        ("aws_kms", &rolled("assume_role {\n  session_name = \"r\"\n}"), "\"role_arn\" is required"),
+        ("aws_kms", &rolled("assume_role = { role_arm = \"r\" }"), "Did you mean \"role_arn\"?"),
+        ("aws_kms", &rolled("assume_role = { role_arn = [] }"), "\"assume_role.role_arn\" has to be a string"),
+        ("aws_kms", &rolled("assume_role = \"r\""), "\"assume_role\" has to be an object"),
+        ("aws_kms", &rolled("assume_role = { role_arn = \"r\", duration = \"1m\" }"), "duration is from 15m to 12h"),
         (
             "aws_kms",
-            "kms_key_id = \"a\"\nkey_spec = \"AES_256\"\nassume_role = { role_arn = \"r\" }\n",
-            "\"assume_role\" of this key provider",
+            &rolled("assume_role = { role_arn = \"r\" }\nassume_role {\n  role_arn = \"r\"\n}"),
+            "more than once",
+        ),
+        ("aws_kms", &rolled("custom_ca_bundle = \"none.pem\""), "the certificates in none.pem cannot be used"),
+        ("aws_kms", &rolled("allowed_account_ids = [\"1\"]\nforbidden_account_ids = [\"2\"]"), "exclude each other"),
+        ("aws_kms", &rolled("ec2_metadata_service_endpoint = \"x\""), "name the role in assume_role"),
+        (
+            "azure_vault",
+            "vault_uri = \"https://v.x\"\nvault_key_name = \"k\"\nkey_length = 32\nclient_certificate_path = \"c.pfx\"\n",
+            "log in with client_secret or use_oidc",
         ),
         ("openbao", "key_name = \"k\"\nkey_length = 20\n", "key_length is 16, 32 or 64"),
         ("openbao", "key_name = \"k\"\nassociated_data = \"?\"\n", "in Base64"),
@@ -201,7 +358,8 @@ fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
         ),
         ("openbau", "key_name = \"k\"\n", "Did you mean \"openbao\"?"),
     ] {
-        let here = folder(Folder::new(), kind, arguments);
+        let here = Folder::new().with("AWS_ACCESS_KEY_ID", "AKID").with("AWS_SECRET_ACCESS_KEY", "hush");
+        let here = folder(here, kind, arguments);
         let said = refused(&here, &["apply", "-auto-approve"]);
         assert!(said.contains(expected), "{kind} {arguments}: {said}");
         assert!(!here.path("terraform.tfstate").exists());

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// With the address before it, where a proxy is asked.
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
@@ -62,8 +63,13 @@ fn serve(stream: TcpStream, noted: &Mutex<Vec<Request>>) {
     let mut reader = BufReader::new(&stream);
     while let Some(request) = read(&mut reader) {
         noted.lock().unwrap().push(request.clone());
-        let (status, body) = answer(&request);
-        let body = body.to_string();
+        let (status, body) = match lent(&request) {
+            Some((status, body)) => (status, body),
+            None => {
+                let (status, body) = answer(&request);
+                (status, body.to_string())
+            }
+        };
         let head =
             format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
         if (&stream).write_all((head + &body).as_bytes()).is_err() {
@@ -133,6 +139,21 @@ fn answer(request: &Request) -> (&'static str, Json) {
         ("/google/projects/p/key:decrypt", _) => {
             fine(json!({ "plaintext": turned_bytes(&body["ciphertext"], &BASE64_STANDARD) }))
         }
+        ("/google/sts", _)
+            if request.body.contains("subject_token=from+elsewhere")
+                || request.body.contains("subject_token=from%20elsewhere") =>
+        {
+            fine(json!({ "access_token": "an exchanged token" }))
+        }
+        ("/google/impersonate", _) => fine(json!({ "accessToken": "a token for Google" })),
+        ("/identity", _) => fine(json!({ "word": "from elsewhere" })),
+        ("/metadata/endpoints?api-version=2022-09-01", _) => {
+            let login = format!("http://{}/", request.header("host"));
+            fine(json!({
+                "authentication": { "loginEndpoint": login },
+                "suffixes": { "keyVaultDns": "vault.azure.example", "mhsmDns": "hsm.azure.example" },
+            }))
+        }
         ("/google/token", _) => fine(json!({ "access_token": "a token for Google", "expires_in": 3599 })),
         ("/tenant/oauth2/v2.0/token", _) => fine(json!({ "access_token": "a token for Azure" })),
         (path, _) if path.starts_with("/keys/the-key/encrypt?api-version=") => {
@@ -144,6 +165,27 @@ fn answer(request: &Request) -> (&'static str, Json) {
         }
         _ => ("404 Not Found", json!({ "error": { "message": "there is nothing here" } })),
     }
+}
+
+/// What the Security Token Service answers.
+fn lent(request: &Request) -> Option<(&'static str, String)> {
+    let action = request.body.strip_prefix("Action=")?.split('&').next()?;
+    let keys = |id: &str| {
+        format!(
+            "<R><Credentials><AccessKeyId>{id}</AccessKeyId><SecretAccessKey>lent</SecretAccessKey><SessionToken>session \
+             {id}</SessionToken></Credentials></R>"
+        )
+    };
+    Some(match action {
+        _ if request.body.contains("RoleArn=forbidden") => (
+            "403 Forbidden",
+            "<E><Error><Code>AccessDenied</Code><Message>not &amp; never authorized</Message></Error></E>".to_owned(),
+        ),
+        "AssumeRole" => ("200 OK", keys("ROLE")),
+        "AssumeRoleWithWebIdentity" => ("200 OK", keys("WEB")),
+        "GetCallerIdentity" => ("200 OK", "<R><Account>111122223333</Account></R>".to_owned()),
+        _ => return None,
+    })
 }
 
 fn fine(body: Json) -> (&'static str, Json) {

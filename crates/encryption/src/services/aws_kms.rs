@@ -1,18 +1,21 @@
 //! `aws_kms`: the Key Management Service of AWS makes keys for data, and opens them again.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
-use aws_sigv4::sign::v4;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use super::aws_role::{ENDPOINTS, ROLE, Roles, WEB_ROLE};
+use super::aws_signature::signed;
 use super::given::{Argument, Given, Kind};
-use super::network::{AwsKeys, Network, NetworkRequest, asked, bytes, or_variable, text};
+use super::network::{AwsKeys, AwsPlace, Network, NetworkRequest, Trust, Way, asked_over, bytes, or_variable, text};
 use crate::key_provider::{FreshKey, KeyService};
+
+/// What machines of AWS can do instead.
+const MACHINES: &str = "The roles of machines are not asked for yet: name the role in assume_role, or set AWS_ACCESS_KEY_ID, \
+                        AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.";
 
 pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::required("kms_key_id", Kind::Text),
@@ -30,20 +33,21 @@ pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::optional("skip_credentials_validation", Kind::NoEffect),
     Argument::optional("skip_requesting_account_id", Kind::NoEffect),
     Argument::optional("skip_metadata_api_check", Kind::NoEffect),
-    Argument::optional("sts_region", Kind::NoEffect),
-    Argument::optional("allowed_account_ids", Kind::Absent),
-    Argument::optional("assume_role", Kind::Absent),
-    Argument::optional("assume_role_with_web_identity", Kind::Absent),
-    Argument::optional("custom_ca_bundle", Kind::Absent),
-    Argument::optional("ec2_metadata_service_endpoint", Kind::Absent),
-    Argument::optional("ec2_metadata_service_endpoint_mode", Kind::Absent),
-    Argument::optional("forbidden_account_ids", Kind::Absent),
-    Argument::optional("http_proxy", Kind::Absent),
-    Argument::optional("https_proxy", Kind::Absent),
-    Argument::optional("insecure", Kind::Absent),
-    Argument::optional("no_proxy", Kind::Absent),
-    Argument::optional("shared_config_files", Kind::Absent),
-    Argument::optional("shared_credentials_files", Kind::Absent),
+    Argument::optional("sts_region", Kind::Text),
+    Argument::optional("allowed_account_ids", Kind::Texts),
+    Argument::optional("forbidden_account_ids", Kind::Texts),
+    Argument::optional("assume_role", Kind::Object(ROLE)),
+    Argument::optional("assume_role_with_web_identity", Kind::Object(WEB_ROLE)),
+    Argument::optional("endpoints", Kind::Object(ENDPOINTS)),
+    Argument::optional("custom_ca_bundle", Kind::Text),
+    Argument::optional("http_proxy", Kind::Text),
+    Argument::optional("https_proxy", Kind::Text),
+    Argument::optional("no_proxy", Kind::Text),
+    Argument::optional("insecure", Kind::Flag),
+    Argument::optional("shared_config_files", Kind::Texts),
+    Argument::optional("shared_credentials_files", Kind::Texts),
+    Argument::optional("ec2_metadata_service_endpoint", Kind::Absent(MACHINES)),
+    Argument::optional("ec2_metadata_service_endpoint_mode", Kind::Absent(MACHINES)),
 ];
 
 /// The keys for data that the service makes.
@@ -56,6 +60,8 @@ pub(super) struct AwsKms {
     key: String,
     spec: String,
     context: BTreeMap<String, String>,
+    roles: Roles,
+    way: Way,
 }
 
 /// What is kept beside what was sealed.
@@ -73,7 +79,8 @@ impl AwsKms {
             return Err(format!("key_spec is {}, not {spec:?}", SPECS.join(" or ")));
         }
         let (key, context) = (given.needed("kms_key_id")?, given.map("encryption_context"));
-        Ok(Self { key, spec, context, given: given.clone(), network })
+        let (roles, way) = (Roles::new(given, &*network)?, way(given, &*network));
+        Ok(Self { key, spec, context, roles, way, given: given.clone(), network })
     }
 
     fn region(&self) -> Result<String, String> {
@@ -85,7 +92,13 @@ impl AwsKms {
         if let (Some(id), Some(secret)) = (self.given.text("access_key"), self.given.text("secret_key")) {
             return Ok(AwsKeys { id, secret, session: self.given.text("token") });
         }
-        self.network.aws_keys(self.given.text("profile").as_deref()).ok_or_else(|| {
+        let paths = |name: &str| self.given.texts(name).iter().map(|path| in_home(path, &*self.network)).collect();
+        let place = AwsPlace {
+            profile: self.given.text("profile"),
+            credentials: paths("shared_credentials_files"),
+            profiles: paths("shared_config_files"),
+        };
+        self.network.aws_keys(&place).ok_or_else(|| {
             "there are no keys of AWS; set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile \
              of the shared files that has them"
                 .to_owned()
@@ -125,31 +138,29 @@ impl AwsKms {
             ],
             body: document.to_string().into_bytes(),
         };
-        asked(&*self.network, &signed(request, &region, &self.keys()?)?)
+        let keys = self.roles.keys(|| self.keys(), &region, &*self.network, &self.way)?;
+        asked_over(&*self.network, &signed(request, "kms", &region, &keys)?, &self.way)
     }
 }
 
-/// The request with headers that say who asks (Signature Version 4).
-fn signed(mut request: NetworkRequest, region: &str, keys: &AwsKeys) -> Result<NetworkRequest, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("the request cannot be signed: {error}");
-    let identity = Credentials::new(&*keys.id, &*keys.secret, keys.session.clone(), None, "key provider").into();
-    let parameters = v4::SigningParams::builder()
-        .identity(&identity)
-        .region(region)
-        .name("kms")
-        .time(SystemTime::now())
-        .settings(SigningSettings::default())
-        .build()
-        .map_err(|error| failed(&error))?
-        .into();
-    let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let signable =
-        SignableRequest::new(request.method, request.url.as_str(), headers, SignableBody::Bytes(&request.body))
-            .map_err(|error| failed(&error))?;
-    let (instructions, _) = sign(signable, &parameters).map_err(|error| failed(&error))?.into_parts();
-    let more: Vec<_> = instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    request.headers.extend(more);
-    Ok(request)
+/// How the services are got at.
+fn way(given: &Given, network: &dyn Network) -> Way {
+    let authorities = or_variable(given.text("custom_ca_bundle"), network, &["AWS_CA_BUNDLE"]);
+    Way {
+        http_proxy: given.text("http_proxy"),
+        https_proxy: given.text("https_proxy"),
+        no_proxy: given.text("no_proxy"),
+        authorities: authorities.map(|path| in_home(&path, network)),
+        trust: if given.flag("insecure").unwrap_or(false) { Trust::Anybody } else { Trust::Proven },
+    }
+}
+
+/// A path that may begin with `~/`.
+fn in_home(path: &str, network: &dyn Network) -> PathBuf {
+    match (path.strip_prefix("~/"), network.home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
 }
 
 impl KeyService for AwsKms {

@@ -23,9 +23,27 @@ pub(super) struct Entra {
 
 /// The addresses of a cloud.
 struct Cloud {
-    login: &'static str,
-    vaults: &'static str,
-    hardware: &'static str,
+    login: String,
+    vaults: String,
+    hardware: String,
+}
+
+impl Cloud {
+    fn known(login: &str, vaults: &str, hardware: &str) -> Self {
+        Self { login: login.to_owned(), vaults: vaults.to_owned(), hardware: hardware.to_owned() }
+    }
+
+    /// The cloud that the server `host` tells of: one that its owner runs.
+    fn told_by(host: &str, network: &dyn Network) -> Result<Self, String> {
+        let base = if host.contains("://") { host.to_owned() } else { format!("https://{host}") };
+        let place = format!("{}/metadata/endpoints?api-version=2022-09-01", base.trim_end_matches('/'));
+        let told = asked(network, &NetworkRequest::get(place))
+            .map_err(|problem| format!("metadata_host {host:?} does not tell of a cloud: {problem}"))?;
+        let suffix = |name: &str| text(&told["suffixes"], name).map(|suffix| format!("https://{suffix}"));
+        let vaults = suffix("keyVaultDns")?;
+        let hardware = suffix("mhsmDns").unwrap_or_else(|_| vaults.clone());
+        Ok(Self { login: text(&told["authentication"], "loginEndpoint")?, vaults, hardware })
+    }
 }
 
 impl Entra {
@@ -38,7 +56,7 @@ impl Entra {
     /// in this order.
     pub(super) fn token(&self, network: &dyn Network) -> Result<String, String> {
         let cloud = self.cloud(network)?;
-        let resource = if self.is_hardware { cloud.hardware } else { cloud.vaults };
+        let resource = if self.is_hardware { &cloud.hardware } else { &cloud.vaults };
         let flag = |name: &str, variable: &str| {
             self.given.flag(name).unwrap_or_else(|| network.variable(variable).as_deref() == Some("true"))
         };
@@ -66,23 +84,28 @@ impl Entra {
     }
 
     fn cloud(&self, network: &dyn Network) -> Result<Cloud, String> {
+        let host =
+            or_variable(self.given.text("metadata_host"), network, &["ARM_METADATA_HOSTNAME", "ARM_METADATA_HOST"]);
+        if let Some(host) = host {
+            return Cloud::told_by(&host, network);
+        }
         let name = or_variable(self.given.text("environment"), network, &["ARM_ENVIRONMENT"]);
         match name.as_deref().unwrap_or("public") {
-            "public" | "global" => Ok(Cloud {
-                login: "https://login.microsoftonline.com",
-                vaults: "https://vault.azure.net",
-                hardware: "https://managedhsm.azure.net",
-            }),
-            "usgovernment" | "usgovernmentl4" => Ok(Cloud {
-                login: "https://login.microsoftonline.us",
-                vaults: "https://vault.usgovcloudapi.net",
-                hardware: "https://managedhsm.usgovcloudapi.net",
-            }),
-            "china" => Ok(Cloud {
-                login: "https://login.partner.microsoftonline.cn",
-                vaults: "https://vault.azure.cn",
-                hardware: "https://managedhsm.azure.cn",
-            }),
+            "public" | "global" => Ok(Cloud::known(
+                "https://login.microsoftonline.com",
+                "https://vault.azure.net",
+                "https://managedhsm.azure.net",
+            )),
+            "usgovernment" | "usgovernmentl4" => Ok(Cloud::known(
+                "https://login.microsoftonline.us",
+                "https://vault.usgovcloudapi.net",
+                "https://managedhsm.usgovcloudapi.net",
+            )),
+            "china" => Ok(Cloud::known(
+                "https://login.partner.microsoftonline.cn",
+                "https://vault.azure.cn",
+                "https://managedhsm.azure.cn",
+            )),
             other => Err(format!("environment is \"public\", \"usgovernment\" or \"china\", not {other:?}")),
         }
     }
@@ -114,7 +137,7 @@ impl Entra {
         let client = client.or_else(|| network.variable("AZURE_CLIENT_ID")).ok_or_else(|| lacking("client_id"))?;
         let scope = format!("{resource}/.default");
         let fields = [("grant_type", "client_credentials"), ("client_id", &client), ("scope", &scope)];
-        let login = network.variable("AZURE_AUTHORITY_HOST").unwrap_or_else(|| cloud.login.to_owned());
+        let login = network.variable("AZURE_AUTHORITY_HOST").unwrap_or_else(|| cloud.login.clone());
         let place = format!("{}/{}/oauth2/v2.0/token", login.trim_end_matches('/'), escaped(&tenant));
         let request = NetworkRequest::form(place, &[&fields, proof].concat());
         text(&asked(network, &request)?, "access_token")

@@ -15,7 +15,7 @@ pub struct Argument {
 }
 
 /// What an argument holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A text.
     Text,
@@ -27,10 +27,12 @@ pub enum Kind {
     Map,
     /// Texts.
     Texts,
+    /// Arguments of its own, in an object or in a block.
+    Object(&'static [Argument]),
     /// It changes something that is not done here at all: it is taken, and has no effect.
     NoEffect,
-    /// OpenTofu has it; it is refused by name.
-    Absent,
+    /// OpenTofu has it; it is refused by name, with what to do instead.
+    Absent(&'static str),
 }
 
 /// Whether an argument must be given.
@@ -69,6 +71,8 @@ pub enum GivenValue {
     Map(BTreeMap<String, String>),
     /// For [`Kind::Texts`].
     Texts(Vec<String>),
+    /// For [`Kind::Object`].
+    Object(Given),
 }
 
 impl fmt::Debug for Given {
@@ -107,6 +111,14 @@ impl Given {
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         match self.0.get(name) {
             Some(GivenValue::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// What is given for the arguments of an object.
+    pub(super) fn object(&self, name: &str) -> Option<&Given> {
+        match self.0.get(name) {
+            Some(GivenValue::Object(given)) => Some(given),
             _ => None,
         }
     }

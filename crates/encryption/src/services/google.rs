@@ -10,6 +10,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value as Json, json};
 
 use super::given::Given;
+use super::google_elsewhere;
 use super::network::{Network, NetworkRequest, asked, or_variable, text};
 
 /// What the tokens are for.
@@ -114,6 +115,7 @@ fn token_for(credentials: &Json, network: &dyn Network) -> Result<String, String
                 ("refresh_token", field("refresh_token")?),
             ],
         ),
+        "external_account" => return google_elsewhere::token(credentials, SCOPE, network),
         kind => {
             return Err(format!(
                 "credentials of Google Cloud of the type {kind:?} cannot be used yet; GOOGLE_OAUTH_ACCESS_TOKEN can hold a token"
@@ -164,7 +166,7 @@ mod tests {
     use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 
     use super::super::given::GivenValue;
-    use super::super::network::{AwsKeys, NetworkAnswer};
+    use super::super::network::{AwsKeys, AwsPlace, NetworkAnswer, Way};
     use super::*;
 
     /// Answers every request with a token, and keeps them.
@@ -172,7 +174,7 @@ mod tests {
     struct Asked(Mutex<Vec<(String, String)>>);
 
     impl Network for Asked {
-        fn send(&self, request: &NetworkRequest) -> Result<NetworkAnswer, String> {
+        fn send(&self, request: &NetworkRequest, _: &Way) -> Result<NetworkAnswer, String> {
             let body = String::from_utf8_lossy(&request.body).into_owned();
             self.0.lock().unwrap().push((request.url.clone(), body));
             let answer = json!({ "access_token": "own", "accessToken": "of another" });
@@ -187,7 +189,7 @@ mod tests {
             None
         }
 
-        fn aws_keys(&self, _: Option<&str>) -> Option<AwsKeys> {
+        fn aws_keys(&self, _: &AwsPlace) -> Option<AwsKeys> {
             None
         }
     }
@@ -236,8 +238,8 @@ mod tests {
     #[test]
     fn credentials_of_another_kind_are_refused_by_name() {
         let asked = Asked::default();
-        let document = json!({ "type": "external_account", "audience": "hush" }).to_string();
+        let document = json!({ "type": "external_account_authorized_user", "audience": "hush" }).to_string();
         let refused = Google::new(&given(&[("credentials", &document)])).token(&asked).unwrap_err();
-        assert!(refused.contains("\"external_account\"") && !refused.contains("hush"), "{refused}");
+        assert!(refused.contains("\"external_account_authorized_user\"") && !refused.contains("hush"), "{refused}");
     }
 }

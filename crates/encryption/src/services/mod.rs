@@ -2,18 +2,21 @@
 //! shaped as OpenTofu shapes it, so that files move both ways.
 
 mod aws_kms;
+mod aws_role;
+mod aws_signature;
 mod azure_vault;
 mod entra;
 mod gcp_kms;
 mod given;
 mod google;
+mod google_elsewhere;
 mod network;
 mod openbao;
 
 use std::sync::Arc;
 
 pub use given::{Argument, Given, GivenValue, Kind, Need};
-pub use network::{AwsKeys, Network, NetworkAnswer, NetworkRequest};
+pub use network::{AwsKeys, AwsPlace, Network, NetworkAnswer, NetworkRequest, Trust, Way};
 
 use crate::key_provider::KeyService;
 

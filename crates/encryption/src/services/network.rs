@@ -9,11 +9,11 @@ use serde_json::Value as Json;
 
 /// A client for services, and what the surroundings say of who asks.
 pub trait Network: fmt::Debug + Send + Sync {
-    /// Sends a request, once, and waits for the answer.
+    /// Sends a request over `way`, once, and waits for the answer.
     ///
     /// # Errors
     /// When there is no answer; the text has no secrets.
-    fn send(&self, request: &NetworkRequest) -> Result<NetworkAnswer, String>;
+    fn send(&self, request: &NetworkRequest, way: &Way) -> Result<NetworkAnswer, String>;
 
     /// A variable of the environment that is not empty.
     fn variable(&self, name: &str) -> Option<String>;
@@ -22,7 +22,43 @@ pub trait Network: fmt::Debug + Send + Sync {
     fn home(&self) -> Option<PathBuf>;
 
     /// The keys of a profile at AWS; without one those of the environment, or of the profile that it names.
-    fn aws_keys(&self, profile: Option<&str>) -> Option<AwsKeys>;
+    fn aws_keys(&self, place: &AwsPlace) -> Option<AwsKeys>;
+}
+
+/// How requests get to a service, where that is not left to the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// The proxy for addresses that begin with `http:`.
+    pub http_proxy: Option<String>,
+    /// The proxy for addresses that begin with `https:`.
+    pub https_proxy: Option<String>,
+    /// What is asked without a proxy, as in `NO_PROXY`.
+    pub no_proxy: Option<String>,
+    /// The certificate authorities that count, in place of those of the system: a file in PEM.
+    pub authorities: Option<PathBuf>,
+    /// Who is believed to be the service.
+    pub trust: Trust,
+}
+
+/// Who is believed to be a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Who has a certificate.
+    #[default]
+    Proven,
+    /// Anybody: `insecure`.
+    Anybody,
+}
+
+/// Where keys of AWS are looked for.
+#[derive(Clone, Debug, Default)]
+pub struct AwsPlace {
+    /// The profile.
+    pub profile: Option<String>,
+    /// Files with keys, in place of the usual one.
+    pub credentials: Vec<PathBuf>,
+    /// Files with profiles, in place of the usual one.
+    pub profiles: Vec<PathBuf>,
 }
 
 /// The keys of an account at AWS.
@@ -101,14 +137,26 @@ impl NetworkRequest {
 /// # Errors
 /// When it answers something else, or refuses; its own words are told.
 pub(super) fn asked(network: &dyn Network, request: &NetworkRequest) -> Result<Json, String> {
-    let answer = network.send(request)?;
+    asked_over(network, request, &Way::default())
+}
+
+/// The same over a way of one's own.
+pub(super) fn asked_over(network: &dyn Network, request: &NetworkRequest, way: &Way) -> Result<Json, String> {
+    let answer = network.send(request, way)?;
     let document = serde_json::from_slice::<Json>(&answer.body);
     if !(200..300).contains(&answer.status) {
-        let why = document.ok().and_then(|document| complaint(&document));
-        let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        return Err(format!("the service answered with the status {}{why}", answer.status));
+        return Err(refusal(answer.status, document.ok().and_then(|document| complaint(&document)).as_deref()));
     }
     document.map_err(|_| "the service answered something that is no JSON".to_owned())
+}
+
+/// That a service refuses, with its own words.
+pub(super) fn refusal(status: u16, why: Option<&str>) -> String {
+    let why = why.map_or_else(String::new, |why| {
+        let text = why.split_whitespace().collect::<Vec<&str>>().join(" ");
+        format!(": {}", text.chars().take(500).collect::<String>().trim_end_matches('.'))
+    });
+    format!("the service answered with the status {status}{why}")
 }
 
 /// What a service says of a request that it refuses. There are as many forms as services.
@@ -123,9 +171,7 @@ fn complaint(document: &Json) -> Option<String> {
         error,
         &document["__type"],
     ];
-    let text = texts.into_iter().find_map(Json::as_str)?;
-    let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-    Some(text.chars().take(500).collect::<String>().trim_end_matches('.').to_owned())
+    texts.into_iter().find_map(Json::as_str).map(str::to_owned)
 }
 
 /// The bytes that a document holds under a name, in Base64 of either alphabet.

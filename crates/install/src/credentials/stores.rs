@@ -55,6 +55,11 @@ impl Stores {
 
     /// The keys of `profile`; without one those of the environment, then those of the profile that it names.
     pub fn aws(&self, profile: Option<&str>) -> Option<AwsKeys> {
+        self.aws_in(profile, &[], &[])
+    }
+
+    /// The same with other files than the usual ones: `credentials` with keys, `profiles` with profiles. Those that are named later count more.
+    pub fn aws_in(&self, profile: Option<&str>, credentials: &[PathBuf], profiles: &[PathBuf]) -> Option<AwsKeys> {
         if profile.is_none()
             && let (Some(id), Some(secret)) =
                 (self.variable("AWS_ACCESS_KEY_ID"), self.variable("AWS_SECRET_ACCESS_KEY"))
@@ -63,11 +68,12 @@ impl Stores {
             return Some(AwsKeys::new(id.to_owned(), secret.to_owned(), session));
         }
         let profile = profile.or_else(|| self.variable("AWS_PROFILE")).unwrap_or("default");
-        let credentials = self.aws_file("AWS_SHARED_CREDENTIALS_FILE", "credentials");
-        let keys = credentials.and_then(|text| keys_in(&text, profile));
+        let keys = self.aws_files(credentials, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
+        let keys = keys.iter().rev().find_map(|text| keys_in(text, profile));
         keys.or_else(|| {
             let section = if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
-            keys_in(&self.aws_file("AWS_CONFIG_FILE", "config")?, &section)
+            let texts = self.aws_files(profiles, "AWS_CONFIG_FILE", "config");
+            texts.iter().rev().find_map(|text| keys_in(text, &section))
         })
     }
 
@@ -85,10 +91,14 @@ impl Stores {
         files.into_iter().flatten().find_map(|path| containers::in_file(&path, registry, name))
     }
 
-    fn aws_file(&self, named_by: &str, name: &str) -> Option<String> {
-        let named = self.variable(named_by).map(PathBuf::from);
-        let path = named.or_else(|| self.home.as_deref().map(|home| home.join(".aws").join(name)))?;
-        std::fs::read_to_string(path).ok()
+    /// The contents of the files, or of the usual one.
+    fn aws_files(&self, named: &[PathBuf], named_by: &str, name: &str) -> Vec<String> {
+        let usual = || {
+            let path = self.variable(named_by).map(PathBuf::from);
+            path.or_else(|| self.home.as_deref().map(|home| home.join(".aws").join(name)))
+        };
+        let paths = if named.is_empty() { usual().into_iter().collect() } else { named.to_vec() };
+        paths.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect()
     }
 
     fn variable(&self, name: &str) -> Option<&str> {

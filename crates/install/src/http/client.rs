@@ -8,6 +8,7 @@ use reqwest::{Client, Method, StatusCode, Url};
 
 use super::error::{HttpError, innermost, without_secrets};
 use super::retry::{may_pass, pause};
+use super::route::Route;
 use crate::credentials::Token;
 
 /// How many times the longest silence a document may take as a whole. Downloads take as long as they go on.
@@ -24,6 +25,8 @@ pub struct HttpOptions {
     pub timeout: Duration,
     /// The pause before the second attempt; later ones are longer.
     pub first_pause: Duration,
+    /// How servers are got at.
+    pub route: Route,
 }
 
 impl Default for HttpOptions {
@@ -33,6 +36,7 @@ impl Default for HttpOptions {
             retries: 1,
             timeout: Duration::from_secs(10),
             first_pause: Duration::from_secs(1),
+            route: Route::default(),
         }
     }
 }
@@ -70,13 +74,12 @@ impl Http {
     /// # Errors
     /// When the certificates of the system cannot be used.
     pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
-        let client = Client::builder()
+        let builder = Client::builder()
             .user_agent(&options.user_agent)
             .connect_timeout(options.timeout)
             .read_timeout(options.timeout)
-            .redirect(reqwest::redirect::Policy::limited(10))
-            .build()
-            .map_err(|error| HttpError::Setup(innermost(&error)))?;
+            .redirect(reqwest::redirect::Policy::limited(10));
+        let client = options.route.applied_to(builder)?.build().map_err(|error| HttpError::Setup(innermost(&error)))?;
         Ok(Self { client, options })
     }
 

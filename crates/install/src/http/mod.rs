@@ -3,8 +3,10 @@
 mod client;
 mod error;
 mod retry;
+mod route;
 
 pub use client::{Http, HttpOptions, Response};
 pub use error::HttpError;
 pub(crate) use error::without_secrets;
 pub use reqwest::{Method, StatusCode, Url};
+pub use route::{Route, ServerTrust};

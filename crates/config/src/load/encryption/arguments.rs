@@ -77,8 +77,11 @@ impl Arguments<'_> {
         }
     }
 
-    /// Notes a problem.
+    /// Notes a problem, once: several targets may have the same keys.
     pub(super) fn error(&mut self, span: Span, summary: &str, detail: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(summary, detail).at(span));
+        let problem = Diagnostic::error(summary, detail).at(span);
+        if self.diagnostics.iter().all(|known| *known != problem) {
+            self.diagnostics.push(problem);
+        }
     }
 }

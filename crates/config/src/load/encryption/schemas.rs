@@ -1,7 +1,9 @@
 //! Which arguments the parts of an `encryption` block have.
 
-use groma_encryption::{Need, service_arguments};
+use groma_encryption::service_arguments;
 use groma_hcl::BodySchema;
+
+use super::services::schema_of;
 
 /// The method that does not seal.
 pub(super) const UNENCRYPTED: &str = "unencrypted";
@@ -34,11 +36,5 @@ pub(super) fn key_provider_schema(kind: &str) -> Option<BodySchema> {
 
 /// The arguments of a service.
 fn service_schema(kind: &str) -> Option<BodySchema> {
-    let arguments = service_arguments(kind)?;
-    let schema = arguments.iter().fold(BodySchema::new(), |schema, argument| match argument.need {
-        Need::Required => schema.required(argument.name),
-        Need::Optional => schema.optional(argument.name),
-    });
-    // Only whoever takes on a role asks the services that these name.
-    Some(if kind == "aws_kms" { schema.block("endpoints", &[]) } else { schema })
+    service_arguments(kind).map(schema_of)
 }
