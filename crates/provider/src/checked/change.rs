@@ -8,7 +8,7 @@ use super::marks::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::contract::{
     Secrets, Violation, check_compatible, check_planned, check_shape, check_unknowns, check_write_only,
-    normalize_legacy, without_write_only,
+    without_write_only,
 };
 use crate::proposed::proposed_new_state;
 use crate::protocol::{ApplyRequest, ApplyResponse, ClientCapabilities, Deferred, PlanRequest, PlanResponse, Private};
@@ -135,7 +135,7 @@ impl Checked {
         if failed {
             return (None, diagnostics);
         }
-        let broken = self.check_plan(subject, asked, &mut response);
+        let broken = self.check_plan(subject, asked, &response);
         let broken = if broken.is_empty() { self.check_planned_identity(subject, asked, &response) } else { broken };
         if !broken.is_empty() {
             diagnostics.append(broken);
@@ -160,7 +160,7 @@ impl Checked {
     }
 
     /// P1 to P4, P6 to P8.
-    fn check_plan(&self, subject: &Subject<'_>, asked: &Asked, response: &mut PlanResponse) -> Diagnostics {
+    fn check_plan(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Diagnostics {
         let block = &subject.schema.block;
         let secret = asked.secrets();
         let secrets = Secrets::new(block, &secret);
@@ -182,9 +182,6 @@ impl Checked {
                 return Diagnostics::new();
             }
             return self.blame(subject, summary::INVALID_PLAN, "planned something other than null to delete").into();
-        }
-        if response.legacy_type_system {
-            response.planned_state = normalize_legacy(block, &response.planned_state);
         }
         let kept = check_write_only(block, &response.planned_state);
         if !kept.is_empty() && asked.purpose != PlanPurpose::Placeholder {
@@ -367,9 +364,6 @@ impl Checked {
             diagnostics.append(self.violations(subject, summary::INVALID_OBJECT, did, &kept, secrets));
             // What exists must not be forgotten because of it.
             state = without_write_only(block, &state);
-        }
-        if response.legacy_type_system {
-            state = normalize_legacy(block, &state);
         }
         let deletes = planned.value.is_null();
         let whole = state.clone();

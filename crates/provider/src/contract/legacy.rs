@@ -5,7 +5,7 @@ use groma_value::{Kind, Type, Value};
 use crate::schema::{Block, Item, NestedBlock, Nesting};
 
 /// `value` with empty collections in the place of null blocks, and blocks of unknown attributes in the place of unknown
-/// blocks: the older type system knows neither (plugin-protocol 4.3).
+/// blocks: for what was read (plugin-protocol 4.3). Plans and results stay as they are: a provider gets back what it planned.
 pub fn normalize_legacy(block: &Block, value: &Value) -> Value {
     let Kind::Object(object) = value.kind() else { return value.clone() };
     if !block.contains_blocks() {

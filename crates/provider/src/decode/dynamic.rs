@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_hcl::{BodySchema, Expression};
+use groma_hcl::{BodySchema, Expression, ExpressionKind};
 use groma_lang::{ChildScope, Scope, evaluate};
 use groma_value::{Kind, Marks, Type, Value, convert::convert};
 
@@ -75,15 +75,16 @@ impl Reader {
     }
 
     fn iterator_name(&mut self, expression: &Expression) -> Option<Name> {
-        match expression.as_traversal() {
-            Some(traversal) if traversal.steps.is_empty() => Some(traversal.root.name.clone()),
-            _ => {
-                let detail = "The iterator of a dynamic block is a name of your choice, such as \"item\".";
-                let error = Diagnostic::error("Invalid dynamic iterator name", detail).at(expression.span);
-                self.diagnostics.push(error);
-                None
-            }
-        }
+        // Elsewhere old configurations have references in quotes; a name never had any.
+        let is_quoted = matches!(expression.kind, ExpressionKind::String(_));
+        let summary = match expression.as_traversal().filter(|_| !is_quoted) {
+            Some(traversal) if traversal.steps.is_empty() => return Some(traversal.root.name.clone()),
+            Some(_) => "Invalid dynamic iterator name",
+            None => "Invalid expression",
+        };
+        let detail = "The iterator of a dynamic block is a name of your choice without quotes, such as item.";
+        self.diagnostics.push(Diagnostic::error(summary, detail).at(expression.span));
+        None
     }
 
     /// The only label that there can be: the key of a block in a map of blocks.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use groma_provider::{
-    Deferred, IdentityAttribute, IdentityImport, IdentitySchema, PlanPurpose, PlanResponse, ServerCapabilities,
+    Block, Deferred, IdentityAttribute, IdentityImport, IdentitySchema, PlanPurpose, PlanResponse, ServerCapabilities,
 };
 use groma_scripted::{Fault, Operation, Scripted};
 use groma_value::{Path, Type, Value};
 
-use crate::support::{Setup, assert_blamed, get, s, schema, unknown, wait, with};
+use crate::support::{Setup, assert_blamed, get, no_blocks, s, schema, unknown, wait, with};
 
 const INVALID: &str = "Provider produced invalid plan";
 
@@ -101,6 +101,27 @@ fn lc_17_legacy_providers_are_only_logged_for_planned_values() {
     assert!(diagnostics.is_empty() && planned.legacy_type_system);
     assert_eq!(get(&planned.state, "name"), s("B"));
     assert_eq!(*setup.log.lock().unwrap(), [INVALID]);
+}
+
+/// A provider that decides about blocks itself (optional and computed, in the older type system) plans them as unknown as a whole.
+#[test]
+fn lc_17_unknown_blocks_go_back_to_legacy_providers_as_they_were_planned() {
+    let port = Block::new([("port", groma_provider::Attribute::optional(Type::Number))], no_blocks());
+    let blocks = Type::list(port.implied_type().clone());
+    let unknown_blocks = Value::unknown(blocks.clone());
+    let open = unknown_blocks.clone();
+    let setup = Setup::new(|script| script.legacy().fault(Operation::Plan, Fault::Returns("rule", open)));
+    let (planned, _) = setup.plan(setup.null(), setup.object([("name", s("b"))]));
+    assert_eq!(get(&planned.unwrap().state, "rule"), unknown_blocks);
+
+    let made = Value::null(blocks);
+    let result = made.clone();
+    let setup = Setup::new(|script| script.legacy().fault(Operation::Apply, Fault::Returns("rule", result)));
+    let config = setup.object([("name", s("b"))]);
+    let planned = with(&with(&config, "rule", unknown_blocks), "id", unknown());
+    let (applied, diagnostics) = setup.apply(setup.null(), planned, config);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    assert_eq!(get(&applied.state, "rule"), made, "LC-18: verbatim");
 }
 
 #[test]
