@@ -373,6 +373,16 @@ fn init_makes_the_workspace_of_the_environment() {
 }
 
 #[test]
+fn init_takes_part_in_no_experiment_that_the_environment_asks_for() {
+    for variable in ["TF_ENABLE_PLUGGABLE_STATE_STORAGE", "TF_SKIP_CREATE_DEFAULT_WORKSPACE"] {
+        let told = Folder::new().with(variable, "1").fails(&["init"]);
+        assert!(told.contains("flag without experiments enabled") && told.contains(variable), "{told}");
+        Folder::new().with(variable, "").ok(&["init"]);
+        Folder::new().with(variable, "1").ok(&["version"]);
+    }
+}
+
+#[test]
 fn an_object_of_a_newer_provider_is_not_shown() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");

@@ -22,6 +22,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     context.speak(&arguments.json)?;
     let teller = Teller;
     check_options(arguments)?;
+    check_experiments(context, arguments)?;
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
@@ -79,18 +80,34 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
             "Nobody can be asked about a state while messages are JSON. Agree beforehand with -force-copy, or leave -json out.",
         ));
     }
-    let experimental = [
-        (is_on(arguments.enable_pluggable_state_storage_experiment), "-enable-pluggable-state-storage-experiment"),
-        (arguments.create_default_workspace.is_some_and(|flag| !flag.is_on()), "-create-default-workspace"),
-    ];
-    let is_given = |(given, flag): (bool, &'static str)| given.then_some(flag);
-    if let Some(flag) = experimental.into_iter().find_map(is_given) {
-        return Err(fail(
-            &format!("Cannot use {flag} flag without experiments enabled"),
-            "The flag is for experimental builds of Terraform, and this is none. Leave it out.",
-        ));
-    }
     Ok(())
+}
+
+/// Flags, and the variables of the environment that say the same, of builds that experiment.
+fn check_experiments(context: &Context, arguments: &Init) -> Result<(), Diagnostics> {
+    let is_on = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
+    let says = |variable| context.settings.variable(variable).is_some();
+    let (storage, workspace) = ("TF_ENABLE_PLUGGABLE_STATE_STORAGE", "TF_SKIP_CREATE_DEFAULT_WORKSPACE");
+    let experimental = [
+        (
+            is_on(arguments.enable_pluggable_state_storage_experiment) || says(storage),
+            "-enable-pluggable-state-storage-experiment",
+            storage,
+        ),
+        (
+            arguments.create_default_workspace.is_some_and(|flag| !flag.is_on()) || says(workspace),
+            "-create-default-workspace",
+            workspace,
+        ),
+    ];
+    let Some((_, flag, variable)) = experimental.into_iter().find(|(given, _, _)| *given) else { return Ok(()) };
+    Err(fail(
+        &format!("Cannot use {flag} flag without experiments enabled"),
+        format!(
+            "The flag, and the variable {variable} of the environment, are for experimental builds of Terraform, and this is none. Leave \
+             them out."
+        ),
+    ))
 }
 
 /// Copies the module at `address` into the working directory.
