@@ -274,3 +274,24 @@ resource "terraform_data" "user" {{
     life.run(DESTROY);
     life.end();
 }
+
+#[test]
+fn what_is_made_because_of_a_change() {
+    let with = |value: &str, more: &str| {
+        format!("resource \"terraform_data\" \"trigger\" {{\n  input = \"{value}\"\n}}\n{more}")
+    };
+    let new = "\nresource \"terraform_data\" \"new\" {\n  lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }\n}\n";
+    life("made_because_of_a_change", &[&with("one", ""), &with("two", new)]);
+}
+
+#[test]
+fn an_import_alone_beside_new_outputs() {
+    life(
+        "import_beside_outputs",
+        &[
+            "output \"value\" {\n  value = 1\n}\n",
+            "resource \"terraform_data\" \"found\" {\n}\n\nimport {\n  to = terraform_data.found\n  id = \"somewhere\"\n}\n\noutput \"found\" {\n  value = \
+             terraform_data.found.id\n}\n",
+        ],
+    );
+}

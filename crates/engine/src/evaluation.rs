@@ -28,6 +28,8 @@ pub struct Evaluation {
     pub inputs: IndexMap<Name, Input>,
     /// Results of conditions.
     pub checks: Checks,
+    /// How bad it is that a precondition or a postcondition does not hold: who only looks at what there is goes on.
+    pub unmet: Severity,
     /// What went wrong.
     pub diagnostics: Diagnostics,
     /// Why data sources inside check blocks could not be read, by the address of the check.
@@ -215,10 +217,11 @@ impl Evaluation {
             self.checks.report(Checkable::Output, config_address.clone(), object.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {
-                    let problem =
-                        Diagnostic::error("Module output value precondition failed", message).at(rule.condition.span);
+                    let problem = self.unmet("Module output value precondition failed", message, rule);
                     self.diagnostics.push(observing(problem, &rule.condition, &scope));
-                    return Outcome::Failed;
+                    if self.unmet == Severity::Error {
+                        return Outcome::Failed;
+                    }
                 }
                 Verdict::Error => return Outcome::Failed,
                 Verdict::Pass | Verdict::Unknown => {}
@@ -375,7 +378,7 @@ impl Evaluation {
         (!failed).then(|| value.without_deprecations())
     }
 
-    /// Preconditions of a resource instance. Gives the worst of their results.
+    /// Preconditions of a resource instance. Gives the worst of their results that matter to what follows.
     pub fn preconditions(
         &mut self,
         lifecycle: &Lifecycle,
@@ -385,7 +388,7 @@ impl Evaluation {
         self.conditions(&lifecycle.preconditions, "Resource precondition failed", address, scope)
     }
 
-    /// Postconditions of a resource instance with its new object. Gives the worst of their results.
+    /// Postconditions of a resource instance with its new object. Gives the worst of their results that matter to what follows.
     pub fn postconditions(
         &mut self,
         world: &World,
@@ -422,9 +425,11 @@ impl Evaluation {
             self.checks.report(Checkable::Resource, config.clone(), instance.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {
-                    let problem = Diagnostic::error(summary, message).at(rule.condition.span);
+                    let problem = self.unmet(summary, message, rule);
                     self.diagnostics.push(observing(problem, &rule.condition, scope).about(instance.clone()));
-                    worst = worse(worst, CheckStatus::Fail);
+                    if self.unmet == Severity::Error {
+                        worst = worse(worst, CheckStatus::Fail);
+                    }
                 }
                 Verdict::Error => worst = worse(worst, CheckStatus::Error),
                 Verdict::Unknown => worst = worse(worst, CheckStatus::Unknown),
@@ -432,6 +437,11 @@ impl Evaluation {
             }
         }
         worst
+    }
+
+    /// That a condition does not hold.
+    fn unmet(&self, summary: &str, message: String, rule: &Condition) -> Diagnostic {
+        Diagnostic { severity: self.unmet, ..Diagnostic::error(summary, message).at(rule.condition.span) }
     }
 
     /// An argument of an instance's lifecycle that must be true or false and known; none without one, where it is null, and

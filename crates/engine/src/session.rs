@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_config::Configuration;
-use groma_diagnostics::{Diagnostics, Sources};
+use groma_diagnostics::{Diagnostics, Severity, Sources};
 use groma_lang::{FunctionContext, Purity};
 use indexmap::IndexMap;
 
@@ -73,6 +73,7 @@ impl Session {
             functions: Arc::new(functions),
             inputs,
             checks: Checks::new(),
+            unmet: Severity::Error,
             diagnostics: Diagnostics::new(),
             unread: HashMap::new(),
         }

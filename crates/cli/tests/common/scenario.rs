@@ -187,10 +187,20 @@ fn state_of(folder: &Folder) -> String {
     let Ok(mut state) = serde_json::from_str::<Json>(&even_ids(&text)) else { return text };
     state["serial"] = "SERIAL".into();
     stand_in(&mut state);
-    if let Some(checks) = state["check_results"].as_array_mut() {
-        checks.sort_by_key(Json::to_string);
-    }
+    in_any_order(&mut state["check_results"]);
     format!("{state:#}\n")
+}
+
+/// The same for lists in whatever order, at any depth.
+fn in_any_order(json: &mut Json) {
+    match json {
+        Json::Array(elements) => {
+            elements.iter_mut().for_each(in_any_order);
+            elements.sort_by_key(Json::to_string);
+        }
+        Json::Object(object) => object.values_mut().for_each(in_any_order),
+        _ => {}
+    }
 }
 
 /// A stand-in for the key of each deposed object, which is made up.
@@ -215,6 +225,9 @@ fn plan(ran: &Ran) -> String {
     json.as_object_mut().unwrap().remove("timestamp");
     if let Some(relevant) = json.get_mut("relevant_attributes").and_then(Json::as_array_mut) {
         relevant.sort_by_key(Json::to_string);
+    }
+    if let Some(checks) = json.get_mut("checks") {
+        in_any_order(checks);
     }
     stand_in(&mut json);
     format!("{json:#}")

@@ -283,8 +283,7 @@ impl Conversation {
         }
         let Some(prior) = prior else { return self.creation(told).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
-            let triggered = self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers);
-            let reason = triggered.unwrap_or(ActionReason::ReplaceBecauseTainted);
+            let reason = self.triggered().unwrap_or(ActionReason::ReplaceBecauseTainted);
             let again = Again { private: prior.private.clone(), identity: prior.identity.clone(), paths: Vec::new() };
             return self.replacement(prior, again, reason, told).await;
         }
@@ -315,12 +314,17 @@ impl Conversation {
         })
     }
 
+    /// That something it is replaced with changes, be it that there is nothing to replace yet.
+    fn triggered(&self) -> Option<ActionReason> {
+        self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers)
+    }
+
     async fn creation(&self, told: &mut Told) -> Option<Draft> {
         let nothing = Object { value: self.null(), private: Arc::default(), identity: None };
         let planned = self.ask(self.creates, self.null(), self.config.clone(), &nothing, told).await?;
         Some(Draft {
             action: Action::Create,
-            reason: None,
+            reason: self.triggered(),
             before: self.null(),
             after: planned.state,
             replace_paths: Vec::new(),

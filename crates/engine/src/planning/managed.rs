@@ -83,13 +83,17 @@ impl Planner<'_> {
                 (Purpose::Look, Evaluated::nothing(&template, Outcome::Done))
             }
             Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
-            Mode::RefreshOnly => (Purpose::Look, self.unevaluated(instance, &template)),
+            Mode::RefreshOnly => (Purpose::Look, self.looked_at(instance, &address, &template)),
         };
         if !many && (purpose != Purpose::Look || self.options.mode != Mode::Destroy) {
             self.start_deposed(instance, &address, (&template, evaluated.parting), &provider).await;
         }
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
-            let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
+            let mut outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
+            if self.options.mode == Mode::RefreshOnly {
+                let unknown = Value::unknown(template.schema.block.implied_type().clone());
+                outcome = worse(outcome, outcome_of(self.postconditions(instance, &address, &unknown)));
+            }
             return self.end_instance(instance, worse(evaluated.outcome, outcome));
         }
         let forced = if self.triggered(instance) {
@@ -245,6 +249,19 @@ impl Planner<'_> {
         Evaluated { prevent_destroy, parting, ..Evaluated::nothing(template, Outcome::Done) }
     }
 
+    /// The same of one that is only looked at, whose preconditions are told all the same.
+    fn looked_at(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Evaluated {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
+            return Evaluated::nothing(template, Outcome::Failed);
+        };
+        let repetition = self.repetition(instance);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        let outcome = outcome_of(self.evaluation.preconditions(&resource.lifecycle, address, &scope));
+        Evaluated { outcome, ..self.unevaluated(instance, template) }
+    }
+
     pub(super) fn evaluate_instance(
         &mut self,
         instance: Instance,
@@ -325,8 +342,13 @@ impl Planner<'_> {
             outcome = worse(outcome, Outcome::Deferred);
         }
         let mut undecided = subject.undecided;
-        if let (Some(instance), Some(value), Some(_), Outcome::Done) = (subject.instance, &value, &draft, outcome)
-            && self.options.mode == Mode::Normal
+        let is_judged = match self.options.mode {
+            Mode::Normal => draft.is_some(),
+            Mode::RefreshOnly => true,
+            Mode::Destroy => false,
+        };
+        if let (Some(instance), Some(value), Outcome::Done) = (subject.instance, &value, outcome)
+            && is_judged
         {
             let status = self.postconditions(instance, &subject.address, value);
             outcome = outcome_of(status);

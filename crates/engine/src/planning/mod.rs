@@ -35,7 +35,7 @@ mod wanted;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ModuleInstance, Target};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, Severity};
 use groma_state::State;
 
 pub(crate) use ignore::{Ignore, ignore_changes};
@@ -134,6 +134,9 @@ async fn ready<'a>(
         return Err(diagnostics);
     }
     let mut evaluation = session.evaluation(options.inputs.clone());
+    if options.mode == Mode::RefreshOnly {
+        evaluation.unmet = Severity::Warning;
+    }
     evaluation.diagnostics.append(problems);
     deprecation::tell_inputs(&session.configuration.root, &options.inputs, &mut evaluation.diagnostics);
     let parts = Parts {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
+use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
@@ -287,7 +287,7 @@ impl<'a> Planner<'a> {
     /// The instances of a resource are queued; its node ends with the last of them.
     pub(super) fn begin_instances(&mut self, module: ModuleId, resource: u32, positions: Vec<usize>) {
         if positions.is_empty() {
-            return self.end(self.resource_visit(module, resource), Outcome::Done);
+            return self.end_instances(module, resource, Outcome::Done);
         }
         self.open.insert((module, resource), Open { left: positions.len(), outcome: Outcome::Done });
         for position in positions {
@@ -306,8 +306,18 @@ impl<'a> Planner<'a> {
         if open.left == 0 {
             let outcome = open.outcome;
             self.open.remove(&key);
-            self.end(self.resource_visit(instance.module, instance.resource), outcome);
+            self.end_instances(instance.module, instance.resource, outcome);
         }
+    }
+
+    fn end_instances(&mut self, module: ModuleId, resource: u32, outcome: Outcome) {
+        let address = self.graph.module(self.world.module(module).of).config.resources.get_index(resource as usize);
+        let is_managed = address.is_some_and(|(address, _)| address.mode == ResourceMode::Managed);
+        if self.options.mode == Mode::RefreshOnly && is_managed && outcome == Outcome::Done {
+            // Who only looks sees what there is, not what is still to be made.
+            self.world.module_mut(module).resources[resource as usize].keep_settled();
+        }
+        self.end(self.resource_visit(module, resource), outcome);
     }
 
     pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {

@@ -115,6 +115,26 @@ impl ResourceData {
         }
     }
 
+    /// Leaves out instances without a value: the names that have none, and the numbers after the last that has one.
+    pub fn keep_settled(&mut self) {
+        let kept = match &self.expansion {
+            Expansion::Count(_) => {
+                let count = self.values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+                self.values.truncate(count);
+                Expansion::Count(count as u64)
+            }
+            Expansion::ForEach(elements) => {
+                let elements = elements.iter().zip(&self.values).filter(|(_, value)| value.is_some());
+                let kept = elements.map(|(element, _)| element.clone()).collect();
+                self.values.retain(Option::is_some);
+                Expansion::ForEach(kept)
+            }
+            _ => return,
+        };
+        self.expansion = kept;
+        self.whole = OnceCell::new();
+    }
+
     /// The object of the instance at `position` with marks on what is deprecated about it.
     pub fn marked(&self, position: usize, object: Value) -> Value {
         match &self.marker {

@@ -47,11 +47,6 @@ impl Summary {
         self.create + self.update + self.delete + replaced + self.read + self.forget > 0
     }
 
-    /// Whether there is anything that calls for a legend or for being said, other than values of outputs.
-    pub fn touches_objects(&self) -> bool {
-        self.import > 0 || self.has_actions()
-    }
-
     /// What the symbols of the planned actions mean.
     pub fn write_legend(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
         let lines = [

@@ -81,7 +81,7 @@ impl PlanText {
         }
         if !outputs.is_empty() {
             writeln!(out, "\nChanges to Outputs:\n{outputs}")?;
-            if !summary.touches_objects() {
+            if !summary.has_actions() {
                 let text = format!(
                     "\nYou can apply this plan to save these new output values to the {} state, without changing any real infrastructure.",
                     self.wording.product
