@@ -247,3 +247,15 @@ fn nobody_is_asked_among_messages() {
     folder.ok(&["init", "-json", "-force-copy"]);
     assert!(has_no_changes(&folder));
 }
+
+#[test]
+fn a_backend_that_there_is_not_is_told_of_as_terraform_does() {
+    let folder = Folder::new();
+    folder.write("main.tf", "terraform {\n  backend \"nope\" {}\n}\n");
+    for command in [&["validate"][..], &["init"]] {
+        assert!(folder.fails(command).contains("Error: Unsupported backend type"), "{command:?}");
+    }
+    for command in [&["plan"][..], &["apply"], &["state", "list"], &["output"], &["graph"], &["workspace", "list"]] {
+        assert!(folder.fails(command).contains("Error: Invalid backend type"), "{command:?}");
+    }
+}

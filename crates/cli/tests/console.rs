@@ -64,3 +64,27 @@ fn what_will_have_another_value_is_not_known_with_plan() {
     assert_eq!(ran.out, format!("{unknown}\n{unknown}\n{unknown}\n[\n  {unknown},\n]\n"));
     assert!(!folder.run_with_input(&["console"], asked).out.contains(unknown));
 }
+
+#[test]
+fn type_and_convert_have_arguments_as_other_functions() {
+    let folder = Folder::new();
+    folder.write("main.tf", "");
+    let answer = |text: &str| {
+        let ran = folder.run_with_input(&["console"], &format!("{text}\n"));
+        let problem = ran.err.lines().find_map(|line| line.strip_prefix("Error: ")).map(str::to_owned);
+        problem.unwrap_or(ran.out.trim_end().to_owned())
+    };
+    for (text, expected) in [
+        ("type([1]...)", "number"),
+        ("convert(\"1\", string, []...)", "\"1\""),
+        ("type()", "Not enough function arguments"),
+        ("type([]...)", "Not enough function arguments"),
+        ("convert(\"1\", []...)", "Not enough function arguments"),
+        ("type(1, 2)", "Too many function arguments"),
+        ("convert([\"1\", \"string\", 3]...)", "Too many function arguments"),
+        ("convert([\"1\", \"string\"]...)", "Invalid type specification"),
+        ("1 + type(2)", "Invalid use of type function"),
+    ] {
+        assert_eq!(answer(text), expected, "{text}");
+    }
+}

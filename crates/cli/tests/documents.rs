@@ -81,3 +81,13 @@ fn the_provisioners_of_a_block_are_told_with_their_expressions() {
     ]);
     assert_eq!(document["configuration"]["root_module"]["resources"][0]["provisioners"], expected);
 }
+
+#[test]
+fn defaults_of_ephemeral_variables_are_told_and_their_values_are_not() {
+    let folder = Folder::new();
+    let text = "variable \"e\" {\n  ephemeral = true\n  default   = \"usual\"\n}\nvariable \"n\" {\n  ephemeral = true\n}\nvariable \"v\" {}\n";
+    folder.write("main.tf", text);
+    folder.ok(&["plan", "-out=p", "-var=e=hush", "-var=n=hush", "-var=v=1"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    assert_eq!(document["variables"], json!({ "e": { "value": "usual" }, "v": { "value": "1" } }));
+}

@@ -153,3 +153,15 @@ fn opentofu_goes_on_with_the_state_and_gives_it_back() {
     assert!(theirs.ok(&["plan", "-no-color", "-var=objects={one=\"b\"}"]).contains("No changes."));
     theirs.ok(&["destroy", "-auto-approve"]);
 }
+
+#[test]
+fn instances_do_not_depend_on_the_time_of_a_plan() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "provider \"terraform\" {\n  alias    = \"by\"\n  for_each = toset([plantimestamp()])\n}\nresource \"terraform_data\" \"x\" {\n  \
+         provider = terraform.by[\"a\"]\n}\n",
+    );
+    let told = folder.fails(&["plan"]);
+    assert!(told.contains("Error: Invalid for_each argument") && told.contains("plantimestamp()"), "{told}");
+}

@@ -265,3 +265,12 @@ resource "terraform_data" "second" {
     }
     assert!(folder.ok(&["plan"]).contains("No changes."));
 }
+
+#[test]
+fn values_that_nothing_declares_are_told_by_the_apply_of_a_saved_plan_too() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n").write("terraform.tfvars", "undeclared = 1\n");
+    let warning = "Warning: Value for undeclared variable";
+    assert!(folder.ok(&["plan", "-out=plan"]).contains(warning));
+    assert!(folder.ok(&["apply", "plan"]).contains(warning));
+}

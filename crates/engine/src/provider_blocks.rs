@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, Name, ProviderConfig};
+use groma_lang::FunctionContext;
 use groma_value::Value;
 
 use crate::evaluation::Evaluation;
@@ -33,7 +34,8 @@ impl<'a> BlockInstance<'a> {
         let Some(for_each) = &block.for_each else {
             return Some(vec![Self { config: block.config.clone(), block, module, repetition: Repetition::None }]);
         };
-        let functions = Arc::clone(&evaluation.functions);
+        // Each plan has a time of its own: who manages an object must not depend on that.
+        let functions = FunctionContext { plan_timestamp: None, ..(*evaluation.functions).clone() };
         let scope = InstanceScope::new(world, module, &functions);
         let arguments = Arguments { for_each: Some(for_each), ..Arguments::default() };
         let expansion = expand(arguments, &scope, &mut evaluation.diagnostics)?;

@@ -221,7 +221,7 @@ fn from_file(
     let encryption = encryption::here(context)?;
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
     let (configuration, planned) = beside(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
-    let ((configuration, warnings), planned) = (configuration?, planned?);
+    let ((configuration, mut warnings), planned) = (configuration?, planned?);
     context.tell_deprecations(planning.deprecation, &configuration);
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     let paths = paths_in(&saved.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
@@ -244,7 +244,8 @@ fn from_file(
         ));
     }
     let questions = std::mem::replace(&mut context.settings.questions, Questions::Forbidden);
-    let (given, _) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
+    let (given, problems) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
+    warnings.append(problems);
     context.settings.questions = questions;
     let ephemeral = |name: &Name| configuration.root.variables.get(name).is_some_and(|variable| variable.ephemeral);
     let mut inputs: IndexMap<Name, Input> = given.into_iter().filter(|(name, _)| ephemeral(name)).collect();

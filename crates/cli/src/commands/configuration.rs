@@ -9,7 +9,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, Name};
 use groma_config::variables::VariableSources;
 use groma_config::{
     Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
-    ModuleRequest, Queries, References, Soundness, load, load_with,
+    ModuleRequest, Queries, References, Soundness, UNSUPPORTED_BACKEND, load, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
@@ -34,17 +34,28 @@ pub(super) enum Empty {
     Nothing,
 }
 
-/// A configuration to look at, with the mistakes that are known: it may be one in which only names are wrong.
+/// A configuration to check, with the mistakes that are known: it may be one in which only names are wrong.
 ///
 /// # Errors
 /// More is wrong: what else there is to see would follow from that.
-pub(super) fn load_to_look(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
+pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = LoadOptions { queries, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let empty = nothing();
     let is_empty = queries == Queries::LeftOut && !has_configuration(&disk);
     let files: &dyn Files = if is_empty { &empty } else { &disk };
-    loaded_to_look(context, &options, files)
+    sound(load(&options, &context.sources, files))
+}
+
+/// The same for who wants to see what it comes to.
+///
+/// # Errors
+/// As for [`load_to_check`].
+pub(super) fn load_to_look(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    match load_to_check(context, Queries::LeftOut) {
+        Ok((configuration, diagnostics)) => Ok((configuration, as_told_of_states(diagnostics))),
+        Err(diagnostics) => Err(as_told_of_states(diagnostics)),
+    }
 }
 
 /// The configuration with the warnings about it.
@@ -145,11 +156,30 @@ fn loaded_to_look(
     options: &LoadOptions,
     files: &dyn Files,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let (configuration, diagnostics) = load(options, &context.sources, files);
+    match sound(load(options, &context.sources, files)) {
+        Ok((configuration, diagnostics)) => Ok((configuration, as_told_of_states(diagnostics))),
+        Err(diagnostics) => Err(as_told_of_states(diagnostics)),
+    }
+}
+
+/// A configuration of which at most names are wrong.
+fn sound(
+    (configuration, diagnostics): (Option<Configuration>, Diagnostics),
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
     match configuration {
         Some(configuration) if configuration.soundness != Soundness::Incomplete => Ok((configuration, diagnostics)),
         _ => Err(diagnostics),
     }
+}
+
+/// The problems in the words of commands that work with a state: a backend that there is not is told of in two ways, and people search
+/// for the one that they see.
+fn as_told_of_states(problems: Diagnostics) -> Diagnostics {
+    let told = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
+        true => Diagnostic { summary: "Invalid backend type".to_owned(), ..problem },
+        false => problem,
+    };
+    problems.into_iter().map(told).collect()
 }
 
 /// The configuration of the working directory with its query files.
@@ -170,6 +200,7 @@ pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnos
     let files: &dyn Files = if has_configuration(&disk) { &disk } else { &empty };
     let (configuration, problems) = load_with(&options, &context.sources, files, &mut locator);
     let others: Diagnostics = problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect();
+    let others = as_told_of_states(others);
     configuration.filter(|_| !others.has_errors()).ok_or(others)
 }
 

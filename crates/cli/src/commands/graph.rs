@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use groma_address::{ConfigResource, ModulePath};
-use groma_config::Queries;
 use groma_diagnostics::Diagnostics;
 use groma_engine::{
     DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
@@ -36,7 +35,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     let text = match (&arguments.plan, arguments.kind.as_deref()) {
         (Some(path), None | Some("apply")) => planned(context, path, format)?,
         (None, None) => {
-            let (configuration, _) = load_to_look(context, Queries::LeftOut)?;
+            let (configuration, _) = load_to_look(context)?;
             let resources = resource_dependencies(&configuration)?;
             match format {
                 Format::Dot => dot(&resources),
@@ -46,7 +45,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
         (None, Some("plan" | "plan-refresh-only")) => drawn(context, Operation::Plan, format)?,
         (None, Some("apply")) => drawn(context, Operation::Apply, format)?,
         (None, Some("plan-destroy")) => {
-            let (configuration, _) = load_to_look(context, Queries::LeftOut)?;
+            let (configuration, _) = load_to_look(context)?;
             let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
             let (_, state) = open_state(context, paths, &Locking::Off)?;
             format.write(&operation_graph(&configuration, Operation::Destroy(&state))?)
@@ -71,7 +70,7 @@ fn planned(context: &mut Context, path: &Path, format: Format) -> Result<String,
 }
 
 fn drawn(context: &mut Context, operation: Operation<'_>, format: Format) -> Result<String, Diagnostics> {
-    let (configuration, _) = load_to_look(context, Queries::LeftOut)?;
+    let (configuration, _) = load_to_look(context)?;
     Ok(format.write(&operation_graph(&configuration, operation)?))
 }
 

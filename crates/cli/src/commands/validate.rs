@@ -8,7 +8,7 @@ use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
 use serde_json::json;
 
-use super::configuration::load_to_look;
+use super::configuration::load_to_check;
 use super::context::Context;
 use super::mistakes::further;
 use super::operation::run_with;
@@ -67,7 +67,7 @@ pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
     let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
-    let (configuration, mut diagnostics) = load_to_look(context, queries)?;
+    let (configuration, mut diagnostics) = load_to_check(context, queries)?;
     // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),

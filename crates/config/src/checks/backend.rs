@@ -22,6 +22,9 @@ const KINDS: [&str; 14] = [
     "s3",
 ];
 
+/// The summary of the mistake that there is no such backend.
+pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
+
 /// Checks that the backend of the root module is one that there is.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     let Some(backend) = root.backend.as_ref().filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
@@ -30,5 +33,5 @@ pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
         "There is no backend {:?}.{hint} The state is kept in a local file without a backend block.",
         backend.kind
     );
-    diagnostics.push(Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span));
+    diagnostics.push(Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(backend.kind_span));
 }

@@ -12,6 +12,7 @@ mod refactoring;
 mod reference;
 mod walk;
 
+pub use backend::UNSUPPORTED_BACKEND;
 pub use calls::DEPRECATED_VARIABLE;
 
 use std::collections::HashSet;

@@ -253,16 +253,16 @@ impl<'a> Parser<'a> {
         }
         let outermost_string = closer == TokenKind::CloseQuote && self.templates == 1;
         let lost_nesting = self.nesting_lost;
-        let next_item = outermost_string && self.lost_at_an_item(open);
+        let on_its_line = outermost_string && (self.lost_at_an_item(open) || self.breaks_on_its_line(open));
         let rescan = match closer {
             _ if self.templates != 1 => None,
             TokenKind::CloseQuote => Some(Self::rescan_after_line_of as fn(&mut Self, usize) -> bool),
             TokenKind::CloseHeredoc => Some(Self::rescan_after_heredoc_of as fn(&mut Self, usize) -> bool),
             _ => None,
         };
-        let lost = next_item || !self.skip_over(TokenKind::CloseSequence);
+        let lost = on_its_line || !self.skip_over(TokenKind::CloseSequence);
         if lost && rescan.is_some_and(|rescan| rescan(self, open)) {
-            self.nesting_lost = lost_nesting && !next_item;
+            self.nesting_lost = lost_nesting && !on_its_line;
             pieces.ended = true;
         } else {
             pieces.ended = self.kind() == TokenKind::End || self.rewound_to == Some(self.after);
@@ -279,6 +279,13 @@ impl<'a> Parser<'a> {
         let line = self.text.get(line_start..).unwrap_or_default();
         let line = line.split('\n').next().unwrap_or_default();
         looks_like_an_item(line.as_bytes())
+    }
+
+    /// Whether a string inside the sequence that `open` begins is not closed on that line: then neither the sequence nor the string
+    /// around it was meant to go on.
+    fn breaks_on_its_line(&self, open: usize) -> bool {
+        let kinds = (open..self.tokens.list.len()).map(|index| self.tokens.kind(index));
+        kinds.take_while(|kind| *kind != TokenKind::Newline).any(|kind| kind == TokenKind::BrokenQuote)
     }
 
     /// A string that holds no sequences, such as a label.

@@ -32,13 +32,7 @@ impl Evaluator<'_> {
             "can" => self.can(call, expression),
             "convert" => self.convert(call, expression),
             "type" => {
-                let summary = match availability {
-                    Availability::Console => "Invalid use of type function",
-                    _ => unknown(call),
-                };
-                let detail = "The function \"type\" is only for the console, where it must stand alone: it gives a description of a \
-                              type, not a value.";
-                self.report(Diagnostic::error(summary, detail).at(call.name.span).within(expression.span));
+                self.misplaced_type(call, expression);
                 Value::DYNAMIC
             }
             _ => match functions::find(name) {
@@ -46,6 +40,31 @@ impl Evaluator<'_> {
                 None => self.call_elsewhere(name, call, expression),
             },
         }
+    }
+
+    /// The argument of `type`, which only the console has.
+    pub(super) fn argument_of_type(&mut self, call: &Call, whole: &Expression) -> Option<Value> {
+        let arguments = self.arguments(call, whole)?;
+        let missing = arguments.is_empty().then_some("value");
+        let is_one = self.check_count(&arguments, &Expected { count: 1, variadic: false, missing }, call, whole);
+        arguments.into_iter().next().filter(|_| is_one).map(|argument| argument.value)
+    }
+
+    fn misplaced_type(&mut self, call: &Call, whole: &Expression) {
+        let summary = match self.scope.functions().availability {
+            Availability::Console => {
+                let before = self.diagnostics.len();
+                self.argument_of_type(call, whole);
+                if failed_since(self.diagnostics, before) {
+                    return;
+                }
+                "Invalid use of type function"
+            }
+            _ => unknown(call),
+        };
+        let detail = "The function \"type\" is only for the console, where it must stand alone: it gives a description of a type, not a \
+                      value.";
+        self.report(Diagnostic::error(summary, detail).at(call.name.span).within(whole.span));
     }
 
     fn call_function(&mut self, function: &Function, call: &Call, expression: &Expression) -> Value {

@@ -16,7 +16,7 @@ mod template;
 mod traverse;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Expression, ExpressionKind, Name, Step};
+use groma_hcl::{Call, Expression, ExpressionKind, Name, Step};
 use groma_value::{Number, Value};
 
 pub use observe::{observing, statement, traversal_text};
@@ -32,6 +32,16 @@ pub(crate) const MAX_DEPTH: u32 = 400;
 /// are an error.
 pub fn evaluate(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
     Evaluator { scope, diagnostics, depth: scope.depth(), reporting: Reporting::Full }.evaluate(expression)
+}
+
+/// The argument of a call of the function `type`, if there is one; what is wrong with it is told.
+pub(crate) fn argument_of_type(
+    call: &Call,
+    whole: &Expression,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
+    Evaluator { scope, diagnostics, depth: scope.depth(), reporting: Reporting::Full }.argument_of_type(call, whole)
 }
 
 /// The value of an expression that may hold neither references nor function calls.

@@ -66,11 +66,7 @@ impl Evaluator<'_> {
         let known =
             |value: &Value| if value.is_wholly_known() { Value::bool(true) } else { Value::unknown(Type::Bool) };
         let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
-        let unread = |expression| Argument { value: Value::DYNAMIC, expression };
-        let more = call.arguments.last().into_iter().cycle().take(values.len());
-        let arguments: Vec<Argument<'_>> = expressions.iter().chain(more).map(unread).collect();
-        let missing = arguments.is_empty().then_some("expression");
-        if !self.check_count(&arguments, &Expected { count: 1, variadic: false, missing }, call, whole) {
+        if !self.check_unread(call, expressions.len() + values.len(), &["expression"], whole) {
             return Value::DYNAMIC;
         }
         let Some(expression) = expressions.first() else {
@@ -89,10 +85,18 @@ impl Evaluator<'_> {
 
     /// `convert`: the second argument is a type, not a value.
     pub(super) fn convert(&mut self, call: &Call, whole: &Expression) -> Value {
-        let Some([expression, type_expression]) = self.only_arguments::<2>(call, ["value", "type"], whole) else {
+        let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
+        if !self.check_unread(call, expressions.len() + values.len(), &["value", "type"], whole) {
             return Value::DYNAMIC;
+        }
+        let Some(last) = call.arguments.last() else { return Value::DYNAMIC };
+        // A value is no type: where the ellipsis gives one, that is told of what it is behind.
+        let type_expression = expressions.get(1).unwrap_or(last);
+        let expression = expressions.first().unwrap_or(last);
+        let (value, failed) = match (expressions.first(), values.into_iter().next()) {
+            (None, Some(value)) => (value, false),
+            _ => self.attempt(expression),
         };
-        let (value, failed) = self.attempt(expression);
         let before = self.diagnostics.len();
         let (constraint, problems) = type_constraint(type_expression);
         self.diagnostics.append(problems);
@@ -114,20 +118,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The argument expressions of a function that evaluates them itself.
-    fn only_arguments<'e, const COUNT: usize>(
-        &mut self,
-        call: &'e Call,
-        names: [&str; COUNT],
-        whole: &Expression,
-    ) -> Option<[&'e Expression; COUNT]> {
-        let arguments: Vec<Argument<'_>> =
-            call.arguments.iter().map(|expression| Argument { value: Value::DYNAMIC, expression }).collect();
-        let expected = Expected { count: COUNT, variadic: false, missing: names.get(arguments.len()).copied() };
-        if !self.check_count(&arguments, &expected, call, whole) {
-            return None;
-        }
-        let expressions: Vec<&Expression> = call.arguments.iter().collect();
-        expressions.try_into().ok()
+    /// Whether a call has as many arguments as the function has parameters.
+    fn check_unread(&mut self, call: &Call, count: usize, names: &[&str], whole: &Expression) -> bool {
+        let own = call.arguments.iter();
+        let more = call.arguments.last().into_iter().cycle();
+        let unread = |expression| Argument { value: Value::DYNAMIC, expression };
+        let arguments: Vec<Argument<'_>> = own.chain(more).take(count).map(unread).collect();
+        let expected = Expected { count: names.len(), variadic: false, missing: names.get(count).copied() };
+        self.check_count(&arguments, &expected, call, whole)
     }
 }

@@ -65,6 +65,7 @@ pub const CALLS: &[(char, &[&str])] = &[
             "tostring(N)",
             "tostring(B)",
             "tostring(S)",
+            "base64gzip(S)",
             "base64encode(S)",
             "base64decode(Z)",
             "md5(S)",

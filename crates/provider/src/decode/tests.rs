@@ -254,6 +254,8 @@ fn senseless_dynamic_blocks_are_errors() {
             "dynamic \"rule\" {\n for_each = []\n iterator = a.b\n content {\n port = 1\n }\n}",
             "Invalid dynamic iterator name",
         ),
+        ("dynamic \"rule\" {\n for_each = []\n iterator = \"a\"\n content {\n port = 1\n }\n}", "Invalid expression"),
+        ("dynamic \"rule\" {\n for_each = []\n iterator = 1\n content {\n port = 1\n }\n}", "Invalid expression"),
         (
             "dynamic \"rule\" {\n for_each = []\n content {\n port = 1\n }\n content {\n port = 1\n }\n}",
             "Extraneous dynamic content block",

@@ -6,7 +6,6 @@ mod unfinished;
 
 use std::sync::Arc;
 
-use groma_config::Queries;
 use groma_diagnostics::Diagnostic;
 use groma_engine::PlanOptions;
 use groma_engine::hooks::Silent;
@@ -29,7 +28,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     if let Some(path) = &arguments.json_into {
         context.speak_into(path)?;
     }
-    let (configuration, mut warnings) = load_to_look(context, Queries::LeftOut)?;
+    let (configuration, mut warnings) = load_to_look(context)?;
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;

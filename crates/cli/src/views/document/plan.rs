@@ -1,9 +1,9 @@
 //! The document of `show -json` for a plan.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use groma_address::{ProviderConfig, ResourceInstance};
+use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
 use groma_engine::invocation::{Cause, Invocation};
 use groma_engine::plan::{RelevantAttribute, Source};
@@ -23,13 +23,9 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     let mut document = Map::new();
     document.insert("format_version".into(), "1.2".into());
     document.insert("terraform_version".into(), TERRAFORM_VERSION.into());
-    let mut variables: Vec<_> = plan.variables.iter().collect();
-    variables.sort_by(|a, b| a.name.cmp(&b.name));
+    let variables = variables_json(plan, configuration);
     if !variables.is_empty() {
-        let variables = variables
-            .iter()
-            .map(|variable| (variable.name.to_string(), json!({ "value": value_json(&variable.value) })));
-        document.insert("variables".into(), Json::Object(variables.collect()));
+        document.insert("variables".into(), Json::Object(variables));
     }
     let identified = Identified::among(prior);
     document.insert("planned_values".into(), planned_values(plan));
@@ -72,6 +68,15 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     document.insert("complete".into(), plan.is_complete().into());
     document.insert("errored".into(), plan.errored.into());
     Json::Object(document)
+}
+
+/// The values of the root module's variables. Those of ephemeral ones are nowhere; their defaults are in the configuration.
+fn variables_json(plan: &Plan, configuration: &Configuration) -> Map<String, Json> {
+    let planned = plan.variables.iter().map(|variable| (&variable.name, &variable.value));
+    let ephemeral = configuration.root.variables.values().filter(|variable| variable.ephemeral);
+    let defaults = ephemeral.filter_map(|variable| Some((&variable.name, variable.default.as_ref()?)));
+    let values: BTreeMap<&Name, &Value> = defaults.chain(planned).collect();
+    values.into_iter().map(|(name, value)| (name.to_string(), json!({ "value": value_json(value) }))).collect()
 }
 
 /// The objects of a prior state that have an identity.
@@ -151,9 +156,9 @@ fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Option<Json> {
     }
     let values = document.entry("values").or_insert_with(|| Json::Object(Map::new()));
     if let Some(values) = values.as_object_mut().filter(|_| !known.is_empty() || !absent.is_empty()) {
-        let mut all: std::collections::BTreeMap<String, Json> = match values.remove("outputs") {
+        let mut all: BTreeMap<String, Json> = match values.remove("outputs") {
             Some(Json::Object(outputs)) => outputs.into_iter().collect(),
-            _ => std::collections::BTreeMap::new(),
+            _ => BTreeMap::new(),
         };
         all.extend(known);
         all.retain(|name, _| !absent.iter().any(|output| *output.name == **name));

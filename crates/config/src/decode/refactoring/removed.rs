@@ -35,6 +35,13 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
             "Only a resource can have provisioners; this block is about a module.",
         );
     }
+    if let (RemovedFrom::Module(_), Some(first)) = (&from, content.blocks_of("connection").next()) {
+        decoding.error(
+            first.header,
+            "Invalid connection block",
+            "Only provisioners of a resource connect to anything; this block is about a module.",
+        );
+    }
     Some(Removed { from, from_span, destroy, provisioners, span: block.header })
 }
 
