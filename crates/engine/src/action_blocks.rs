@@ -21,15 +21,24 @@ use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 /// An action block that a list names, with the key of the instance.
 pub(crate) struct Named {
     pub(crate) block: u32,
-    pub(crate) key: InstanceKey,
+    pub(crate) key: NamedKey,
 }
 
-/// What an element of `actions` names: none after an error, which is noted.
+/// The key of an instance that a list names.
+pub(crate) enum NamedKey {
+    Known(InstanceKey),
+    /// A later run will know it.
+    Open,
+}
+
+/// What an element of `actions` names: none after an error, which is noted. A key that is not known yet is one, unless `deferral` leaves it to
+/// a later run.
 pub(crate) fn named(
     expression: &Expression,
     config: &Module,
     scope: &InstanceScope<'_>,
     evaluation: &mut Evaluation,
+    deferral: Deferral,
 ) -> Option<Named> {
     let (source, key) = match &expression.kind {
         ExpressionKind::Index(index) => (&index.source, Some(&index.key)),
@@ -44,9 +53,9 @@ pub(crate) fn named(
     }
     let block = narrow(config.actions.get_index_of(&(type_name.clone(), name.clone()))?);
     let key = match (key, rest.first()) {
-        (Some(expression), _) => evaluated_key(expression, scope, evaluation)?,
-        (None, Some(Step::Index { key, .. })) => instance_key(key)?,
-        (None, _) => InstanceKey::None,
+        (Some(expression), _) => evaluated_key(expression, scope, evaluation, deferral)?,
+        (None, Some(Step::Index { key, .. })) => NamedKey::Known(instance_key(key)?),
+        (None, _) => NamedKey::Known(InstanceKey::None),
     };
     Some(Named { block, key })
 }
@@ -55,9 +64,13 @@ fn evaluated_key(
     expression: &Expression,
     scope: &InstanceScope<'_>,
     evaluation: &mut Evaluation,
-) -> Option<InstanceKey> {
+    deferral: Deferral,
+) -> Option<NamedKey> {
     let value = evaluation.value(expression, scope)?;
-    let key = instance_key_of(&value);
+    if deferral == Deferral::Allowed && !value.is_known() {
+        return Some(NamedKey::Open);
+    }
+    let key = instance_key_of(&value).map(NamedKey::Known);
     if key.is_none() {
         let detail = "The key of an instance must be a whole number or a string, and known when the plan is made.";
         let problem = Diagnostic::error("Invalid action instance key", detail).at(expression.span);
@@ -123,12 +136,14 @@ impl ActionBlocks {
         if matches!(expansion, Expansion::Unknown) {
             return Some(expansion.repetition(0));
         }
-        let Some(position) = expansion.position(&named.key) else {
+        let NamedKey::Known(key) = &named.key else {
+            return Some(Expansion::Unknown.repetition(0));
+        };
+        let Some(position) = expansion.position(key) else {
             let name = format!("action.{}.{}", block.type_name, block.name);
             let detail = format!(
-                "There is no instance {name}{}. Its count or for_each says which instances there are, and what names one must give the key \
-                 of one that there is.",
-                named.key
+                "There is no instance {name}{key}. Its count or for_each says which instances there are, and what names one must give the \
+                 key of one that there is."
             );
             evaluation.diagnostics.push(Diagnostic::error("Invalid action instance key", detail).at(block.span));
             return None;

@@ -82,6 +82,27 @@ pub struct DeferredInvocation {
     pub reason: DeferralReason,
     /// What would be invoked, as far as it is known.
     pub invocation: Invocation,
+    /// Whether it is known which instance of the action that is. Its address has no key where it is not.
+    pub which: Which,
+}
+
+/// Whether it is known which instance of an action a list means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// It is.
+    Known,
+    /// Only a later run will know.
+    Unknown,
+}
+
+impl DeferredInvocation {
+    /// The address of the action, with `[*]` where the key of the instance is not known.
+    pub fn address(&self) -> String {
+        match self.which {
+            Which::Known => self.invocation.action.to_string(),
+            Which::Unknown => format!("{}[*]", self.invocation.action),
+        }
+    }
 }
 
 /// Whether it is known which object outside an import block means.

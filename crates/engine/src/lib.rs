@@ -63,7 +63,7 @@ pub use inspect::Inspection;
 pub use options::{Deferral, FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
 pub use plan::{
     Action, ActionReason, DeferralReason, DeferredChange, DeferredInvocation, Importing, Mode, OutputChange, Plan,
-    ResourceChange,
+    ResourceChange, Which,
 };
 pub use providers::{ProviderSource, Providers};
 pub use record::raw_state;

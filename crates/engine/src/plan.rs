@@ -7,7 +7,7 @@ use groma_provider::Schema;
 use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
 
-pub use crate::deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source};
+pub use crate::deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
 use crate::execution::ExecutionGraph;
 use crate::invocation::{ActionEvent, Invocation};
 use crate::world::Expansions;

@@ -86,7 +86,7 @@ fn seen(project: &mut Project) -> Seen {
         .iter()
         .map(|one| {
             let event = one.invocation.trigger().map_or("asked for", |(_, event)| event.name());
-            format!("{} {event} ({})", one.invocation.action, one.reason.name())
+            format!("{} {event} ({})", one.address(), one.reason.name())
         })
         .collect();
     assert_eq!(plan.is_complete(), left.is_empty() && left_actions.is_empty());
@@ -289,6 +289,31 @@ fn pl_45_an_action_whose_number_is_not_known_yet_is_put_off() {
     assert_eq!((seen.left, seen.invokes), (Vec::new(), vec!["action.test_note.before".to_owned()]));
     assert_eq!(seen.left_actions, ["action.test_note.after[0] AfterCreate (instance_count_unknown)"]);
     assert!(!project.apply_plan(seen.planned).has_errors());
+}
+
+#[test]
+fn pl_45_an_action_whose_key_is_not_known_yet_is_put_off_and_so_is_a_change_after_it() {
+    let late = Late::yes();
+    let main = OPEN.replace("CONDITION", "true").replace("COUNT", "2");
+    let main = main.replace("after[0]", "after[test_object.n.copies == null ? 0 : 1]");
+    let mut project = late.project(&main);
+    project.options.deferral = Deferral::Refused;
+    assert_eq!(project.plan().errors(), ["Invalid action instance key"]);
+    project.options.deferral = Deferral::Allowed;
+    let after = seen(&mut project);
+    assert_eq!(after.acts, ["test_object.a: create", "test_object.n: create"]);
+    assert_eq!((after.left, after.invokes), (Vec::new(), vec!["action.test_note.before".to_owned()]));
+    assert_eq!(after.left_actions, ["action.test_note.after[*] AfterCreate (resource_config_unknown)"]);
+
+    let mut project = late.project(&main.replace("[after_create]", "[before_create]"));
+    let before = seen(&mut project);
+    assert_eq!(before.acts, ["test_object.n: create"]);
+    assert_eq!(before.left, ["test_object.a (deferred_prereq)"]);
+    assert!(!project.apply_plan(before.planned).has_errors());
+    let later = seen(&mut project);
+    assert_eq!((later.left, later.left_actions), (Vec::new(), Vec::new()));
+    assert_eq!(later.acts, ["test_object.a: create"]);
+    assert_eq!(later.invokes, ["action.test_note.before", "action.test_note.after[1]"]);
 }
 
 fn target(name: &str) -> InvokeTarget {

@@ -8,7 +8,7 @@ use groma_value::Value;
 
 use super::applier::Applier;
 use super::event::Event;
-use crate::action_blocks::Named;
+use crate::action_blocks::{Named, NamedKey};
 use crate::config_graph::narrow;
 use crate::invocation::{Cause, Invocation};
 use crate::templates::Template;
@@ -48,7 +48,7 @@ impl Applier<'_> {
         let config = Arc::clone(&self.world.static_module(module).config);
         let (block, _, written) = config.actions.get_full(&(action.type_name.clone(), action.name.clone()))?;
         let template = self.prepared.templates.action(self.world.module(module).of, narrow(block)).cloned()?;
-        let named = Named { block: narrow(block), key: action.key.clone() };
+        let named = Named { block: narrow(block), key: NamedKey::Known(action.key.clone()) };
         let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, &named)?;
         if !value.is_wholly_known() {
             let detail = format!(

@@ -7,7 +7,7 @@ use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{ActionSubject, Checked};
 
-use crate::deferral::DeferredInvocation;
+use crate::deferral::{DeferredInvocation, Which};
 use crate::invocation::{ActionInstance, Invocation};
 use crate::options::Deferral;
 use crate::plan::DeferralReason;
@@ -16,6 +16,7 @@ use crate::templates::Template;
 /// An invocation before its provider was asked.
 pub(super) struct InvocationDraft {
     pub(super) invocation: Invocation,
+    pub(super) which: Which,
     pub(super) template: Arc<Template>,
     pub(super) ask: Ask,
     pub(super) span: Span,
@@ -47,7 +48,7 @@ pub(super) async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> P
     };
     // Changes whose list came to something that is left to a later run, before them or after.
     let mut broken: HashSet<(ResourceInstance, bool)> = HashSet::new();
-    for InvocationDraft { invocation, template, ask, span, named_at } in drafts {
+    for InvocationDraft { invocation, which, template, ask, span, named_at } in drafts {
         let list = invocation.trigger().map(|(resource, event)| (resource.clone(), event.is_before()));
         let reason = match ask {
             Ask::Never(reason) => Some(reason),
@@ -70,7 +71,7 @@ pub(super) async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> P
             None => planned.invocations.push(invocation),
             Some(reason) => {
                 broken.extend(list);
-                planned.deferred.push(DeferredInvocation { reason, invocation });
+                planned.deferred.push(DeferredInvocation { reason, invocation, which });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{ProviderConfig, ResourceInstance};
+use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_config::ActionTrigger;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_lang::Scope;
@@ -11,8 +11,8 @@ use groma_provider::Checked;
 use super::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use super::event::{Event, Instance, ManagedEvent};
 use super::planner::Planner;
-use crate::action_blocks::{Named, named};
-use crate::deferral::DeferredInvocation;
+use crate::action_blocks::{Named, NamedKey, named};
+use crate::deferral::{DeferredInvocation, Which};
 use crate::evaluation::Evaluation;
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
 use crate::options::Deferral;
@@ -110,7 +110,8 @@ impl Planner<'_> {
             self.invocations.extend(invocations);
         } else {
             let reason = DeferralReason::DeferredPrerequisite;
-            let others = invocations.into_iter().map(|invocation| DeferredInvocation { reason, invocation });
+            let which = Which::Known;
+            let others = invocations.into_iter().map(|invocation| DeferredInvocation { reason, invocation, which });
             self.deferred_invocations.extend(deferred.into_iter().chain(others));
             self.told_before.extend(event.subject.instance);
             if let Some(draft) = &mut event.conversed.draft {
@@ -185,7 +186,8 @@ impl Planner<'_> {
             None => self.actions.keys(&self.world, &mut self.evaluation, module, block)?,
         };
         for key in keys {
-            drafts.push(self.draft(module, &Named { block, key }, Cause::Request, None)?);
+            let named = Named { block, key: NamedKey::Known(key) };
+            drafts.push(self.draft(module, &named, Cause::Request, None)?);
         }
         Some(())
     }
@@ -198,7 +200,10 @@ impl Planner<'_> {
         let repetition = self.repetition(instance);
         let functions = Arc::clone(&self.evaluation.functions);
         let may_wait = left.is_some() || self.options.deferral == Deferral::Allowed;
-        let openness = if may_wait { Openness::Allowed } else { Openness::Over };
+        let (openness, deferral) = match may_wait {
+            true => (Openness::Allowed, Deferral::Allowed),
+            false => (Openness::Over, Deferral::Refused),
+        };
         for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
             let events = triggering.events(trigger);
             let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
@@ -212,7 +217,7 @@ impl Planner<'_> {
             };
             for (entry, element) in trigger.actions.iter().enumerate() {
                 let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-                let named = named(element, &config, &scope, &mut self.evaluation)?;
+                let named = named(element, &config, &scope, &mut self.evaluation, deferral)?;
                 for event in &events {
                     let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
                     let resource = triggering.address.clone();
@@ -237,15 +242,20 @@ impl Planner<'_> {
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, action) = config.actions.get_index(named.block as usize)?;
         let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, named)?;
+        let (key, which) = match &named.key {
+            NamedKey::Known(key) => (key.clone(), Which::Known),
+            NamedKey::Open => (InstanceKey::None, Which::Unknown),
+        };
         let instance = ActionInstance {
             module: self.world.module(module).address.clone(),
             type_name: action.type_name.clone(),
             name: action.name.clone(),
-            key: named.key.clone(),
+            key,
         };
         let is_open = self.actions.is_open(&self.world, &mut self.evaluation, module, named.block)?;
         let left = left
             .or(is_open.then_some(DeferralReason::InstanceCountUnknown))
+            .or((which == Which::Unknown).then_some(DeferralReason::ResourceConfigUnknown))
             .or_else(|| self.left_action(module, named.block, &template.provider));
         let (template, left) = match left {
             Some(reason) => (template, Some(reason)),
@@ -265,7 +275,7 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             config: value,
         };
-        Some(InvocationDraft { invocation, template, ask, span: action.span, named_at: None })
+        Some(InvocationDraft { invocation, which, template, ask, span: action.span, named_at: None })
     }
 
     /// Why an action is left to a later run, as far as that can be told before its provider is asked.
@@ -300,7 +310,7 @@ impl Planner<'_> {
             module: target.module.clone(),
             type_name: target.type_name.clone(),
             name: target.name.clone(),
-            key: target.key.clone().unwrap_or(groma_address::InstanceKey::None),
+            key: target.key.clone().unwrap_or(InstanceKey::None),
         };
         let detail =
             "The -invoke option names an action block of the configuration, with the key of one instance if need be.";

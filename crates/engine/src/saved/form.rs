@@ -36,7 +36,8 @@ pub(super) struct Form<'a> {
     #[serde(borrow)]
     pub(super) invocations: Vec<Invoked<'a>>,
     /// With the reasons.
-    pub(super) deferred_invocations: Vec<(String, Invoked<'a>)>,
+    /// Why, whether the instance is known, and what.
+    pub(super) deferred_invocations: Vec<(String, bool, Invoked<'a>)>,
     pub(super) expansions: Expansions,
     pub(super) execution: ExecutionGraph,
 }

@@ -18,7 +18,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute};
+use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute, Which};
 use crate::providers::Providers;
 use changes::Changes;
 use form::{Form, Invoked, Output, Relevant, Variable};
@@ -127,7 +127,8 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
         .collect::<Result<_, groma_value::CodecError>>()?;
     let deferred_invocations = plan.deferred_invocations.iter().map(|one| {
         let reason = one.reason.name().to_owned();
-        Ok::<_, groma_value::CodecError>((reason, invocation_to_form(&one.invocation, &mut numbered)?))
+        let is_known = one.which == Which::Known;
+        Ok::<_, groma_value::CodecError>((reason, is_known, invocation_to_form(&one.invocation, &mut numbered)?))
     });
     let deferred_invocations = deferred_invocations.collect::<Result<_, _>>()?;
     Ok(Form {
@@ -220,10 +221,11 @@ fn from_form(
         invocations.push(invocation_from_form(invoked, &known, providers)?);
     }
     let mut deferred_invocations = Vec::with_capacity(form.deferred_invocations.len());
-    for (reason, invoked) in form.deferred_invocations {
+    for (reason, is_known, invoked) in form.deferred_invocations {
         let reason = DeferralReason::from_name(&reason).ok_or_else(damaged)?;
         let invocation = invocation_from_form(invoked, &known, providers)?;
-        deferred_invocations.push(DeferredInvocation { reason, invocation });
+        let which = if is_known { Which::Known } else { Which::Unknown };
+        deferred_invocations.push(DeferredInvocation { reason, invocation, which });
     }
     let outputs = form.outputs.into_iter().map(|output| {
         Some(OutputChange {

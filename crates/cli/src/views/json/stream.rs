@@ -134,7 +134,7 @@ impl Stream {
         }
         for deferred in &plan.deferred_invocations {
             let reason = deferred.reason.name();
-            let text = format!("{}: Deferred ({reason})", deferred.invocation.action);
+            let text = format!("{}: Deferred ({reason})", deferred.address());
             let mut invocation = invocation_json(&deferred.invocation);
             invocation["reason"] = reason.into();
             self.send(Message::new("deferred_action_invocation", text).with("invocation", invocation));

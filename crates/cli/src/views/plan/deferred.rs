@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use groma_address::{Mode, ResourceInstance};
-use groma_engine::{Action, DeferralReason, DeferredChange, DeferredInvocation, Plan};
+use groma_engine::{Action, DeferralReason, DeferredChange, DeferredInvocation, Plan, Which};
 
 use super::heading::write_header;
 use super::invocations::write_action;
@@ -49,14 +49,15 @@ impl Left<'_> {
         match self {
             Self::Change(change) => write_deferred(change, look, out),
             Self::Invocation(deferred) | Self::Missed(deferred) => {
-                let subject = format!("  # {}", deferred.invocation.action);
+                let subject = format!("  # {}", deferred.address());
                 out.push_str(&format!("{} was deferred\n", look.palette.paint(Tone::Bold, subject)));
                 out.push_str(&format!("  # ({})\n", explanation(deferred.reason, "action")));
                 if matches!(self, Self::Missed(_)) {
-                    let action = &deferred.invocation.action;
-                    out.push_str(&format!(
-                        "  # (its change is made now: invoke it afterwards with apply -invoke={action})\n"
-                    ));
+                    let invoke = match deferred.which {
+                        Which::Known => format!("it afterwards with apply -invoke={}", deferred.invocation.action),
+                        Which::Unknown => "the instance that is meant afterwards with apply -invoke".to_owned(),
+                    };
+                    out.push_str(&format!("  # (its change is made now: invoke {invoke})\n"));
                 }
                 write_action(&deferred.invocation, look.palette, out);
             }
