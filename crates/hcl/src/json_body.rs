@@ -9,35 +9,12 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 
 use crate::ast::{Expression, ExpressionKind, Ident, Name, ObjectItem};
-use crate::body::{Attribute, Block, BlockSpec, Body, BodySchema, Content, Hidden, Label};
-use crate::native::report_missing;
+use crate::body::{Attribute, Block, Body, Hidden, JsonBody, Label, first_character};
+use crate::content::Content;
+use crate::schema::{BlockSpec, BodySchema};
 
 /// The name of properties that are comments where arguments and blocks are expected.
 const COMMENT: &str = "//";
-
-/// The value that holds the arguments and blocks of a body.
-#[derive(Clone, Debug)]
-pub(crate) struct JsonBody {
-    pub(crate) value: Expression,
-    pub(crate) span: Span,
-    pub(crate) end: Span,
-}
-
-impl JsonBody {
-    pub(crate) fn new(value: Expression) -> Self {
-        let span = value.span;
-        let end = Span::new(span.end().saturating_sub(1).max(span.start()), span.end());
-        Self { value, span, end }
-    }
-
-    /// The closing brace of an object, the opening bracket of an array.
-    pub(crate) fn missing_item(&self) -> Span {
-        match &self.value.kind {
-            ExpressionKind::Object(_) => self.end,
-            _ => first_character(self.span),
-        }
-    }
-}
 
 /// A property of an object in the place of a body.
 struct Property<'a> {
@@ -93,7 +70,7 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
             unpacking.unpack(property.value, &mut content.blocks);
         }
     }
-    report_missing(&content, schema, &mut diagnostics);
+    content.report_missing(schema, &mut diagnostics);
     (content, diagnostics)
 }
 
@@ -228,8 +205,4 @@ fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -
         .unwrap_or_default();
     let detail = format!("No argument or block type is named \"{name}\".{hint}");
     Diagnostic::error("Extraneous JSON object property", detail).at(property.name.span).within(property.span())
-}
-
-fn first_character(span: Span) -> Span {
-    Span::new(span.start(), span.end().min(span.start() + 1))
 }

@@ -5,19 +5,21 @@
 
 mod ast;
 mod body;
+mod content;
 mod format;
 mod json;
 mod json_body;
 mod json_string;
 mod lexical;
-mod merged;
 mod name;
 mod native;
 mod origin;
 mod parse;
 mod parser;
 mod quote;
+mod reading;
 mod scanner;
+mod schema;
 mod statically;
 mod token;
 mod traversal;
@@ -29,10 +31,12 @@ pub use ast::{
     Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf,
     TemplatePart, Traversal, Unary, UnaryOperator,
 };
-pub use body::{Attribute, AttributeSpec, Block, BlockSpec, Body, BodySchema, Content, File, Label};
+pub use body::{Attribute, Block, Body, File, Label};
+pub use content::Content;
 pub use format::{format, try_format};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
 pub use quote::write_literal;
 pub use scanner::{is_identifier, tokenize};
+pub use schema::{AttributeSpec, BlockSpec, BodySchema};
 pub use token::{TokenKind, Tokens};
 pub use traversal::MOST_STEPS;

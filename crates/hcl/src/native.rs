@@ -2,34 +2,11 @@
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
 
-use crate::ast::Name;
-use crate::body::{Attribute, Block, BlockSpec, BodySchema, Content, Hidden};
-
-/// Arguments and blocks as the parser found them; no argument name occurs twice.
-#[derive(Clone, Debug)]
-pub(crate) struct NativeBody {
-    pub(crate) attributes: Box<[Attribute]>,
-    pub(crate) blocks: Box<[Block]>,
-    pub(crate) span: Span,
-}
-
-impl NativeBody {
-    pub(crate) fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        Self { attributes: attributes.into(), blocks: blocks.into(), span }
-    }
-
-    /// The last character, which is the closing brace in a block.
-    pub(crate) fn end(&self) -> Span {
-        Span::new(self.span.end().saturating_sub(1).max(self.span.start()), self.span.end())
-    }
-
-    /// The first character, which is the opening brace in a block.
-    pub(crate) fn missing_item(&self) -> Span {
-        Span::new(self.span.start(), self.span.end().min(self.span.start() + 1))
-    }
-}
+use crate::body::{Attribute, Block, Hidden, NativeBody};
+use crate::content::Content;
+use crate::schema::{BlockSpec, BodySchema};
 
 /// Finds specifications by name: by walking where that is cheaper than a table.
 struct Specs<'a> {
@@ -106,7 +83,7 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
             content.insert(attribute.clone());
         }
     }
-    report_missing(&content, specs.schema, &mut diagnostics);
+    content.report_missing(specs.schema, &mut diagnostics);
     for block in &body.blocks {
         if hidden.has_block(&block.kind.name) {
             continue;
@@ -118,16 +95,6 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
         }
     }
     (content, diagnostics)
-}
-
-/// Says which required arguments of `schema` are not in `content`.
-pub(crate) fn report_missing(content: &Content, schema: &BodySchema, diagnostics: &mut Diagnostics) {
-    for spec in &schema.attributes {
-        if spec.required && content.get(&spec.name).is_none() {
-            let detail = format!("The argument \"{}\" is required, but no definition was found.", spec.name);
-            diagnostics.push(Diagnostic::error("Missing required argument", detail).at(content.missing_item));
-        }
-    }
 }
 
 fn check_labels(block: &Block, spec: &BlockSpec) -> Result<(), Diagnostic> {
@@ -178,12 +145,4 @@ fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
     };
     let detail = format!("Blocks of type \"{kind}\" are not expected here.{hint}");
     Diagnostic::error("Unsupported block type", detail).at(block.kind.span)
-}
-
-/// The kind of block that `block` stands for: a `dynamic` block makes blocks of the kind that its label names.
-pub(crate) fn effective_kind(block: &Block) -> &Name {
-    match block.labels.first() {
-        Some(label) if &*block.kind.name == "dynamic" => &label.value,
-        _ => &block.kind.name,
-    }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, Traversal};
+use crate::body::JsonBody;
 use crate::body::{Body, File};
 use crate::json;
-use crate::json_body::JsonBody;
 use crate::origin::Origin;
 use crate::parser::{Parser, parse_body};
 

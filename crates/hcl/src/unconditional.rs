@@ -1,8 +1,8 @@
 //! Looking at the expressions of a body that are evaluated whatever happens.
 
 use crate::ast::{Expression, ExpressionKind, ObjectItem};
+use crate::body::NativeBody;
 use crate::body::{Block, Body, Hidden, Source};
-use crate::native::NativeBody;
 
 /// The kind of block that stands for any number of others.
 const DYNAMIC: &str = "dynamic";

@@ -1,9 +1,9 @@
 //! Looking at every expression of a body without knowing what its arguments and blocks mean.
 
 use crate::ast::{Expression, ExpressionKind};
+use crate::body::JsonBody;
+use crate::body::NativeBody;
 use crate::body::{Body, Hidden, Source};
-use crate::json_body::JsonBody;
-use crate::native::NativeBody;
 
 impl Body {
     /// Calls `visit` with every expression in this body and in the blocks inside it, in no particular order.

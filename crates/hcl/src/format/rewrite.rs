@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use crate::ast::ExpressionKind;
+use crate::body::NativeBody;
 use crate::body::{Attribute, Block, Source};
-use crate::native::NativeBody;
 use crate::quote::write_literal_content;
 use crate::token::{TokenKind, Tokens};
 

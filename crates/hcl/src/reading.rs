@@ -1,0 +1,117 @@
+//! Reading bodies with schemas, whatever they are made of: each syntax in its own way, and those with overrides, of which
+//! what an override file says replaces what the base file says.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use groma_diagnostics::Diagnostics;
+
+use crate::ast::Name;
+use crate::body::{Attribute, Body, MergedBody, Source};
+use crate::content::Content;
+use crate::schema::BodySchema;
+use crate::{json_body, native};
+
+impl Body {
+    /// This body with the arguments and blocks of `other` in the place of its own of the same names: the way override
+    /// files work. All blocks of a kind are replaced together; a `dynamic` block counts as the kind it makes.
+    #[must_use]
+    pub fn overridden_by(&self, other: &Self) -> Self {
+        let merged = MergedBody { base: self.clone(), other: other.clone() };
+        Self { source: Source::Merged(Arc::new(merged)), hidden: None }
+    }
+
+    /// Everything that `schema` describes. Anything else in the body is an error, with a suggestion where a name looks
+    /// like a slip.
+    pub fn content(&self, schema: &BodySchema) -> (Content, Diagnostics) {
+        let hidden = self.hidden();
+        match &self.source {
+            Source::Native(body) => native::content(body, hidden, schema),
+            Source::Json(body) => json_body::content(body, hidden, schema),
+            Source::Merged(body) => merged_content(body, schema),
+        }
+    }
+
+    /// Everything that `schema` describes, and a body with the rest.
+    pub fn partial_content(&self, schema: &BodySchema) -> (Content, Self, Diagnostics) {
+        let hidden = self.hidden();
+        let (content, diagnostics) = match &self.source {
+            Source::Native(body) => native::partial_content(body, hidden, schema),
+            Source::Json(body) => json_body::partial_content(body, hidden, schema),
+            Source::Merged(body) => {
+                let (content, rest, diagnostics) = merged_partial_content(body, schema);
+                return (content, Self { source: Source::Merged(Arc::new(rest)), hidden: None }, diagnostics);
+            }
+        };
+        let mut hidden = hidden.clone();
+        hidden.attributes.extend(content.attributes.iter().map(|attribute| Arc::clone(&attribute.name.name)));
+        let taken = schema.blocks.iter().filter(|spec| self.may_have_block(&spec.kind));
+        hidden.blocks.extend(taken.map(|spec| Arc::clone(&spec.kind)));
+        // Most bodies have none of what is looked for, and bodies are many.
+        let hides = !hidden.attributes.is_empty() || !hidden.blocks.is_empty();
+        (content, Self { source: self.source.clone(), hidden: hides.then(|| Arc::new(hidden)) }, diagnostics)
+    }
+
+    /// All arguments, whatever their names; a block is an error.
+    pub fn attributes(&self) -> (Vec<Attribute>, Diagnostics) {
+        let hidden = self.hidden();
+        match &self.source {
+            Source::Native(body) => native::attributes(body, hidden),
+            Source::Json(body) => json_body::attributes(body, hidden),
+            Source::Merged(body) => merged_attributes(body),
+        }
+    }
+
+    fn may_have_block(&self, kind: &str) -> bool {
+        match &self.source {
+            Source::Native(body) => body.blocks.iter().any(|block| &*block.kind.name == kind),
+            Source::Json(_) | Source::Merged(_) => true,
+        }
+    }
+}
+
+fn merged_content(body: &MergedBody, schema: &BodySchema) -> (Content, Diagnostics) {
+    let optional = without_requirements(schema);
+    let (base, mut diagnostics) = body.base.content(&optional);
+    let (other, others) = body.other.content(&optional);
+    diagnostics.append(others);
+    (combine(base, other, schema, &mut diagnostics), diagnostics)
+}
+
+fn merged_partial_content(body: &MergedBody, schema: &BodySchema) -> (Content, MergedBody, Diagnostics) {
+    let optional = without_requirements(schema);
+    let (base, base_rest, mut diagnostics) = body.base.partial_content(&optional);
+    let (other, other_rest, others) = body.other.partial_content(&optional);
+    diagnostics.append(others);
+    let rest = MergedBody { base: base_rest, other: other_rest };
+    (combine(base, other, schema, &mut diagnostics), rest, diagnostics)
+}
+
+fn merged_attributes(body: &MergedBody) -> (Vec<Attribute>, Diagnostics) {
+    let (base, mut diagnostics) = body.base.attributes();
+    let (other, others) = body.other.attributes();
+    diagnostics.append(others);
+    let overridden: HashSet<Name> = other.iter().map(|attribute| Name::clone(&attribute.name.name)).collect();
+    let kept = base.into_iter().filter(|attribute| !overridden.contains(&attribute.name.name));
+    (kept.chain(other).collect(), diagnostics)
+}
+
+fn without_requirements(schema: &BodySchema) -> BodySchema {
+    let mut schema = schema.clone();
+    for spec in &mut schema.attributes {
+        spec.required = false;
+    }
+    schema
+}
+
+fn combine(base: Content, other: Content, schema: &BodySchema, diagnostics: &mut Diagnostics) -> Content {
+    let mut merged = Content::new(base.missing_item);
+    for attribute in other.attributes.into_iter().chain(base.attributes) {
+        merged.insert(attribute);
+    }
+    let replaced: HashSet<Name> = other.blocks.iter().map(|block| Name::clone(block.effective_kind())).collect();
+    let kept = base.blocks.into_iter().filter(|block| !replaced.contains(block.effective_kind()));
+    merged.blocks = kept.chain(other.blocks).collect();
+    merged.report_missing(schema, diagnostics);
+    merged
+}

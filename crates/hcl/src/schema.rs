@@ -1,0 +1,59 @@
+//! What may stand in a body.
+
+use crate::ast::Name;
+
+/// What may stand in a body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BodySchema {
+    /// The arguments.
+    pub attributes: Vec<AttributeSpec>,
+    /// The blocks.
+    pub blocks: Vec<BlockSpec>,
+}
+
+/// An argument that may stand in a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeSpec {
+    /// Its name.
+    pub name: Name,
+    /// Whether its absence is an error.
+    pub required: bool,
+}
+
+/// A kind of block that may stand in a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSpec {
+    /// The kind: `resource`.
+    pub kind: Name,
+    /// What its labels are: `type`, `name`. Their number is binding.
+    pub labels: Vec<Name>,
+}
+
+impl BodySchema {
+    /// The schema of an empty body.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, with an argument that must be there.
+    #[must_use]
+    pub fn required(mut self, name: impl Into<Name>) -> Self {
+        self.attributes.push(AttributeSpec { name: name.into(), required: true });
+        self
+    }
+
+    /// The same, with an argument that may be there.
+    #[must_use]
+    pub fn optional(mut self, name: impl Into<Name>) -> Self {
+        self.attributes.push(AttributeSpec { name: name.into(), required: false });
+        self
+    }
+
+    /// The same, with a kind of block whose labels are named `labels`.
+    #[must_use]
+    pub fn block(mut self, kind: impl Into<Name>, labels: &[&str]) -> Self {
+        self.blocks
+            .push(BlockSpec { kind: kind.into(), labels: labels.iter().map(|label| Name::from(*label)).collect() });
+        self
+    }
+}
