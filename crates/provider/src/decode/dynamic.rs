@@ -2,25 +2,15 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{BodySchema, Expression, ExpressionKind};
 use groma_lang::{ChildScope, Scope, evaluate};
 use groma_value::{Kind, Marks, Type, Value, convert::convert};
 
-use super::structure::{Node, Reader};
+use super::node::Dynamic;
+use super::structure::Reader;
 use crate::Name;
 use crate::schema::{NestedBlock, Nesting};
-
-/// A block that makes blocks.
-pub(super) struct Dynamic {
-    /// The name that the content knows the current element by.
-    iterator: Name,
-    for_each: Expression,
-    label: Option<Expression>,
-    /// What each block it makes holds.
-    pub(super) content: Node,
-    pub(super) header: Span,
-}
 
 /// The blocks that a dynamic block makes.
 pub(super) enum Expansion {

@@ -8,7 +8,8 @@ use groma_lang::{Scope, evaluate};
 use groma_value::{Marks, Type, Value, convert::convert};
 
 use super::dynamic::Expansion;
-use super::structure::{Blocks, Entry, Node, SlotNode, count_problem};
+use super::node::{Blocks, Entry, Node, SlotNode};
+use super::structure::count_problem;
 use crate::Name;
 use crate::schema::{Item, Nesting, Slot};
 

@@ -2,6 +2,7 @@
 
 mod dynamic;
 mod evaluate;
+mod node;
 mod places;
 mod structure;
 
@@ -19,7 +20,7 @@ use crate::Block;
 /// Whatever does not depend on the instance is done once: the structure and the form of the references are checked. What
 /// remains for each instance is to evaluate the expressions and convert the results.
 pub struct BodyDecoder {
-    node: structure::Node,
+    node: node::Node,
     span: Span,
 }
 

@@ -4,7 +4,7 @@ use groma_diagnostics::Span;
 use groma_lang::span_within;
 use groma_value::{Kind, PathStep, Value};
 
-use super::structure::{Blocks, Entry, Node, SlotNode};
+use super::node::{Blocks, Entry, Node, SlotNode};
 
 impl Node {
     /// The text that `steps` leads to; as near as possible where they lead to nothing written.

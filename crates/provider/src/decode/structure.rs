@@ -4,45 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_hcl::{Body, BodySchema, Content, Expression, Label};
+use groma_hcl::{Body, BodySchema, Content, Expression};
 use groma_lang::{Binding, for_each_traversal, parse_reference};
 use groma_value::Type;
 
+use super::node::{Blocks, Entry, Node, SlotNode};
+use crate::Name;
 use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting, Use};
-use crate::{Name, decode::dynamic};
-
-/// A body whose arguments and blocks have been told apart. Only what is there takes memory: schemas are large, blocks are
-/// many, and most arguments are left out.
-pub(super) struct Node {
-    pub(super) block: Arc<Block>,
-    /// What is there, with the position of its slot; ascending.
-    pub(super) filled: Box<[(usize, SlotNode)]>,
-    /// Where to say that something is missing.
-    pub(super) missing: Span,
-}
-
-/// What a body holds for one slot.
-pub(super) enum SlotNode {
-    /// An argument.
-    Argument(Expression),
-    /// Blocks.
-    Blocks(Box<Blocks>),
-}
-
-/// All blocks of one kind.
-pub(super) struct Blocks {
-    /// How they become one value.
-    pub(super) nested: NestedBlock,
-    pub(super) entries: Vec<Entry>,
-}
-
-/// One or more blocks of a kind, in the order of the source.
-pub(super) enum Entry {
-    /// A block that is written out.
-    Static { label: Option<Label>, header: Span, node: Node },
-    /// A `dynamic` block.
-    Dynamic(Box<dynamic::Dynamic>),
-}
 
 /// What is gathered while the structure is read.
 pub(super) struct Reader {
@@ -139,15 +107,6 @@ impl Reader {
             if let Some(headers) = headers {
                 self.diagnostics.append(count_problem(&slot.name, &blocks.nested, &headers, node.missing));
             }
-        }
-    }
-}
-
-impl Entry {
-    fn static_header(&self) -> Option<Span> {
-        match self {
-            Self::Static { header, .. } => Some(*header),
-            Self::Dynamic(_) => None,
         }
     }
 }
