@@ -18,7 +18,7 @@ mod storage;
 pub mod store;
 mod window;
 
-pub use dependencies::{AddressTable, ByAddress, Dependencies, text_order};
+pub use dependencies::{AddressTable, Dependencies, OrderedAddresses, text_order};
 pub use error::{StateError, StateErrorKind};
 pub use journal::{Begin, Journal, Operation, Outcome};
 pub use model::{

@@ -1,7 +1,7 @@
 //! What a resource stands on: the resources that it refers to, directly or through anything else.
 
 use groma_address::ConfigResource;
-use groma_state::{AddressTable, Dependencies};
+use groma_state::{Dependencies, OrderedAddresses};
 
 use super::cycle::Flat;
 use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
@@ -21,10 +21,12 @@ impl Ancestors {
     /// Works them out for all nodes.
     pub fn new(graph: &ConfigGraph) -> Self {
         let flat = Flat::new(graph);
-        let ranks = Ranks::new(graph, &flat);
+        let mut ranks = Ranks::new(graph, &flat);
         let mut sets = vec![Dependencies::default(); flat.len()];
+        let (mut own, mut lists): (Vec<u32>, Vec<Dependencies>) = (Vec::new(), Vec::new());
         for number in flat.order() {
-            let (mut own, mut lists): (Vec<u32>, Vec<Dependencies>) = (Vec::new(), Vec::new());
+            own.clear();
+            lists.clear();
             flat.for_each_requirement(number, &mut |required| {
                 own.extend(ranks.of(required));
                 let set = &sets[required as usize];
@@ -32,7 +34,7 @@ impl Ancestors {
                     lists.push(set.clone());
                 }
             });
-            sets[number as usize] = ranks.addresses.union(own, &lists);
+            sets[number as usize] = ranks.addresses.union(&own, &lists);
         }
         let first = (0..graph.len()).map(|at| flat.number(ModuleIndex(narrow(at)), NodeIndex(0))).collect();
         Self { first, sets }
@@ -48,28 +50,27 @@ impl Ancestors {
 /// Resources by their place in the order of addresses, so that sets of numbers are sorted as their addresses are.
 struct Ranks {
     by_node: Vec<u32>,
-    addresses: AddressTable,
+    addresses: OrderedAddresses,
 }
 
 impl Ranks {
     fn new(graph: &ConfigGraph, flat: &Flat<'_>) -> Self {
-        let mut resources: Vec<(ConfigResource, u32)> = Vec::new();
+        let mut resources: Vec<(String, ConfigResource, u32)> = Vec::new();
         for (index, module) in graph.modules() {
             for (node, kind) in module.nodes() {
                 if let NodeKind::Resource(position) = kind
                     && let Some(address) = graph.resource_address(index, position)
                 {
-                    resources.push((address, flat.number(index, node)));
+                    resources.push((address.to_string(), address, flat.number(index, node)));
                 }
             }
         }
-        // Texts are compared much more often than there are resources.
-        resources.sort_by_cached_key(|(address, _)| address.to_string());
+        resources.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
         let mut by_node = vec![u32::MAX; flat.len()];
-        let mut addresses = AddressTable::in_order();
-        for (address, number) in resources {
-            by_node[number as usize] = addresses.add(address);
+        for (rank, (.., number)) in resources.iter().enumerate() {
+            by_node[*number as usize] = narrow(rank);
         }
+        let addresses = OrderedAddresses::new(resources.into_iter().map(|(text, address, _)| (text, address)));
         Self { by_node, addresses }
     }
 

@@ -2,11 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use groma_address::{ConfigResource, InstanceKey};
+use groma_address::InstanceKey;
 
 use super::members::Members;
 use super::paths;
-use crate::dependencies::{ByAddress, Dependencies, text_parts};
+use crate::dependencies::{ByAddress, Dependencies};
 use crate::json::new_line;
 use crate::object::{ObjectRecord, ObjectStatus};
 
@@ -38,7 +38,7 @@ impl DependencyLines {
     fn write(&mut self, dependencies: &Dependencies, out: &mut Vec<u8>) {
         let Self { lines, text, found } = self;
         found.clear();
-        lines.each(dependencies, |dependency| Line::of(dependency, text), |line| found.push(*line));
+        lines.each(dependencies, |_, address| Line::of(address, text), |line| found.push(*line));
         out.reserve(dependencies.len() * (SHORT + 1));
         let begin = out.len();
         found.iter().for_each(|line| line.push_to(text, out));
@@ -53,14 +53,14 @@ impl DependencyLines {
 
 impl Line {
     /// The line of a dependency, added to the `text`.
-    fn of(dependency: &ConfigResource, text: &mut Vec<u8>) -> Self {
+    fn of(address: &str, text: &mut Vec<u8>) -> Self {
         let at = text.len().saturating_sub(SHORT);
         text.truncate(at);
         text.push(b',');
         new_line(DEPENDENCIES_DEPTH + 1, text);
         text.push(b'"');
         // Names and dots need no escapes.
-        text_parts(dependency).for_each(|part| text.extend_from_slice(part.as_bytes()));
+        text.extend_from_slice(address.as_bytes());
         text.push(b'"');
         let length = text.len() - at;
         text.resize(at + length + SHORT, 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 
 use super::codec::{Decoder, Encoder};
-use crate::dependencies::{AddressTable, Dependencies, united};
+use crate::dependencies::{AddressTable, Dependencies, Paper};
 use crate::file::{parse_paths, write_paths_json};
 use crate::object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 
@@ -161,6 +161,7 @@ pub(super) struct Numbered {
     /// The ranks of addresses by their numbers.
     ranks: Vec<Option<u32>>,
     lists: Vec<Dependencies>,
+    paper: Paper,
 }
 
 /// A text is either a resource or a provider configuration; which one shows when it is used.
@@ -195,8 +196,9 @@ impl Numbered {
         if !all.copied().all(|number| rank(number).is_some()) {
             return None;
         }
-        let list = united(own, lists.iter().map(|list| list.numbers()), |number| rank(number).unwrap_or_default());
-        self.lists.push(self.addresses.list(list.into()));
+        let numbers = lists.iter().map(|list| list.numbers());
+        let list = self.paper.unite(&own, numbers, |number| rank(number).unwrap_or_default()).into();
+        self.lists.push(self.addresses.list(list));
         Some(())
     }
 

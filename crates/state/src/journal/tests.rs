@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::record::{Numbers, Prior, encode_begin};
 use super::*;
-use crate::dependencies::{AddressTable, Dependencies};
+use crate::dependencies::{Dependencies, OrderedAddresses};
 use crate::error::StateErrorKind;
 use crate::model::State;
 use crate::object::{AttributesJson, DeposedKey, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
@@ -127,22 +127,21 @@ fn an_object_is_noted_with_the_provider_instance_that_made_it() {
 }
 
 /// A chain in which each depends on the one before and the one before that, and on what these depend on.
-fn chain(table: &mut AddressTable, length: u32) -> Vec<Dependencies> {
+fn chain(length: u32) -> Vec<Dependencies> {
     let names = (0..length).map(|number| format!("x.y{number:03}"));
-    names.for_each(|name| _ = table.add(name.parse().unwrap()));
+    let mut table = OrderedAddresses::new(names.map(|name| (name.clone(), name.parse().unwrap())));
     let mut lists = vec![Dependencies::default()];
     for number in 1..length {
         let before = [number - 1, number.saturating_sub(2)];
         let lists_before = before.map(|before| lists[before as usize].clone());
-        lists.push(table.union(before.to_vec(), &lists_before));
+        lists.push(table.union(&before, &lists_before));
     }
     lists
 }
 
 #[test]
 fn lists_that_are_put_together_from_others_are_noted_so() {
-    let mut table = AddressTable::in_order();
-    let lists = chain(&mut table, 400);
+    let lists = chain(400);
     // Some objects are changed first, and what one of them depends on is not changed at all.
     let order = (200..400).chain((0..200).filter(|number| *number != 50));
     let file = Faulty::default();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
-use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
+use groma_address::{ProviderConfig, ResourceInstance};
 
 use super::record::{self, Begin, Numbers, Outcome, Place, RunHeader};
 use super::sealing::Seal;
@@ -102,12 +102,9 @@ impl Known {
     fn texts_of(&mut self, list: &Dependencies, resources: &[u32], out: &mut Vec<u8>) -> Vec<u64> {
         let mut numbers = Vec::with_capacity(resources.len());
         let texts = &mut self.texts;
-        let write = |rank: Option<u32>, resource: &ConfigResource| {
-            let text = resource.to_string();
-            match rank {
-                None => write_text(&text, texts, out),
-                Some(rank) => write_numbered(|out| record::encode_ranked_text(rank, &text, out), texts, out),
-            }
+        let write = |rank: Option<u32>, text: &str| match rank {
+            None => write_text(text, texts, out),
+            Some(rank) => write_numbered(|out| record::encode_ranked_text(rank, text, out), texts, out),
         };
         self.resources.each_of(list, resources, write, |number| numbers.push(*number));
         numbers
