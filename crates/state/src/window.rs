@@ -15,7 +15,7 @@ pub(crate) struct Window {
 pub(crate) const WINDOW: usize = 1 << 17;
 
 impl Window {
-    /// A window that holds the bytes from `at` on, and a good part of what follows; the file is at least as long then.
+    /// A window that holds the bytes from `at` on; the file is at least as long as that then.
     ///
     /// None where the blocks cannot be reserved for good, because of the file system or since the disk is full: there a
     /// write has to say what is wrong, while touching memory without a block behind it would end the process.
@@ -25,11 +25,10 @@ impl Window {
         if !keeps_reserved_blocks(file) {
             return None;
         }
-        let start = at - at % PAGE;
-        let (offset, length) = (i64::try_from(start).ok()?, i64::try_from(WINDOW).ok()?);
+        let (offset, length) = (i64::try_from(at).ok()?, i64::try_from(WINDOW).ok()?);
         fallocate(file, FallocateFlags::empty(), offset, length).ok()?;
         let mut options = memmap2::MmapOptions::new();
-        options.offset(start).len(WINDOW);
+        options.offset(at).len(WINDOW);
         // The memory is only ever written, by this process alone, which holds the file's lock; and whoever cuts the file
         // off drops its window before.
         #[allow(unsafe_code, reason = "what is in a file that others could change is never borrowed")]
@@ -39,7 +38,7 @@ impl Window {
             // Where the system cannot do that they come one by one.
             let _ = memory.advise(memmap2::Advice::PopulateWrite);
         }
-        Some(Self { memory, start })
+        Some(Self { memory, start: at })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -60,10 +59,6 @@ impl Window {
         false
     }
 }
-
-/// Offsets of mappings are multiples of it; larger than the pages of any machine.
-#[cfg(target_os = "linux")]
-const PAGE: u64 = 1 << 16;
 
 /// Whether a reserved block stays the file's own: file systems that copy on write, and those of a network, may need
 /// room again when a page is written a second time.
@@ -86,15 +81,16 @@ mod tests {
         file.write_all_at(b"begin", 0).unwrap();
         let Some(mut window) = Window::of(&file, 5) else { return println!("skipped: no such file system") };
         assert!(window.put(b" and end", 5));
-        assert!(window.put(b"B", 0));
-        assert!(!window.put(b"too far", WINDOW as u64 - 3));
+        assert!(!window.put(b"before", 4));
+        assert!(window.put(b"to the end", WINDOW as u64 - 5));
+        assert!(!window.put(b"too far", WINDOW as u64 - 1));
         assert!(!window.put(b"too far", u64::MAX));
         let mut found = [0; 15];
         assert_eq!(file.read_at(&mut found, 0).unwrap(), 15);
-        assert_eq!(&found, b"Begin and end\0\0");
-        let far = 5 * PAGE + 7;
+        assert_eq!(&found, b"begin and end\0\0");
+        let far = 3 * WINDOW as u64 + 7;
         let mut window = Window::of(&file, far).unwrap();
-        assert!(!window.put(b"before", 5 * PAGE - 1) && window.put(b"far", far));
-        assert_eq!(file.metadata().unwrap().len(), 5 * PAGE + WINDOW as u64);
+        assert!(!window.put(b"before", far - 1) && window.put(b"far", far));
+        assert_eq!(file.metadata().unwrap().len(), far + WINDOW as u64);
     }
 }
