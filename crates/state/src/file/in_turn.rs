@@ -9,6 +9,9 @@ use std::thread::{self, Builder};
 /// Takes the next piece of a text.
 pub(crate) type Take<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 
+/// So many pieces are made sooner than it takes to ask for processors and to start threads.
+const FEW: usize = 6;
+
 /// Has `make` append each of the `pieces` to a buffer, given its number and what its thread keeps from piece to piece, and
 /// passes them on to `take`: one at a time and in order, while others are made. Ends at the first error.
 pub(super) fn in_turn<K: Default>(
@@ -24,7 +27,7 @@ pub(super) fn in_turn<K: Default>(
     };
     let work = || line.work(&make);
     let helpers = match pieces {
-        0 | 1 => 0,
+        ..FEW => 0,
         _ => thread::available_parallelism().map_or(1, NonZero::get).min(pieces) - 1,
     };
     thread::scope(|scope| {
