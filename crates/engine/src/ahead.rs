@@ -23,7 +23,27 @@ pub fn beside<A, B: Send>(own: impl FnOnce() -> A, other: impl Fn() -> B + Sync)
 pub(crate) fn ask_ahead(graph: &Arc<ConfigGraph>) {
     let graph = Arc::clone(graph);
     // Without a thread it is worked out when it is asked for.
-    let _ = Builder::new().name("ahead".to_owned()).spawn(move || _ = graph.ancestors());
+    let ask = move || {
+        make_room(graph.modules().map(|(_, module)| module.len()).sum());
+        _ = graph.ancestors();
+    };
+    let _ = Builder::new().name("ahead".to_owned()).spawn(ask);
+}
+
+/// Makes room in the heap of a thread that is going to keep something for so many things.
+///
+/// The allocator of glibc grows the heaps of threads page by page, each time by a call that halts the page faults of all
+/// threads. What was room once stays room: it has it from a few calls, and is given no memory before that is written to.
+pub(crate) fn make_room(things: usize) {
+    /// The allocator has larger blocks from the system one by one.
+    const BLOCK: usize = 120 << 10;
+    /// About what is kept for each.
+    const EACH: usize = 800;
+    /// A heap does not grow beyond 64 MB; what comes after that makes its own room.
+    const MOST: usize = 256;
+    let blocks = (things.saturating_mul(EACH) / BLOCK).min(MOST);
+    let blocks: Vec<Vec<u8>> = (0..blocks).map(|_| Vec::with_capacity(BLOCK)).collect();
+    drop(std::hint::black_box(blocks));
 }
 
 #[cfg(test)]

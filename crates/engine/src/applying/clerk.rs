@@ -16,6 +16,7 @@ use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
 use groma_value::Value;
 
 use super::outcome::Done;
+use crate::ahead::make_room;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex};
 use crate::hooks::{Hooks, Operation, Subject};
 use crate::record::{self, Circumstances, Object};
@@ -89,7 +90,10 @@ impl Clerk {
         }
         let (letters, received) = mpsc::sync_channel(WAITING);
         let own = desk();
-        let thread = Builder::new().name("clerk".to_owned()).spawn(move || own.work_off(&received));
+        let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
+            make_room(expected);
+            own.work_off(&received)
+        });
         match thread {
             Ok(thread) => Self(Place::Beside(Office { letters, batch: Vec::new(), is_behind: false, thread })),
             Err(_) => Self(Place::Here(Box::new(desk()))),
