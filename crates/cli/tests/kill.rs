@@ -326,3 +326,19 @@ fn interrupted_at_the_prompt_nothing_changes() {
     folder.ok(&["apply", "-auto-approve"]);
     assert_eq!(identifiers(&folder).len(), 20);
 }
+
+#[test]
+fn what_a_killed_run_left_open_is_told_beside_documents() {
+    let folder = slow();
+    folder.ok(&["apply", "-auto-approve", "-target=awscc_sqs_queue.it[0]"]);
+    let child = start(&folder, &["-var=delay=5s"]);
+    until_said(&folder, ": Creating...", 10);
+    kill(child);
+    for arguments in [&["state", "pull"][..], &["show", "-json"], &["output", "-json"]] {
+        let ran = folder.run(arguments);
+        serde_json::from_str::<Json>(&ran.out)
+            .unwrap_or_else(|problem| panic!("{arguments:?}: {problem}\n{}", ran.out));
+        assert!(ran.err.contains("Operations of an interrupted run are open"), "{arguments:?}: {}", ran.err);
+    }
+    assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n");
+}

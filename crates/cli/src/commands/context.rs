@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use groma_config::Configuration;
 use groma_config::variables::VariableOption;
-use groma_diagnostics::{Diagnostics, Severity, Sources};
+use groma_diagnostics::{Diagnostics, Sources};
 use groma_install::settings::CliConfiguration;
 
 use super::cli_configuration::cli_configuration;
@@ -242,6 +242,15 @@ impl Context {
 
     /// Shows problems: errors on standard error, warnings on standard output; or all as messages.
     pub fn show(&self, diagnostics: &Diagnostics) {
+        self.show_on(Channel::Output, diagnostics);
+    }
+
+    /// The same where standard output is what was asked for, such as a document, which warnings would spoil.
+    pub fn show_aside(&self, diagnostics: &Diagnostics) {
+        self.show_on(Channel::Error, diagnostics);
+    }
+
+    fn show_on(&self, warnings: Channel, diagnostics: &Diagnostics) {
         for diagnostic in diagnostics {
             self.log.write(Level::Error, || diagnostic.summary.clone());
         }
@@ -257,22 +266,29 @@ impl Context {
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
         if is_compact && !ordered.is_empty() {
             let mut text = String::new();
-            self.text(self.streams.output).write_compact(&told, &self.sources, &mut text);
-            self.streams.print(&text);
+            self.text(self.device(warnings)).write_compact(&told, &self.sources, &mut text);
+            self.print_on(warnings, &text);
             return;
         }
         for diagnostic in told.iter().map(Consolidated::whole) {
+            let channel = if diagnostic.is_error() { Channel::Error } else { warnings };
             let mut text = String::new();
-            match diagnostic.severity {
-                Severity::Error => {
-                    self.text(self.streams.error).write(&diagnostic, &self.sources, &mut text);
-                    self.streams.print_error(&text);
-                }
-                Severity::Warning => {
-                    self.text(self.streams.output).write(&diagnostic, &self.sources, &mut text);
-                    self.streams.print(&text);
-                }
-            }
+            self.text(self.device(channel)).write(&diagnostic, &self.sources, &mut text);
+            self.print_on(channel, &text);
+        }
+    }
+
+    fn device(&self, channel: Channel) -> Device {
+        match channel {
+            Channel::Output => self.streams.output,
+            Channel::Error => self.streams.error,
+        }
+    }
+
+    fn print_on(&self, channel: Channel, text: &str) {
+        match channel {
+            Channel::Output => self.streams.print(text),
+            Channel::Error => self.streams.print_error(text),
         }
     }
 
@@ -289,6 +305,13 @@ impl Context {
         self.streams.print("");
         code
     }
+}
+
+/// Where something is printed.
+#[derive(Clone, Copy)]
+enum Channel {
+    Output,
+    Error,
 }
 
 /// A new file for JSON.

@@ -8,12 +8,11 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::{
     DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
-use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::load_to_look;
 use super::context::Context;
-use super::operation::open_state;
+use super::operation::look_at_state;
 use super::outcome::{Outcome, misuse};
 use super::show::saved_plan;
 use crate::arguments::Graph;
@@ -47,7 +46,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
         (None, Some("plan-destroy")) => {
             let (configuration, _) = load_to_look(context)?;
             let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-            let (_, state) = open_state(context, paths, &Locking::Off)?;
+            let state = look_at_state(context, paths)?;
             format.write(&operation_graph(&configuration, Operation::Destroy(&state))?)
         }
         (plan, Some(other)) => {

@@ -6,7 +6,7 @@ use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
-use groma_state::{Begin, LocalStore, Locking, State, StatePaths};
+use groma_state::{Begin, LocalStore, Locking, Opened, State, StatePaths};
 
 use super::backend::unless_off;
 use super::context::{Context, Telling};
@@ -115,7 +115,16 @@ pub(super) struct OpenState {
     pub in_flight: Vec<Begin>,
 }
 
-/// Opens the state for looking at it; a state that is not there yet is an empty one.
+/// The state as it is, for a command that prints what is in it; what there is to be told about it does not mix with that.
+pub(super) fn look_at_state(context: &Context, paths: StatePaths) -> Result<State, Diagnostics> {
+    let opened = look(paths)?;
+    context.show_aside(&opened.warnings);
+    context.show_aside(&under_way(&opened.in_flight));
+    Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+}
+
+/// Opens the state for a command that does not ask after what interrupted runs left under way; a state that is not there yet
+/// is an empty one.
 pub(super) fn open_state(
     context: &mut Context,
     paths: StatePaths,
@@ -128,9 +137,12 @@ pub(super) fn open_state(
 
 /// The state as it is, for a command that neither waits for a lock nor tells of interrupted runs.
 pub(super) fn peek_state(paths: StatePaths) -> Result<State, Diagnostics> {
+    Ok(look(paths)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+}
+
+fn look(paths: StatePaths) -> Result<Opened, Diagnostics> {
     let opened = LocalStore::open(paths, TERRAFORM_VERSION, &Locking::Off, &|| true);
-    let (_, opened) = opened.map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-    Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+    opened.map(|(_, opened)| opened).map_err(|problem| Diagnostics::from(problem.diagnostic()))
 }
 
 /// Opens the state for a run that changes things: what an interrupted run left under way is for the engine to ask after.

@@ -2,14 +2,14 @@
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::console;
-use groma_state::{Locking, OutputValue, State};
+use groma_state::{OutputValue, State};
 use groma_value::{Type, convert};
 use serde_json::{Map, Value as Json};
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::load_for_state;
 use super::context::Context;
-use super::operation::open_state;
+use super::operation::look_at_state;
 use super::outcome::{Outcome, fail};
 use super::results::Results;
 use crate::arguments::{Flag, Output};
@@ -79,7 +79,7 @@ fn read_state(context: &mut Context, arguments: &Output) -> Result<State, Diagno
     let configuration = load_for_state(context)?;
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
-    open_state(context, paths, &Locking::Off).map(|(_, state)| state)
+    look_at_state(context, paths)
 }
 
 /// All outputs, one below the other, with what may be shown of secrets.

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use groma_config::{Module, module_requirements};
 use groma_install::providers::constraints_text;
-use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::{Empty, load_blocks};
 use super::context::Context;
-use super::operation::open_state;
+use super::operation::look_at_state;
 use super::outcome::Outcome;
 use super::{provider_packages, schema};
 use crate::arguments::{Providers, ProvidersTask};
@@ -27,7 +26,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     write_module(&configuration.root, "", &mut out);
     out.push('\n');
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-    let (_, state) = open_state(context, paths, &Locking::Off)?;
+    let state = look_at_state(context, paths)?;
     let in_state: BTreeSet<String> = state.resources().map(|(_, entry)| entry.provider.provider.to_string()).collect();
     if !in_state.is_empty() {
         out.push_str("Providers required by state:\n\n");

@@ -9,14 +9,14 @@ use groma_diagnostics::Diagnostics;
 use groma_encryption::is_sealed;
 use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
-use groma_state::{Locking, State, plan_file, read_sealed};
+use groma_state::{State, plan_file, read_sealed};
 
 use super::backend::{Elsewhere, has_state, state_paths};
 use super::configuration::load_for_state;
 use super::context::Context;
 use super::encryption;
 use super::lookup::Lookup;
-use super::operation::{open_state, quiet_run as new_run};
+use super::operation::{look_at_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::planfile;
@@ -34,7 +34,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
         [] => {
             let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
             let exists = has_state(&paths);
-            let (_, state) = open_state(context, paths, &Locking::Off)?;
+            let state = look_at_state(context, paths)?;
             show_state(context, exists.then_some(&state), &results)
         }
         [file] => {

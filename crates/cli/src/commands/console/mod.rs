@@ -11,12 +11,11 @@ use groma_engine::PlanOptions;
 use groma_engine::hooks::Silent;
 use groma_hcl::parse_expression;
 use groma_lang::Scope;
-use groma_state::Locking;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::load_to_look;
 use super::context::Context;
-use super::operation::{open_state, quiet_run as new_run};
+use super::operation::{look_at_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
@@ -33,7 +32,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
     warnings.append(problems);
-    let (_, state) = open_state(context, paths, &Locking::Off)?;
+    let state = look_at_state(context, paths)?;
     let mut input = match context.streams.input_is_terminal {
         true => Input::prompt(completion::words(&configuration.root))
             .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,

@@ -1,11 +1,11 @@
 //! `state pull`.
 
-use groma_state::{Locking, file};
+use groma_state::file;
 
 use super::super::backend::{Elsewhere, has_state, state_paths};
 use super::super::configuration::load_for_state;
 use super::super::context::Context;
-use super::super::operation::open_state;
+use super::super::operation::look_at_state;
 use super::super::outcome::Outcome;
 use crate::arguments::StatePull;
 use crate::settings::TERRAFORM_VERSION;
@@ -17,7 +17,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     if !has_state(&paths) {
         return Ok(0);
     }
-    let (_, mut state) = open_state(context, paths, &Locking::Off)?;
+    let mut state = look_at_state(context, paths)?;
     // What is printed is written here, and now.
     state.terraform_version = TERRAFORM_VERSION.to_owned();
     context.streams.print(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use groma_address::Target;
 use groma_diagnostics::Diagnostics;
-use groma_state::{InstanceView, Locking, State, StatePaths};
+use groma_state::{InstanceView, State, StatePaths};
 
 use super::super::backend::{Elsewhere, has_state, state_paths};
 use super::super::configuration::load_for_state;
 use super::super::context::Context;
-use super::super::operation::open_state;
+use super::super::operation::look_at_state;
 use super::super::outcome::fail;
 
 /// Reads the state that is there, without its lock.
@@ -17,7 +17,7 @@ pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, 
     let configuration = load_for_state(context)?;
     let paths = state_paths(context, &configuration.root, Elsewhere { state: file, ..Elsewhere::default() })?;
     must_exist(&paths)?;
-    open_state(context, paths, &Locking::Off).map(|(_, state)| state)
+    look_at_state(context, paths)
 }
 
 /// Says so when there is no state yet.
