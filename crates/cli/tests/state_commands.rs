@@ -345,7 +345,7 @@ fn what_the_state_says_is_told_although_modules_are_not_installed() {
     assert!(folder.ok(&["state", "pull"]).contains("\"terraform_data\""));
     assert!(folder.fails(&["plan"]).contains("Module not installed"));
     folder.write("main.tf", &format!("{resource}{module}terraform {{\n  backend \"nowhere\" {{\n  }}\n}}\n"));
-    assert!(folder.fails(&["output"]).contains("Unsupported backend type"), "other mistakes are told");
+    assert!(folder.fails(&["output"]).contains("Invalid backend type"), "other mistakes are told");
 }
 
 #[test]
