@@ -102,7 +102,7 @@ impl Assembly<'_> {
     fn add_cloud(&mut self, cloud: Cloud) {
         if let Some(first) = &self.module.cloud {
             let clash = Clash { first: first.span, second: cloud.span };
-            return self.report(clash, "Duplicate 'cloud' configuration block", "a 'cloud' block");
+            return self.report(clash, "Duplicate HCP Terraform configurations", "a 'cloud' block");
         }
         self.module.cloud = Some(cloud);
     }

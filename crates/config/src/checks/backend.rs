@@ -27,7 +27,9 @@ pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
 
 /// Checks that the backend of the root module is one that there is.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
-    let Some(backend) = root.backend.as_ref().filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
+    // Beside a cloud block it does nothing, which is told.
+    let backend = root.backend.as_ref().filter(|_| root.cloud.is_none());
+    let Some(backend) = backend.filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
     let hint = suggest(&backend.kind, KINDS).map(|kind| format!(" Did you mean {kind:?}?")).unwrap_or_default();
     let detail = format!(
         "There is no backend {:?}.{hint} The state is kept in a local file without a backend block.",

@@ -171,21 +171,23 @@ impl Walk<'_> {
         };
         let traversal = named.as_traversal();
         let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, &traversal.steps));
-        let exists = match names {
+        let is_quoted = matches!(named.kind, ExpressionKind::String(_));
+        let summary = match names {
+            _ if is_quoted => "No actions specified",
             Some(("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..])) => {
-                self.module.actions.contains_key(&(type_name.clone(), name.clone()))
+                if self.module.actions.contains_key(&(type_name.clone(), name.clone())) {
+                    return;
+                }
+                "action_trigger actions references non-existent action"
             }
-            _ => false,
+            Some(("action", _)) => "Invalid reference",
+            Some(("module", _)) => "Invalid reference to action outside this module",
+            Some(_) => "Invalid action argument inside action_triggers",
+            None => "No actions specified",
         };
-        if !exists {
-            self.diagnostics.push(
-                Diagnostic::error(
-                    "action_trigger actions references non-existent action",
-                    "Each element of \"actions\" names an action block of this module: action.TYPE.NAME.",
-                )
-                .at(expression.span),
-            );
-        }
+        let detail =
+            "Each element of \"actions\" names an action block of this module, without quotes: action.TYPE.NAME.";
+        self.diagnostics.push(Diagnostic::error(summary, detail).at(expression.span));
     }
 
     fn provider(&mut self, reference: Option<&LocalProviderRef>, place: &Place<'_>) {

@@ -59,16 +59,17 @@ pub(super) fn lifecycle(block: &Block, mode: Mode, decoding: &mut Decoding<'_>) 
 }
 
 fn refuse_managed(content: &Content, mode: Mode, decoding: &mut Decoding<'_>) {
-    let (summary, things) = match mode {
-        Mode::Data => ("Invalid data resource lifecycle argument", "data sources"),
-        _ => ("Invalid ephemeral resource lifecycle argument", "ephemeral resources"),
+    let (kind, things) = match mode {
+        Mode::Data => ("data resource", "data sources"),
+        _ => ("ephemeral resource", "ephemeral resources"),
     };
+    let detail = |name: &str| format!("Only managed resources (\"resource\" blocks) have {name:?}; {things} do not.");
     for attribute in MANAGED_ONLY.iter().filter_map(|name| content.get(name)) {
-        decoding.error(
-            attribute.name.span,
-            summary,
-            format!("Only managed resources (\"resource\" blocks) have {:?}; {things} do not.", attribute.name.name),
-        );
+        let summary = format!("Invalid {kind} lifecycle argument");
+        decoding.error(attribute.name.span, summary, detail(&attribute.name.name));
+    }
+    for block in content.blocks_of("action_trigger") {
+        decoding.error(block.header, format!("Invalid {kind} lifecycle nested block"), detail(&block.kind.name));
     }
 }
 
@@ -179,10 +180,11 @@ const EVENTS: [&str; 4] = ["before_create", "after_create", "before_update", "af
 
 fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTrigger> {
     let content = decoding.content(&block.body, &TRIGGER);
-    let events = syntax::list(&content.get("events")?.expression, decoding)?.to_vec();
     let list = &content.get("actions")?.expression;
-    let actions = syntax::list(list, decoding)?.to_vec();
-    check_events(&events, decoding);
+    let events = content.get("events").and_then(|events| syntax::list(&events.expression, decoding));
+    let actions = syntax::list(list, decoding);
+    let (events, actions) = (events?, actions?);
+    check_events(events, decoding);
     for (missing, things, summary) in
         [(events.is_empty(), "events", "No events specified"), (actions.is_empty(), "actions", "No actions specified")]
     {
@@ -193,6 +195,7 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
         }
     }
     let condition = expression_of(content.get("condition"));
+    let (events, actions) = (events.to_vec(), actions.to_vec());
     Some(ActionTrigger { events, condition, actions, actions_span: list.span, span: block.header })
 }
 
