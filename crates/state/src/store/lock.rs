@@ -1,6 +1,7 @@
 //! The lock that keeps two runs, of Groma or of Terraform, off the same state file.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -85,7 +86,7 @@ impl HeldLock {
         let mut made = false;
         loop {
             made |= !paths.write.exists();
-            let file = open_private(&paths.write).map_err(|error| StateError::io("open", &paths.write, &error))?;
+            let file = open_private(&paths.write).map_err(|error| unlockable(paths, &error))?;
             let locked = try_lock(&file).map_err(|error| StateError::io("lock", &paths.write, &error))?;
             if locked && is_at(&file, &paths.write) {
                 let held = Self { file: Arc::new(file), path: paths.write.clone(), info_path: paths.lock_info(), made };
@@ -139,6 +140,13 @@ impl Drop for HeldLock {
     }
 }
 
+fn unlockable(paths: &StatePaths, error: &io::Error) -> StateError {
+    StateError::io("open", &paths.write, error).with_advice(
+        "The lock that keeps other runs off is a lock of this file, which has to be opened for writing. A command that changes \
+         nothing, such as plan, can do without: give it -lock=false.",
+    )
+}
+
 fn held_by_other(paths: &StatePaths) -> StateError {
     let holder = match read_info(&paths.lock_info()) {
         Some(info) => format!(
@@ -162,4 +170,25 @@ fn held_by_other(paths: &StatePaths) -> StateError {
 
 fn read_info(path: &Path) -> Option<LockInfo> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_cannot_lock_is_told_how_to_look_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let request = LockRequest {
+            operation: String::new(),
+            info: String::new(),
+            who: String::new(),
+            version: String::new(),
+            timeout: Duration::ZERO,
+        };
+        let paths = StatePaths::of_file(folder.path().join("file/terraform.tfstate"));
+        let Err(problem) = HeldLock::take(&paths, &request, &|| true) else { panic!("it was opened") };
+        assert!(problem.detail.contains("-lock=false"), "{}", problem.detail);
+    }
 }
