@@ -40,8 +40,9 @@ impl Prepared {
 pub(crate) type Graph = (Arc<config_graph::ConfigGraph>, Diagnostics);
 
 /// The graph of a configuration.
-pub(crate) fn graph(configuration: &Configuration) -> Graph {
-    let (graph, diagnostics) = config_graph::build(configuration);
+pub(crate) fn graph(configuration: &Arc<Configuration>) -> Graph {
+    let graph = config_graph::ConfigGraph::new(configuration);
+    let diagnostics = graph.check();
     (Arc::new(graph), diagnostics)
 }
 

@@ -7,8 +7,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::{ask_ahead, beside};
+use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
+use crate::config_graph::ConfigGraph;
 use crate::fitting::Bodies;
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
@@ -177,19 +178,13 @@ impl Run {
         if self.prepared.is_some() || saved.changes() < MANY {
             return self.load(saved, prior_state);
         }
-        let configuration = Arc::clone(&self.session.configuration);
-        let graph = || {
-            let graph = prepared::graph(&configuration);
-            // What is done is taken down with what it depends on: that is to be there when the first of it is.
-            if !graph.1.has_errors() {
-                ask_ahead(&graph.0);
-            }
-            graph
-        };
-        let (plan, graph) = beside(|| self.load(saved, prior_state), graph);
-        let plan = plan?;
+        // It has been planned over, so it has no cycles.
+        let graph = Arc::new(ConfigGraph::new(&self.session.configuration));
+        // What is done is taken down with what it depends on: that is to be there when the first of it is.
+        ask_ahead(&graph);
+        let plan = self.load(saved, prior_state)?;
         // Should it fail, it is apply that tells.
-        self.prepared = self.prepare_over(graph, Bodies::Checked).0;
+        self.prepared = self.prepare_over((graph, Diagnostics::new()), Bodies::Checked).0;
         Ok(plan)
     }
 

@@ -122,7 +122,8 @@ impl Walk {
     fn enter(&mut self, world: &World, id: ModuleId) {
         debug_assert_eq!(self.instances.len(), id.at(), "module instances are entered in the order of their numbers");
         let caller = world.module(id).caller;
-        let module = world.static_module(id);
+        let (graph, index) = (Arc::clone(&self.graph), world.module(id).of);
+        let module = graph.module(index);
         // Where the call is left to a later run, so is everything in it.
         let call = caller.zip(module.caller).map(|(caller, place)| {
             let node = world.static_module(caller).call(place.call as usize);
@@ -132,7 +133,7 @@ impl Walk {
         let mut nodes = vec![Progress { deferred, ..Progress::default() }; module.len()].into_boxed_slice();
         for (here, _) in module.nodes() {
             let progress = &mut nodes[here.at()];
-            for requirement in module.requires(here) {
+            for requirement in graph.requires(index, here) {
                 let other = match requirement.place {
                     Place::Here(_) => None,
                     Place::Caller(node) => caller.map(|caller| (caller, node)),
@@ -172,8 +173,9 @@ impl Walk {
         let left = instance.left;
         self.order.push(visit);
         let graph = Arc::clone(&self.graph);
-        let module = graph.module(world.module(visit.module).of);
-        for dependent in module.dependents(visit.node) {
+        let index = world.module(visit.module).of;
+        let module = graph.module(index);
+        for dependent in graph.dependents(index, visit.node) {
             match *dependent {
                 Dependent::Here(node) => self.free(Visit { module: visit.module, node }, outcome),
                 Dependent::Input { call, node } => {

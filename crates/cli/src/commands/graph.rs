@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use groma_address::{ConfigResource, ModulePath};
 use groma_diagnostics::Diagnostics;
@@ -34,7 +35,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     let text = match (&arguments.plan, arguments.kind.as_deref()) {
         (Some(path), None | Some("apply")) => planned(context, path, format)?,
         (None, None) => {
-            let (configuration, _) = load_to_look(context)?;
+            let configuration = Arc::new(load_to_look(context)?.0);
             let resources = resource_dependencies(&configuration)?;
             match format {
                 Format::Dot => dot(&resources),
@@ -44,7 +45,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
         (None, Some("plan" | "plan-refresh-only")) => drawn(context, Operation::Plan, format)?,
         (None, Some("apply")) => drawn(context, Operation::Apply, format)?,
         (None, Some("plan-destroy")) => {
-            let (configuration, _) = load_to_look(context)?;
+            let configuration = Arc::new(load_to_look(context)?.0);
             let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
             let state = look_at_state(context, paths)?;
             format.write(&operation_graph(&configuration, Operation::Destroy(&state))?)
@@ -69,7 +70,7 @@ fn planned(context: &mut Context, path: &Path, format: Format) -> Result<String,
 }
 
 fn drawn(context: &mut Context, operation: Operation<'_>, format: Format) -> Result<String, Diagnostics> {
-    let (configuration, _) = load_to_look(context)?;
+    let configuration = Arc::new(load_to_look(context)?.0);
     Ok(format.write(&operation_graph(&configuration, operation)?))
 }
 

@@ -16,9 +16,8 @@ impl<'a> Flat<'a> {
     pub(super) fn new(graph: &'a ConfigGraph) -> Self {
         let mut total = 0;
         let first = graph
-            .modules
-            .iter()
-            .map(|module| {
+            .modules()
+            .map(|(_, module)| {
                 let first = narrow(total);
                 total += module.len();
                 first
@@ -45,7 +44,7 @@ impl<'a> Flat<'a> {
     pub(super) fn for_each_requirement(&self, number: u32, visit: &mut dyn FnMut(u32)) {
         let (index, node) = self.node(number);
         let module = self.graph.module(index);
-        for requirement in module.requires(node) {
+        for requirement in self.graph.requires(index, node) {
             match (requirement.place, module.caller) {
                 (Place::Here(node), _) => visit(self.number(index, node)),
                 (Place::Caller(node), Some(caller)) => visit(self.number(caller.module, node)),
@@ -146,7 +145,7 @@ fn problem(graph: &ConfigGraph, flat: &Flat<'_>, members: &[u32]) -> Diagnostic 
     names.dedup();
     let span = members.iter().find_map(|number| {
         let (module, node) = flat.node(*number);
-        graph.module(module).requires(node).first().map(|found| found.span)
+        graph.requires(module, node).first().map(|found| found.span)
     });
     let summary = format!("Cycle: {}", names.join(", "));
     let detail = "These refer to each other in a circle, so none of them can be worked out first. Break the circle by \

@@ -4,28 +4,28 @@
 //! state nor providers. Everything that concerns instances stamps these nodes out: see [`crate::world`].
 
 mod ancestors;
-mod build;
 mod cycle;
 mod edges;
 mod index;
+mod nodes;
 mod operation;
 mod reduction;
+mod requirements;
 mod summary;
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use groma_address::{ConfigResource, InstanceKey, ModulePath};
-use groma_config::Module;
-use groma_diagnostics::Span;
+use groma_config::{Configuration, Module};
+use groma_diagnostics::{Diagnostics, Span};
 
 pub use ancestors::{Ancestors, forced_create_before_destroy};
-pub use build::build;
-pub(crate) use build::mentions_others;
-use edges::Edges;
 pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
+use nodes::Modules;
+pub(crate) use nodes::mentions_others;
 pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
+use requirements::{ModuleEdges, draw};
 pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// What a node stands for. The numbers are positions in the maps of [`Module`].
@@ -134,10 +134,6 @@ pub struct StaticModule {
     pub children: Vec<Option<ModuleIndex>>,
     /// What its nodes stand for.
     kinds: Vec<NodeKind>,
-    /// What must be done before each node; each place once.
-    requires: Edges<Requirement>,
-    /// What waits for each node; the other direction of the same edges.
-    dependents: Edges<Dependent>,
     layout: Layout,
 }
 
@@ -174,16 +170,6 @@ impl StaticModule {
     /// What a node stands for.
     pub fn kind(&self, node: NodeIndex) -> NodeKind {
         self.kinds[node.at()]
-    }
-
-    /// What must be done before a node.
-    pub fn requires(&self, node: NodeIndex) -> &[Requirement] {
-        self.requires.of(node)
-    }
-
-    /// What waits for a node.
-    pub fn dependents(&self, node: NodeIndex) -> &[Dependent] {
-        self.dependents.of(node)
     }
 
     /// The node of an input variable.
@@ -238,16 +224,50 @@ impl StaticModule {
 }
 
 /// All modules of a configuration.
+///
+/// The edges are drawn when somebody first asks for one: carrying a plan out, which knows the order already, only needs
+/// what they say about the dependencies of objects.
 #[derive(Debug)]
 pub struct ConfigGraph {
-    modules: Vec<StaticModule>,
-    by_path: HashMap<ModulePath, ModuleIndex>,
+    configuration: Arc<Configuration>,
+    modules: Modules,
+    /// By module.
+    edges: OnceLock<Vec<ModuleEdges>>,
     ancestors: OnceLock<Ancestors>,
 }
 
 impl ConfigGraph {
     /// The root module.
     pub const ROOT: ModuleIndex = ModuleIndex(0);
+
+    /// The graph of a configuration, which may have cycles: see [`ConfigGraph::check`].
+    pub fn new(configuration: &Arc<Configuration>) -> Self {
+        Self {
+            configuration: Arc::clone(configuration),
+            modules: Modules::of(&configuration.root),
+            edges: OnceLock::new(),
+            ancestors: OnceLock::new(),
+        }
+    }
+
+    /// Reports nodes that wait for each other.
+    pub fn check(&self) -> Diagnostics {
+        cycle::check(self)
+    }
+
+    /// What must be done before a node.
+    pub fn requires(&self, module: ModuleIndex, node: NodeIndex) -> &[Requirement] {
+        self.edges(module).requires.of(node)
+    }
+
+    /// What waits for a node.
+    pub fn dependents(&self, module: ModuleIndex, node: NodeIndex) -> &[Dependent] {
+        self.edges(module).dependents.of(node)
+    }
+
+    fn edges(&self, module: ModuleIndex) -> &ModuleEdges {
+        &self.edges.get_or_init(|| draw(self, &self.configuration))[module.at()]
+    }
 
     /// What each resource depends on, worked out when it is first asked for.
     pub fn ancestors(&self) -> &Ancestors {
@@ -256,22 +276,22 @@ impl ConfigGraph {
 
     /// The module `index`.
     pub fn module(&self, index: ModuleIndex) -> &StaticModule {
-        &self.modules[index.at()]
+        &self.modules.all[index.at()]
     }
 
     /// All modules; callers before the modules they call.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &StaticModule)> {
-        self.modules.iter().enumerate().map(|(at, module)| (ModuleIndex(narrow(at)), module))
+        self.modules.all.iter().enumerate().map(|(at, module)| (ModuleIndex(narrow(at)), module))
     }
 
     /// How many modules there are.
     pub fn len(&self) -> usize {
-        self.modules.len()
+        self.modules.all.len()
     }
 
     /// The module at `path`.
     pub fn find(&self, path: &ModulePath) -> Option<ModuleIndex> {
-        self.by_path.get(path).copied()
+        self.modules.by_path.get(path).copied()
     }
 
     /// The module and the node of a resource.

@@ -1,6 +1,7 @@
 //! The whole graph of an operation, for those who draw it: with the names that Terraform gives the nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use groma_address::{ConfigResource, Mode as ResourceMode, ModuleInstance, ProviderConfig};
 use groma_config::Configuration;
@@ -8,7 +9,7 @@ use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
 use super::reduction::reduce;
-use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule, build};
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
 use crate::plan::{Action, Mode, Plan, ResourceChange};
 
 /// Which operation.
@@ -51,10 +52,11 @@ pub enum DrawnObject {
 /// # Errors
 /// The references lead in a circle.
 pub fn operation_graph(
-    configuration: &Configuration,
+    configuration: &Arc<Configuration>,
     operation: Operation<'_>,
 ) -> Result<Vec<OperationNode>, Diagnostics> {
-    let (graph, diagnostics) = build(configuration);
+    let graph = ConfigGraph::new(configuration);
+    let diagnostics = graph.check();
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -168,7 +170,7 @@ impl Drawing<'_> {
         operation: Operation<'_>,
     ) {
         let mut depends_on: Vec<String> =
-            module.requires(node).iter().flat_map(|requirement| self.required(index, requirement)).collect();
+            self.graph.requires(index, node).iter().flat_map(|requirement| self.required(index, requirement)).collect();
         if !module.path().is_root() && !matches!(kind, NodeKind::CallEnd(_) | NodeKind::CallOutput { .. }) {
             depends_on.push(format!("{} (expand)", module.path()));
         }

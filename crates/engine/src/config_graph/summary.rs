@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use groma_address::{ConfigResource, Mode};
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_state::{Dependencies, text_order};
 
-use super::build;
+use super::ConfigGraph;
 
 /// A resource with those it depends on directly: what follows from another dependency is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +24,9 @@ pub struct ResourceDependencies {
 ///
 /// # Errors
 /// The references lead in a circle.
-pub fn resource_dependencies(configuration: &Configuration) -> Result<Vec<ResourceDependencies>, Diagnostics> {
-    let (graph, diagnostics) = build(configuration);
+pub fn resource_dependencies(configuration: &Arc<Configuration>) -> Result<Vec<ResourceDependencies>, Diagnostics> {
+    let graph = ConfigGraph::new(configuration);
+    let diagnostics = graph.check();
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

@@ -159,7 +159,7 @@ impl<'a> Builder<'a> {
         let module = world.static_module(visit.module);
         let data = world.module(visit.module);
         let mut found = Vec::new();
-        for requirement in module.requires(visit.node) {
+        for requirement in world.graph().requires(data.of, visit.node) {
             let step = match requirement.place {
                 Place::Here(node) => match (&requirement.key, module.kind(node)) {
                     (Some(key), NodeKind::Resource(resource)) => self.instance(visit.module, resource, key),
@@ -515,7 +515,7 @@ fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
     let module = world.static_module(visit.module);
     let kind = module.kind(visit.node);
     let mut found = Vec::new();
-    for dependent in module.dependents(visit.node) {
+    for dependent in world.graph().dependents(world.module(visit.module).of, visit.node) {
         match *dependent {
             Dependent::Here(node) => found.push(Visit { module: visit.module, node }),
             Dependent::Input { call, node } => {

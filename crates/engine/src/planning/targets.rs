@@ -270,7 +270,7 @@ fn covers(target: &Target, address: &ConfigResource) -> bool {
 pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let module = graph.module(index);
     let mut found: Vec<(ModuleIndex, NodeIndex)> = Vec::new();
-    for requirement in module.requires(node) {
+    for requirement in graph.requires(index, node) {
         match (requirement.place, module.caller) {
             (Place::Here(node), _) => found.push((index, node)),
             (Place::Caller(node), Some(caller)) => found.push((caller.module, node)),

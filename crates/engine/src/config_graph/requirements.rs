@@ -1,42 +1,44 @@
-//! Building the configuration graph.
+//! What the nodes of the configuration graph require of each other.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
-use groma_diagnostics::{Diagnostics, Span};
+use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
-use groma_lang::{Binding, Reference, for_each_traversal, instance_key, parse_reference};
+use groma_lang::{Binding, for_each_traversal, instance_key};
 
 use super::edges::Edges;
-use super::{
-    Caller, ConfigGraph, Dependent, Deprecations, Layout, ModuleIndex, NodeIndex, NodeKind, Place, Requirement,
-    StaticModule, cycle, narrow,
-};
+use super::{ConfigGraph, Dependent, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
 
-/// Builds the graph of a configuration.
+/// The edges of a module's nodes.
+#[derive(Debug)]
+pub(super) struct ModuleEdges {
+    /// What must be done before each node; each place once.
+    pub(super) requires: Edges<Requirement>,
+    /// What waits for each node; the other direction of the same edges.
+    pub(super) dependents: Edges<Dependent>,
+}
+
+/// Draws the edges between the nodes of all modules.
 ///
-/// References to what does not exist make no edge: they are reported by the checks of the configuration. A cycle is an
-/// error here.
-pub fn build(configuration: &Configuration) -> (ConfigGraph, Diagnostics) {
-    let mut graph = ConfigGraph { modules: Vec::new(), by_path: HashMap::new(), ancestors: OnceLock::new() };
-    place_module(&mut graph, &configuration.root, None);
+/// References to what does not exist make no edge: they are reported by the checks of the configuration.
+pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Vec<ModuleEdges> {
     let imports = imports(&configuration.root);
-    for at in 0..graph.modules.len() {
-        let index = ModuleIndex(narrow(at));
-        let mut collector = Requirements::new(configuration, &graph, &imports, index);
-        let mut requires = Edges::with_room(graph.modules[at].len());
-        for (node, kind) in graph.modules[at].nodes() {
+    let requires = graph.modules().map(|(index, module)| {
+        let mut collector = Requirements::new(configuration, graph, &imports, index);
+        let mut requires = Edges::with_room(module.len());
+        for (node, kind) in module.nodes() {
             collector.collect(kind);
             // A block that mentions itself is reported by the checks of the configuration.
             requires.push(collector.take().filter(|requirement| requirement.place != Place::Here(node)));
         }
-        graph.modules[at].requires = requires;
-    }
-    link_dependents(&mut graph);
-    let diagnostics = cycle::check(&graph);
-    (graph, diagnostics)
+        requires
+    });
+    let requires: Vec<_> = requires.collect();
+    let dependents = dependents(graph, &requires);
+    requires.into_iter().zip(dependents).map(|(requires, dependents)| ModuleEdges { requires, dependents }).collect()
 }
 
 /// The import blocks of the root module by the resource that they are into.
@@ -48,125 +50,6 @@ fn imports(root: &Module) -> Imports {
         imports.entry(import.to.clone()).or_default().push(at);
     }
     imports
-}
-
-fn place_module(graph: &mut ConfigGraph, config: &Arc<Module>, caller: Option<Caller>) -> ModuleIndex {
-    let index = ModuleIndex(narrow(graph.modules.len()));
-    graph.by_path.insert(config.path.clone(), index);
-    let (kinds, layout) = lay_out(config);
-    let deprecations = caller.map(|caller| inside_call(graph, caller)).unwrap_or_default();
-    graph.modules.push(StaticModule {
-        config: Arc::clone(config),
-        caller,
-        deprecations,
-        children: Vec::new(),
-        kinds,
-        requires: Edges::default(),
-        dependents: Edges::default(),
-        layout,
-    });
-    let mut children = Vec::with_capacity(config.calls.len());
-    for (call, name) in config.calls.keys().enumerate() {
-        let caller = Caller { module: index, call: narrow(call) };
-        children.push(config.children.get(name).map(|child| place_module(graph, child, Some(caller))));
-    }
-    graph.modules[index.at()].children = children;
-    index
-}
-
-/// Whether uses of what is deprecated are told inside a called module.
-fn inside_call(graph: &ConfigGraph, caller: Caller) -> Deprecations {
-    let calling = graph.module(caller.module);
-    let call = calling.config.calls.get_index(caller.call as usize);
-    if call.is_some_and(|(_, call)| call.ignore_nested_deprecations) {
-        Deprecations::Ignored
-    } else {
-        calling.deprecations
-    }
-}
-
-fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {
-    let mut kinds = Vec::new();
-    let mut layout = Layout::default();
-    let mut add = |kind| {
-        kinds.push(kind);
-        narrow(kinds.len())
-    };
-    let mut end = 0;
-    for at in 0..config.variables.len() {
-        end = add(NodeKind::Variable(narrow(at)));
-    }
-    layout.locals = end;
-    for at in 0..config.locals.len() {
-        end = add(NodeKind::Local(narrow(at)));
-    }
-    layout.outputs = end;
-    for at in 0..config.outputs.len() {
-        end = add(NodeKind::Output(narrow(at)));
-    }
-    layout.calls = end;
-    for at in 0..config.calls.len() {
-        end = add(NodeKind::Call(narrow(at)));
-    }
-    layout.ends = end;
-    for at in 0..config.calls.len() {
-        end = add(NodeKind::CallEnd(narrow(at)));
-    }
-    for (at, name) in config.calls.keys().enumerate() {
-        layout.call_outputs.push(end);
-        let outputs = config.children.get(name).map_or(0, |child| child.outputs.len());
-        for output in 0..outputs {
-            end = add(NodeKind::CallOutput { call: narrow(at), output: narrow(output) });
-        }
-    }
-    layout.providers = end;
-    for at in 0..config.providers.len() {
-        end = add(NodeKind::Provider(narrow(at)));
-    }
-    layout.resources = end;
-    for at in 0..config.resources.len() {
-        end = add(NodeKind::Resource(narrow(at)));
-    }
-    layout.imports = end;
-    // Import blocks count in the root module only.
-    let imports = if config.path.is_root() { config.imports.len() } else { 0 };
-    for at in 0..imports {
-        end = add(NodeKind::Import(narrow(at)));
-    }
-    layout.actions = end;
-    for at in 0..config.actions.len() {
-        add(NodeKind::Action(narrow(at)));
-    }
-    for (at, resource) in config.resources.values().enumerate() {
-        if !resource.lifecycle.action_triggers.is_empty() {
-            add(NodeKind::Trigger(narrow(at)));
-        }
-    }
-    for at in 0..config.checks.len() {
-        add(NodeKind::Check(narrow(at)));
-    }
-    for (at, variable) in config.variables.values().enumerate() {
-        if variable.validations.iter().any(|rule| mentions_others(rule, &variable.name)) {
-            add(NodeKind::Validation(narrow(at)));
-        }
-    }
-    (kinds, layout)
-}
-
-/// Whether a validation rule looks at more than its own variable. Such a rule is a node of its own, because two
-/// variables may look at each other.
-pub(crate) fn mentions_others(rule: &Condition, own: &str) -> bool {
-    let mut others = false;
-    let mut look = |traversal: &Traversal| {
-        others |= match parse_reference(traversal).map(|found| found.target) {
-            Ok(Reference::Variable(name)) => *name != *own,
-            Ok(Reference::Local(_) | Reference::Resource(_) | Reference::Module(_)) => true,
-            _ => false,
-        };
-    };
-    for_each_traversal(&rule.condition, &mut look);
-    for_each_traversal(&rule.error_message, &mut look);
-    others
 }
 
 /// Collects the requirements of the nodes of a module, each place of a node once.
@@ -535,11 +418,12 @@ fn action_block(config: &Module, element: &Expression) -> Option<usize> {
     }
 }
 
-fn link_dependents(graph: &mut ConfigGraph) {
-    let mut edges: Vec<Vec<(NodeIndex, Dependent)>> = vec![Vec::new(); graph.modules.len()];
-    for (index, module) in graph.modules() {
+/// The other direction of what the nodes of each module require.
+fn dependents(graph: &ConfigGraph, requires: &[Edges<Requirement>]) -> Vec<Edges<Dependent>> {
+    let mut edges: Vec<Vec<(NodeIndex, Dependent)>> = vec![Vec::new(); graph.len()];
+    for ((index, module), requires) in graph.modules().zip(requires) {
         for (here, _) in module.nodes() {
-            for requirement in module.requires(here) {
+            for requirement in requires.of(here) {
                 let (of, required, dependent) = match (requirement.place, module.caller) {
                     (Place::Here(required), _) => (index, required, Dependent::Here(here)),
                     (Place::Caller(required), Some(caller)) => {
@@ -553,7 +437,5 @@ fn link_dependents(graph: &mut ConfigGraph) {
             }
         }
     }
-    for (module, edges) in graph.modules.iter_mut().zip(edges) {
-        module.dependents = Edges::sorted(module.len(), &edges);
-    }
+    graph.modules().zip(edges).map(|((_, module), edges)| Edges::sorted(module.len(), &edges)).collect()
 }
