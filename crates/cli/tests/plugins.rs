@@ -6,6 +6,8 @@
 mod common;
 #[path = "plugins/put_off.rs"]
 mod put_off;
+#[path = "plugins/silent.rs"]
+mod silent;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +20,7 @@ use std::time::{Duration, Instant};
 use common::Folder;
 use groma_provider::{
     ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
-    Provider, ReadRequest, ReadResponse, Schema,
+    Provider, ProviderDiagnostics, ReadRequest, ReadResponse, Schema,
 };
 use groma_scripted::{ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -37,6 +39,8 @@ const TESTS: &[Test] = &[
     ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
     ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
+    ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
+    ("what_keeps_a_provider_from_telling_what_it_declares_is_told_once", silent::speechless),
     ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
     ("what_is_no_plugin_is_told", no_plugin),
     ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
@@ -71,6 +75,8 @@ fn plugin() -> ExitCode {
     }
     match std::env::var(MANNER).as_deref() {
         Ok("nonsense") => talk_nonsense(),
+        Ok("mute") => silent::listen_only(),
+        Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(silent::Speechless)),
         _ => groma_plugin::serve(ADDRESS, provider()),
     }
 }
@@ -125,7 +131,7 @@ fn still_there(request: &ReadRequest) -> ReadResponse {
         private: request.private.clone(),
         deferred: None,
         new_identity: request.current_identity.clone(),
-        diagnostics: groma_provider::ProviderDiagnostics::new(),
+        diagnostics: ProviderDiagnostics::new(),
     }
 }
 

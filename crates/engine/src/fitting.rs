@@ -7,7 +7,7 @@ use groma_address::{InstanceKey, ProviderAddress, ProviderConfig, Resource as Re
 use groma_config::{
     ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderUse, Resource,
 };
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, Severity};
 use groma_hcl::Body;
 use groma_provider::{BodyDecoder, Schema};
 
@@ -72,7 +72,12 @@ impl Fitting<'_> {
     ) -> Option<Arc<ProviderTemplate>> {
         let address = module.provider_address(&local.name);
         let prepared = self.provider_body(&address, block);
-        let (body, problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
+        let (body, mut problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
+        let mut withheld = Diagnostics::new();
+        if problems.has_errors() && !self.configuration.is_used(block) {
+            withheld = problems.clone();
+            problems.iter_mut().for_each(|problem| problem.severity = Severity::Warning);
+        }
         self.diagnostics.append(problems);
         let config = ProviderConfig {
             module: module.path.clone(),
@@ -80,7 +85,7 @@ impl Fitting<'_> {
             alias: local.alias.clone(),
             key: InstanceKey::None,
         };
-        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config, for_each: block.for_each.clone() }))
+        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config, for_each: block.for_each.clone(), withheld }))
     }
 
     fn provider_body(
@@ -134,10 +139,11 @@ impl Fitting<'_> {
     }
 }
 
-/// That a provider does not start is told once, not for each of its resources.
+/// That a provider does not start, or does not say what it declares, is told once, not for each of its resources.
 fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
     for problem in problems {
-        let known = problem.summary.starts_with("Provider ")
+        let is_of_provider = problem.subject.is_none() || problem.summary.starts_with("Provider ");
+        let known = is_of_provider
             && diagnostics.iter().any(|other| other.summary == problem.summary && other.detail == problem.detail);
         if !known {
             diagnostics.push(problem);

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use groma_address::{Name, ProviderAddress};
+use groma_diagnostics::Diagnostic;
 use groma_lang::{FunctionError, ProviderFunctions, ProviderSignature};
 use groma_provider::LocalFunctions;
 use groma_value::Value;
@@ -57,10 +58,18 @@ impl OnDemand {
             ));
         };
         match self.started.get(address) {
-            Ok(checked) => Ok(LocalFunctions::new([(name.clone(), checked)])),
-            Err(problem) => Err(format!("{}: {}", problem.summary, problem.detail)),
+            Ok(checked) => match checked.schema() {
+                Ok(_) => Ok(LocalFunctions::new([(name.clone(), checked)])),
+                // That it has no functions would lead astray.
+                Err(problems) => Err(problems.iter().map(told).collect::<Vec<_>>().join("\n\n")),
+            },
+            Err(problem) => Err(told(&problem)),
         }
     }
+}
+
+fn told(problem: &Diagnostic) -> String {
+    format!("{}: {}", problem.summary, problem.detail)
 }
 
 impl ProviderFunctions for OnDemand {

@@ -2,14 +2,19 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use groma_engine::{Cancellation, Stop};
+use groma_plugin::client::give_up;
 #[cfg(unix)]
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::streams::Streams;
+
+/// How long a run has to stop by itself after the second interrupt.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Listens for interrupts as long as the process lives.
 #[derive(Clone)]
@@ -69,7 +74,20 @@ impl Interrupts {
     }
 
     fn interrupted(&self, tell: &dyn Fn(Stop)) {
-        tell(self.cancellation.request());
+        let stop = self.cancellation.request();
+        tell(stop);
+        if stop == Stop::Now {
+            give_up_soon();
+        }
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|waiting| waiting.send(()).is_ok());
     }
+}
+
+/// Ends what waits for providers and does not hear of the interrupt by itself, such as the question what they declare. A walk that hears of
+/// it has stopped by then, with calls noted as under way rather than as failed.
+fn give_up_soon() {
+    std::thread::spawn(|| {
+        std::thread::sleep(PATIENCE);
+        give_up();
+    });
 }

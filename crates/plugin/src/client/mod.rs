@@ -3,6 +3,7 @@
 mod actions;
 mod cache;
 mod ephemeral;
+mod giving_up;
 mod lists;
 mod objects;
 mod remote;
@@ -13,5 +14,6 @@ mod session;
 mod stores;
 
 pub use cache::SchemaCache;
+pub use giving_up::give_up;
 pub use remote::Plugin;
 pub use running::{Start, end_all};

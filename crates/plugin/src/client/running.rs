@@ -10,6 +10,7 @@ use groma_address::ProviderAddress;
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 use super::cache::SchemaCache;
+use super::giving_up::started;
 use super::runtime;
 use super::schemas::Schemas;
 use super::session::Session;
@@ -100,7 +101,7 @@ impl Drop for Running {
 fn begun(beginning: Beginning) -> Starting {
     match runtime::handle() {
         Ok(runtime) => {
-            let task = runtime.spawn(beginning.begin());
+            let task = runtime.spawn(started(beginning.begin()));
             async move { task.await.unwrap_or_else(|error| Err(not_started(&error.to_string()))) }.boxed().shared()
         }
         Err(problem) => {

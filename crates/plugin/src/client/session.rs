@@ -13,6 +13,7 @@ use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
 use super::cache::{Kept, SchemaCache};
+use super::giving_up::answered;
 use super::schemas::{Kind, RawSchemas, Schemas};
 use crate::MESSAGE_LIMIT;
 use crate::methods::{self, Method};
@@ -108,7 +109,7 @@ impl Session {
     {
         let path = method.path(self.connection.protocol());
         let mut take = |bytes| decoded(bytes).map(&mut take);
-        match listen(&self.connection, path, encoded(&request), &mut take).await {
+        match answered(listen(&self.connection, path, encoded(&request), &mut take)).await {
             Ok(()) => Ok(()),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -122,7 +123,7 @@ impl Session {
     {
         let path = method.path(self.connection.protocol());
         let requests = requests.iter().map(encoded).collect();
-        match send(&self.connection, path, requests).await.and_then(decoded) {
+        match answered(send(&self.connection, path, requests)).await.and_then(decoded) {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -172,7 +173,7 @@ where
     Q: Message,
     R: Message + Default,
 {
-    ask(connection, method.path(connection.protocol()), encoded(request)).await.and_then(decoded)
+    answered(ask(connection, method.path(connection.protocol()), encoded(request))).await.and_then(decoded)
 }
 
 /// One request and its response.
