@@ -1,14 +1,15 @@
 //! A whole configuration: the tree of modules with the text it was read from.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_address::{ModulePath, ProviderAddress};
-use groma_diagnostics::SourceText;
+use groma_diagnostics::{SourceText, Span};
 use groma_hcl::Traversal;
 use indexmap::IndexMap;
 
-use crate::model::Module;
+use crate::model::{Module, ProviderBlock};
 use crate::providers::requirements::ProviderRequirement;
 
 /// A loaded configuration. Cheap to clone.
@@ -22,6 +23,8 @@ pub struct Configuration {
     pub deep: Arc<[DeepReference]>,
     pub(crate) files: Arc<[LoadedFile]>,
     pub(crate) requirements: Arc<IndexMap<ProviderAddress, ProviderRequirement>>,
+    /// The provider blocks that something uses, by their headers.
+    pub(crate) used_providers: Arc<HashSet<Span>>,
 }
 
 /// What a configuration is good for.
@@ -58,6 +61,11 @@ pub struct LoadedFile {
 }
 
 impl Configuration {
+    /// Whether something in the configuration uses a provider block. What is wrong in one that nothing uses keeps nobody from anything.
+    pub fn is_used(&self, block: &ProviderBlock) -> bool {
+        self.used_providers.contains(&block.span)
+    }
+
     /// The module at `path`.
     pub fn module(&self, path: &ModulePath) -> Option<&Arc<Module>> {
         path.steps().iter().try_fold(&self.root, |module, name| module.children.get(name))

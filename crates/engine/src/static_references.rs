@@ -42,7 +42,7 @@ fn problem(reference: &DeepReference, graph: &ConfigGraph, templates: &Templates
 }
 
 /// Follows `steps` into the object of a block.
-fn in_block(block: &Block, steps: &[Step]) -> Result<(), Diagnostic> {
+pub(crate) fn in_block(block: &Block, steps: &[Step]) -> Result<(), Diagnostic> {
     let Some((first, rest)) = steps.split_first() else { return Ok(()) };
     let (name, span) = match first {
         Step::Attribute { name, span } => (name, *span),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Expression;
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Value};
@@ -82,6 +82,8 @@ pub struct ProviderTemplate {
     pub config: ProviderConfig,
     /// What it has an instance for each element of.
     pub for_each: Option<Expression>,
+    /// What is wrong with it, where no block uses it: that matters once an object of the state does.
+    pub withheld: Diagnostics,
 }
 
 /// The prepared blocks of all modules; what could not be prepared was reported and is missing.

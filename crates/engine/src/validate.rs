@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use groma_address::Mode as ResourceMode;
+use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::Step;
 use groma_lang::{Scope, evaluate};
 use groma_provider::{ActionSubject, IdentityImport, IdentitySchema, Subject};
 use groma_value::{Marks, Type, Value, convert};
@@ -32,7 +34,8 @@ pub async fn validate(
     let world = World::new(Arc::clone(graph), templates.surroundings(session));
     let walk = Walk::new(&world);
     let evaluation = session.evaluation(unknown_inputs(session));
-    let mut validator = Validator { templates, providers, world, walk, evaluation };
+    let configuration = &session.configuration;
+    let mut validator = Validator { configuration, templates, providers, world, walk, evaluation };
     while let Some((visit, outcome)) = validator.walk.next() {
         let outcome = match outcome {
             // Nothing is left to a later run here.
@@ -55,6 +58,7 @@ fn unknown_inputs(session: &Session) -> IndexMap<groma_address::Name, Input> {
 }
 
 struct Validator<'a> {
+    configuration: &'a Configuration,
     templates: &'a Templates,
     providers: &'a mut Providers,
     world: World,
@@ -115,6 +119,7 @@ impl Validator<'_> {
         for expression in [&action.count, &action.for_each].into_iter().flatten() {
             self.evaluation.telling_value(expression, &outer);
         }
+        suitable(action.count.as_ref(), action.for_each.as_ref(), &outer, &mut self.evaluation.diagnostics);
         let is_repeated = action.count.is_some() || action.for_each.is_some();
         let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
@@ -223,6 +228,11 @@ impl Validator<'_> {
     async fn provider(&mut self, module: ModuleId, at: u32) -> Outcome {
         let index = self.world.module(module).of;
         let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
+        let written = self.world.static_module(module).config.providers.get_index(at as usize);
+        // Nobody needs it: Terraform does not look at it either.
+        if written.is_some_and(|(_, written)| !self.configuration.is_used(written)) {
+            return Outcome::Done;
+        }
         let functions = Arc::clone(&self.evaluation.functions);
         let outer = InstanceScope::new(&self.world, module, &functions);
         let mut repetition = Repetition::None;
@@ -399,15 +409,19 @@ fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
 /// What `ignore_changes` names though the resource type has no such argument.
 fn unknown_ignored(ignored: &groma_config::IgnoreChanges, schema: &groma_provider::Block) -> Vec<Diagnostic> {
     let groma_config::IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
-    let unknown = paths.iter().filter(|path| schema.item(&path.root.name).is_none());
     let problem = |path: &Arc<groma_hcl::Traversal>| {
         let name = &path.root.name;
+        if schema.item(name).is_some() {
+            let root = Step::Attribute { name: name.clone(), span: path.root.span };
+            let steps: Vec<Step> = std::iter::once(root).chain(path.steps.iter().cloned()).collect();
+            return static_references::in_block(schema, &steps).err().map(|problem| problem.within(path.span));
+        }
         let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));
         let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
         let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
-        Diagnostic::error("Unsupported attribute", detail).at(path.span)
+        Some(Diagnostic::error("Unsupported attribute", detail).at(path.span))
     };
-    unknown.map(problem).collect()
+    paths.iter().filter_map(problem).collect()
 }
 
 /// Whether `count` and `for_each` can ever be right: those that are known are, and others have a type that may be.

@@ -18,16 +18,17 @@ pub use calls::DEPRECATED_VARIABLE;
 use std::collections::HashSet;
 use std::path::Path;
 
-use groma_diagnostics::{Diagnostics, Sources};
+use groma_diagnostics::{Diagnostics, Severity, Sources, Span};
 
 use crate::configuration::{DeepReference, Soundness};
 use crate::model::Module;
 use crate::options::References;
 
-/// Checks `root` and all modules below it, and says what it is good for, and which references schemas can tell more about.
+/// Checks `root` and all modules below it, of whose provider blocks something uses those in `used`, and says what it is good for, and which references schemas can tell more about.
 pub(crate) fn check(
     root: &Module,
     references: References,
+    used: &HashSet<Span>,
     sources: &Sources,
     diagnostics: &mut Diagnostics,
 ) -> (Soundness, Vec<DeepReference>) {
@@ -41,6 +42,7 @@ pub(crate) fn check(
         if folders.insert(&module.directory) {
             if references == References::Checked {
                 walk::check(module, &mut deep, &mut names);
+                check_providers(module, used, &mut deep, &mut names);
             }
             refactoring::check(module, sources, &mut others);
         }
@@ -60,4 +62,23 @@ pub(crate) fn check(
     diagnostics.append(names);
     diagnostics.append(others);
     (soundness, deep)
+}
+
+/// What provider blocks refer to. Of one that nothing uses, Terraform looks at nothing: what is wrong there is a warning.
+fn check_providers(
+    module: &Module,
+    used: &HashSet<Span>,
+    deep: &mut Vec<DeepReference>,
+    diagnostics: &mut Diagnostics,
+) {
+    for block in module.providers.values() {
+        if used.contains(&block.span) {
+            walk::check_provider(module, block, deep, diagnostics);
+            continue;
+        }
+        let mut problems = Diagnostics::new();
+        walk::check_provider(module, block, &mut Vec::new(), &mut problems);
+        problems.iter_mut().for_each(|problem| problem.severity = Severity::Warning);
+        diagnostics.append(problems);
+    }
 }

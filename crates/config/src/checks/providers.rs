@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::BodySchema;
 
 use super::describe::describe;
-use crate::model::{LocalProvider, Module, ModuleCall, PassedProvider, ProviderBlock};
+use crate::model::{LocalProvider, LocalProviderRef, Module, ModuleCall, PassedProvider, ProviderBlock};
 use crate::providers::resolve;
 
 /// Checks what callers pass against what modules expect.
@@ -256,7 +256,7 @@ fn redundant(child: &Module, block: &ProviderBlock) -> Diagnostic {
     .at(block.span)
 }
 
-/// Reports resources whose provider configuration is nowhere.
+/// Reports resources and actions whose provider configuration is nowhere.
 pub(super) fn check_resources(root: &Module, diagnostics: &mut Diagnostics) {
     visit(&mut vec![root], diagnostics);
 }
@@ -264,27 +264,31 @@ pub(super) fn check_resources(root: &Module, diagnostics: &mut Diagnostics) {
 fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
     let Some(module) = chain.last().copied() else { return };
     let mut seen: HashSet<LocalProvider> = HashSet::new();
-    for resource in module.resources.values() {
-        // Only an alias can be missing, and it is missing for all resources that name it.
-        let Some(reference) = resource.provider.as_ref().filter(|reference| reference.provider.alias.is_some()) else {
-            continue;
-        };
-        if comes_from_caller(chain, module, &reference.provider) || !seen.insert(reference.provider.clone()) {
-            continue;
+    // Only an alias can be missing, and it is missing for all blocks that name it.
+    let mut check = |reference: &LocalProviderRef, user: &dyn Fn() -> String| {
+        let provider = &reference.provider;
+        if provider.alias.is_none() || comes_from_caller(chain, module, provider) || !seen.insert(provider.clone()) {
+            return;
         }
-        if let Err(missing) = resolve(chain, &reference.provider) {
-            let address = resource.address.in_module(module.path.clone());
-            diagnostics.push(
-                Diagnostic::error(
-                    "Provider configuration not present",
-                    format!(
-                        "{address} uses the provider configuration {}, which is not there. Write a provider {:?} block with that \
-                         alias, or pass one to the module.",
-                        missing.wanted, reference.provider.name
-                    ),
-                )
-                .at(reference.span),
+        if let Err(missing) = resolve(chain, provider) {
+            let detail = format!(
+                "{} uses the provider configuration {}, which is not there. Write a provider {:?} block with that alias, or pass one to \
+                 the module.",
+                user(),
+                missing.wanted,
+                provider.name
             );
+            diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(reference.span));
+        }
+    };
+    for resource in module.resources.values() {
+        if let Some(reference) = &resource.provider {
+            check(reference, &|| resource.address.in_module(module.path.clone()).to_string());
+        }
+    }
+    for action in module.actions.values() {
+        if let Some(reference) = &action.provider {
+            check(reference, &|| format!("action.{}.{}", action.type_name, action.name));
         }
     }
     check_passed(chain, module, diagnostics);

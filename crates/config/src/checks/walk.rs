@@ -11,7 +11,7 @@ use super::reference;
 use crate::configuration::DeepReference;
 use crate::model::{
     ActionBlock, Condition, Connection, Import, ImportIdentity, Local, LocalProviderRef, Module, ModuleCall,
-    Provisioner, Resource,
+    ProviderBlock, Provisioner, Resource,
 };
 
 /// Checks all references in `module`. Those that only schemas can tell more about are noted.
@@ -36,10 +36,6 @@ pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics:
     for resource in module.resources.values() {
         walk.resource(resource);
     }
-    for provider in module.providers.values() {
-        walk.option(provider.for_each.as_ref(), &nowhere);
-        walk.body(&provider.body, &Place::repeated(false, provider.for_each.is_some()));
-    }
     for check in module.checks.values() {
         walk.conditions(&check.assertions, &nowhere.in_check(Some(&check.name)));
     }
@@ -52,6 +48,18 @@ pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics:
     for action in module.actions.values() {
         walk.action(action);
     }
+}
+
+/// The same in a provider block of `module`.
+pub(super) fn check_provider(
+    module: &Module,
+    provider: &ProviderBlock,
+    deep: &mut Vec<DeepReference>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut walk = Walk { module, deep, diagnostics };
+    walk.option(provider.for_each.as_ref(), &Place::default());
+    walk.body(&provider.body, &Place::repeated(false, provider.for_each.is_some()));
 }
 
 struct Walk<'a> {

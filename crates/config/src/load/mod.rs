@@ -75,13 +75,15 @@ pub fn load_with(
     let root = Arc::new(root);
     let mut soundness = if diagnostics.has_errors() { Soundness::Incomplete } else { Soundness::Sound };
     let mut deep = Vec::new();
+    let used = providers::used_blocks(&root);
     // Otherwise what follows would only repeat that a block could not be read.
     if !reader.is_incomplete() {
-        let (found, references) = checks::check(&root, options.references, sources, &mut diagnostics);
+        let (found, references) = checks::check(&root, options.references, &used, sources, &mut diagnostics);
         soundness = soundness.max(found);
         deep = references;
     }
     let requirements = Arc::new(providers::requirements(&root));
     let files = reader.into_files();
-    (Some(Configuration { root, soundness, deep: deep.into(), files, requirements }), diagnostics)
+    let used_providers = Arc::new(used);
+    (Some(Configuration { root, soundness, deep: deep.into(), files, requirements, used_providers }), diagnostics)
 }

@@ -19,6 +19,10 @@ impl Planner<'_> {
         if !self.used.contains(&block.config) {
             return self.end(visit, Outcome::Done);
         }
+        if block.withheld.has_errors() {
+            self.evaluation.diagnostics.append(block.withheld.clone());
+            return self.end(visit, Outcome::Failed);
+        }
         if self.walk.is_deferred(visit) {
             self.waiting.note(&block.config, DeferralReason::DeferredPrerequisite);
         }
