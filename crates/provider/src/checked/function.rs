@@ -39,25 +39,27 @@ impl Checked {
 
     /// Calls a function with arguments that have been converted to the types of its parameters, without marks.
     ///
-    /// The result is known, of the type that the signature promises, and the same whenever the arguments are.
+    /// The result is of the type that the signature promises. Where the arguments are known it is known too, and the same whenever they are;
+    /// otherwise it may be open as a whole or in parts.
     pub fn call_function(&self, name: &Name, arguments: Vec<Value>) -> Answer<'_, Result<Value, FunctionError>> {
         let Some(signature) = self.provider.function(name) else {
             let text = format!("provider {} has no function named {name:?}", self.address);
             return Answer::ready(Err(FunctionError { text, argument: None }));
         };
-        let call = self.results.hasher.hash_one((name, &arguments));
+        let is_known = arguments.iter().all(Value::is_wholly_known);
+        let call = is_known.then(|| self.results.hasher.hash_one((name, &arguments)));
         let request = CallFunctionRequest { name: name.clone(), arguments };
         self.provider.call_function(request).map(move |result| {
             let result = result?;
             let found = check_shape(&signature.return_type, &result);
-            let found = if found.is_empty() { check_unknowns(&result) } else { found };
+            let found = if found.is_empty() && is_known { check_unknowns(&result) } else { found };
             let problem = match found.first() {
                 Some(violation) => Some(format!(
                     "function returned an invalid result{}: {}",
                     violation.place(),
                     violation.message(Secrets::NONE)
                 )),
-                None if !self.results.agree(call, &result) => Some(
+                None if call.is_some_and(|call| !self.results.agree(call, &result)) => Some(
                     "function returned an inconsistent result: called again with the same arguments it gave another one"
                         .to_owned(),
                 ),

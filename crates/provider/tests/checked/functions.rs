@@ -67,6 +67,16 @@ fn lc_28_wrong_open_and_fickle_results_are_the_providers_bug() {
     assert!(call(&checked, "nothing", "a").unwrap_err().contains("no function named"));
 }
 
+/// A function that takes unknown values gives back what it can say already.
+#[test]
+fn lc_28_a_result_may_be_open_where_an_argument_is() {
+    let checked = checked();
+    let call = |name: &str| wait(checked.call_function(&name.into(), vec![Value::unknown(Type::String)]));
+    assert_eq!(call("open"), Ok(Value::unknown(Type::String)));
+    assert!(call("fickle").is_ok() && call("fickle").is_ok(), "two unknown values need not be the same");
+    assert!(call("wrong").unwrap_err().text.contains("number is required"));
+}
+
 /// The value of an expression where the provider is known as `test`, and the details of errors.
 fn evaluate(text: &str) -> (Value, Vec<String>) {
     let sources = Arc::new(Sources::new());
