@@ -5,6 +5,7 @@ mod interrupt;
 mod palette;
 mod prompt;
 mod streams;
+mod visible;
 mod wrap;
 
 pub use hidden::Hidden;
@@ -12,4 +13,5 @@ pub use interrupt::Interrupts;
 pub use palette::{Palette, Tone};
 pub use prompt::{Answer, Prompter};
 pub use streams::{Colors, Device, Overlay, PIPE_COLUMNS, Shared, Streams};
+pub use visible::{printable, printable_line};
 pub use wrap::{NARROWEST, word_wrap, wrap_line};

@@ -8,14 +8,17 @@ use groma_value::{Kind, Value};
 use serde_json::{Map, Value as Json};
 
 use super::json::{Message, value_json};
+use crate::terminal::printable_line;
 
 /// A line for each object, and an empty one after them; nothing where nothing was found.
 pub fn lines(searched: &Searched) -> String {
-    let identities: Vec<String> = searched.found.iter().map(|found| identity(&found.identity)).collect();
+    let identities: Vec<String> =
+        searched.found.iter().map(|found| printable_line(&identity(&found.identity))).collect();
     let width = identities.iter().map(|identity| identity.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (found, identity) in searched.found.iter().zip(identities) {
-        let _ = writeln!(text, "{}   {identity:width$}   {}", searched.address, found.display_name);
+        let name = printable_line(&found.display_name);
+        let _ = writeln!(text, "{}   {identity:width$}   {name}", searched.address);
     }
     if !searched.found.is_empty() {
         text.push('\n');

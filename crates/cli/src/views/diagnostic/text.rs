@@ -6,7 +6,7 @@ use groma_diagnostics::{Diagnostic, Observed, Severity, Sources};
 
 use super::consolidate::Consolidated;
 use super::snippet::{Place, Snippet, locate};
-use crate::terminal::{Palette, Tone, wrap_line};
+use crate::terminal::{Palette, Tone, printable, wrap_line};
 
 /// Writes diagnostics as text: with a rule on the left on a terminal with colours, bare otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -133,18 +133,6 @@ impl DiagnosticText {
             out.push('\n');
         }
     }
-}
-
-/// The text with control characters made visible, so that a value cannot steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-            '\u{7f}' => '\u{2421}',
-            _ => c,
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::counter::Counter;
 use super::ticker::Progress;
 use super::under_way::UnderWay;
 use super::words;
-use crate::terminal::{Palette, Tone};
+use crate::terminal::{Palette, Tone, printable};
 use crate::views::query;
 
 /// Writes a line when something begins, goes on for long, or ends.
@@ -108,7 +108,7 @@ impl Hooks for LineProgress {
     fn action_progress(&self, invocation: &Invocation, message: &str) {
         let name = format!("Action {} ({}):", invocation.action, words::cause(invocation));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(out, "{} {message}", self.palette.paint(Tone::Bold, name));
+        let _ = writeln!(out, "{} {}", self.palette.paint(Tone::Bold, name), printable(message));
     }
 
     fn action_complete(&self, invocation: &Invocation) {
@@ -117,7 +117,7 @@ impl Hooks for LineProgress {
     }
 
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
-        let (cause, problem) = (words::cause(invocation), words::first_problem(problems));
+        let (cause, problem) = (words::cause(invocation), printable(&words::first_problem(problems)));
         self.line(format!("Action failed: {} ({cause}) - {problem}", invocation.action));
     }
 

@@ -15,7 +15,7 @@ use groma_value::Value;
 use super::counter::Counter;
 use super::ticker::Progress;
 use super::words;
-use crate::terminal::{Overlay, Palette, Tone};
+use crate::terminal::{Overlay, Palette, Tone, printable};
 
 /// Live lines at most; of more operations only the number is shown.
 const MOST_LINES: usize = 12;
@@ -157,7 +157,8 @@ impl Hooks for LiveProgress {
     }
 
     fn action_progress(&self, invocation: &Invocation, message: &str) {
-        self.finished(&format!("Action {} ({}): {message}", invocation.action, words::cause(invocation)));
+        let said = printable(message);
+        self.finished(&format!("Action {} ({}): {said}", invocation.action, words::cause(invocation)));
     }
 
     fn action_complete(&self, invocation: &Invocation) {
@@ -170,7 +171,7 @@ impl Hooks for LiveProgress {
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
         let name = format!("{} ({})", invocation.action, words::cause(invocation));
         self.ended(&name);
-        self.finished(&format!("Action failed: {name} - {}", words::first_problem(problems)));
+        self.finished(&format!("Action failed: {name} - {}", printable(&words::first_problem(problems))));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

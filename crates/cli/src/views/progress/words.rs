@@ -10,6 +10,8 @@ use groma_engine::invocation::Invocation;
 use groma_provider::ImportTarget;
 use groma_value::{Kind, Value};
 
+use crate::terminal::printable_line;
+
 /// Characters of an identifier that are shown.
 const LONGEST_IDENTIFIER: usize = 80;
 
@@ -52,7 +54,7 @@ pub fn identity_of(identity: &Value) -> String {
             Kind::Bool(truth) => truth.to_string(),
             _ => "<null>".to_owned(),
         };
-        format!("{name}={text}")
+        format!("{name}={}", printable_line(&text))
     };
     let entries: Vec<String> =
         identity.as_object().map(|object| object.iter().map(entry).collect()).unwrap_or_default();
@@ -141,8 +143,9 @@ pub(super) fn clock(elapsed: Duration) -> String {
 }
 
 fn shortened(identifier: &str) -> String {
+    let identifier = printable_line(identifier);
     if identifier.chars().count() <= LONGEST_IDENTIFIER {
-        return identifier.to_owned();
+        return identifier;
     }
     let half = (LONGEST_IDENTIFIER - 3) / 2;
     let start: String = identifier.chars().take(half).collect();
@@ -188,6 +191,11 @@ mod tests {
         assert_eq!(rounded(Duration::from_secs(65)), "1m5s");
         assert_eq!(rounded(Duration::from_secs(7201)), "2h0m1s");
         assert_eq!(clock(Duration::from_secs(70)), "01m10s");
+    }
+
+    #[test]
+    fn an_identifier_does_not_steer_the_terminal() {
+        assert_eq!(shortened("a\u{1b}[31m\nb"), "a\u{241b}[31m\u{240a}b");
     }
 
     #[test]
