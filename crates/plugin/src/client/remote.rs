@@ -1,7 +1,6 @@
 //! The provider that lives in another process.
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,22 +88,19 @@ impl Plugin {
         R: Send + 'static,
         F: Future<Output = Result<R, ProviderDiagnostics>> + Send + 'static,
     {
-        let runtime = match runtime::handle() {
-            Ok(runtime) => runtime,
-            Err(problem) => return Answer::ready(otherwise(not_started(&problem))),
-        };
         let session = self.running.session();
         let (answer, answered) = oneshot::channel();
-        // One type of task for all conversations: what a task is made of would be generated for each of them.
-        let work: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
+        let held = runtime::hold(Box::pin(async move {
             let outcome = match session.await {
                 Ok(session) => talk(session).await,
                 Err(problems) => Err(problems),
             };
             // Nobody may be waiting any more.
             let _ = answer.send(outcome);
-        });
-        runtime.spawn(work);
+        }));
+        if let Err(problem) = held {
+            return Answer::ready(otherwise(not_started(problem)));
+        }
         Answer::later(async move {
             let outcome = answered.await.unwrap_or_else(|_| Err(not_started("the conversation with it broke off")));
             outcome.unwrap_or_else(otherwise)

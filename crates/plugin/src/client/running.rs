@@ -105,7 +105,7 @@ fn begun(beginning: Beginning) -> Starting {
             async move { task.await.unwrap_or_else(|error| Err(not_started(&error.to_string()))) }.boxed().shared()
         }
         Err(problem) => {
-            let problem = not_started(&problem);
+            let problem = not_started(problem);
             async move { Err(problem) }.boxed().shared()
         }
     }
