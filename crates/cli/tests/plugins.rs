@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "plugins/blocks.rs"]
+mod blocks;
 mod common;
 #[path = "plugins/put_off.rs"]
 mod put_off;
@@ -47,6 +49,8 @@ const TESTS: &[Test] = &[
     ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
     ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", put_off::actions),
     ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
+    ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
+    ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
 ];
 
 fn main() -> ExitCode {

@@ -1,0 +1,51 @@
+//! Blocks that only the schemas of a provider can tell to be wrong, and blocks that do not matter.
+
+use super::folder;
+
+const REQUIRED: &str = "terraform {\n  required_providers {\n    trouble = { source = \"example/trouble\" }\n  }\n}\n";
+
+/// Nothing uses the provider, so that nobody misses what its block lacks: a warning tells of it, and the rest is planned.
+pub(crate) fn unused_providers() {
+    let folder = folder("good");
+    let unused = format!("{REQUIRED}provider \"trouble\" {{\n  nope = var.missing\n}}\n");
+    folder.write("main.tf", &format!("{unused}resource \"terraform_data\" \"x\" {{}}\n"));
+    for command in ["validate", "plan"] {
+        let told = folder.ok(&[command]);
+        assert!(told.contains("Warning: Unsupported argument"), "{command}: {told}");
+        assert!(told.contains("Warning: Reference to undeclared input variable"), "{command}: {told}");
+    }
+    folder.write("main.tf", &format!("{unused}resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n}}\n"));
+    assert!(folder.fails(&["plan"]).contains("Error: Reference to undeclared input variable"));
+    // An object of the state uses it, though no block does any more.
+    folder.write("main.tf", &format!("{REQUIRED}resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n}}\n"));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &format!("{REQUIRED}provider \"trouble\" {{\n  nope = 1\n}}\n"));
+    assert!(folder.ok(&["validate"]).contains("Warning: Unsupported argument"));
+    assert!(folder.fails(&["plan"]).contains("Error: Unsupported argument"));
+}
+
+/// What `count`, `for_each` and `provider` of actions cannot be, and what `ignore_changes` cannot name.
+pub(crate) fn wrong_arguments() {
+    let folder = folder("good");
+    let action = |arguments: &str| {
+        format!("action \"trouble_note\" \"a\" {{\n  {arguments}\n  config {{\n    text = \"x\"\n  }}\n}}\n")
+    };
+    let thing = |ignored: &str| {
+        format!(
+            "resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n  lifecycle {{\n    ignore_changes = [{ignored}]\n  }}\n}}\n"
+        )
+    };
+    for (text, told) in [
+        (action("for_each = [\"a\"]"), "Invalid for_each argument"),
+        (action("count = \"x\""), "Incorrect value type"),
+        (action("provider = trouble.nope"), "Provider configuration not present"),
+        (thing("name[\"x\"]"), "Invalid index"),
+        (thing("name.x"), "Unsupported attribute"),
+    ] {
+        folder.write("main.tf", &format!("{REQUIRED}{text}"));
+        let said = folder.fails(&["validate"]);
+        assert!(said.contains(&format!("Error: {told}")), "{text}{said}");
+    }
+    folder.write("main.tf", &format!("{REQUIRED}{}", thing("name, after")));
+    folder.ok(&["validate"]);
+}
