@@ -16,8 +16,22 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether `instance` is part of it. A module step without key stands for all instances of its call.
+    /// Whether `instance` is part of it. Only the last key may be left out: it is said of every module around it which
+    /// instance is meant.
     pub fn contains(&self, instance: &ResourceInstance) -> bool {
+        match self {
+            Self::Module(module) => {
+                let (own, other) = (module.steps(), instance.module.steps());
+                let around = own.len().saturating_sub(1);
+                own.get(..around) == other.get(..around) && module.contains(&instance.module)
+            }
+            Self::Resource(own) => own.resource == instance.resource && own.module == instance.module,
+            Self::Instance(own) => own == instance,
+        }
+    }
+
+    /// Whether `instance` may be meant by it, where any module step without key stands for all instances of its call.
+    pub fn may_mean(&self, instance: &ResourceInstance) -> bool {
         match self {
             Self::Module(module) => module.contains(&instance.module),
             Self::Resource(own) => own.resource == instance.resource && own.module.covers(&instance.module),
@@ -76,8 +90,19 @@ mod tests {
         assert!(contains("x.y[1]", "x.y[1]"));
         assert!(!contains("x.y[1]", "x.y[2]"));
         assert!(!contains("x.y", "data.x.y"));
-        assert!(contains("module.a.x.y", "module.a[\"k\"].x.y"));
         assert!(!contains("module.a.x.y", "module.a.module.b.x.y"));
+    }
+
+    #[test]
+    fn of_the_modules_around_a_target_the_instance_is_said() {
+        assert!(!contains("module.a.x.y", "module.a[\"k\"].x.y"));
+        assert!(!contains("module.a.x.y[0]", "module.a[1].x.y[0]"));
+        assert!(contains("module.a[0].module.b", "module.a[0].module.b[1].x.y"));
+        assert!(!contains("module.a.module.b", "module.a[0].module.b.x.y"));
+        assert!(!contains("module.a.module.b[0]", "module.a[0].module.b[0].x.y"));
+        let (target, instance): (Target, ResourceInstance) =
+            ("module.a.x.y".parse().unwrap(), "module.a[1].x.y[0]".parse().unwrap());
+        assert!(target.may_mean(&instance));
     }
 
     #[test]

@@ -268,3 +268,37 @@ module "inner" {{
     let out = groma.ok(&["destroy", "-auto-approve"]);
     assert!(out.contains("Resources: 0 destroyed."), "{out}");
 }
+
+#[test]
+fn of_the_modules_around_a_target_the_instance_is_said() {
+    let mut life = Scenario::new("target_in_repeated_module", "");
+    life.write("inner/main.tf", "resource \"terraform_data\" \"it\" {\n  count = 2\n}\n");
+    life.change("module \"inner\" {\n  source = \"./inner\"\n  count  = 2\n}\n");
+    life.init();
+    life.run(&["plan", "-out=p", "-target=module.inner.terraform_data.it"]);
+    life.run(&["plan", "-out=p", "-target=module.inner[1].terraform_data.it"]);
+    life.run(APPLY);
+    for target in ["module.inner.terraform_data.it[0]", "module.inner[0].terraform_data.it", "module.inner"] {
+        life.run(&["plan", "-destroy", "-out=p", &format!("-target={target}")]);
+        life.run(&["state", "list", target]);
+        life.run(&["state", "rm", "-dry-run", target]);
+    }
+    life.end();
+}
+
+#[test]
+fn what_has_no_object_takes_nothing_along() {
+    let numbered = |count: u32| {
+        format!(
+            "resource \"terraform_data\" \"first\" {{\n  count = {count}\n}}\n\nresource \"terraform_data\" \"second\" {{\n  input = terraform_data.first[*].id\n}}\n"
+        )
+    };
+    let mut life = Scenario::new("target_without_objects", &numbered(0));
+    life.run(APPLY);
+    life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first"]);
+    life.change(&numbered(2));
+    life.run(APPLY);
+    life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[1]"]);
+    life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[2]"]);
+    life.end();
+}

@@ -120,11 +120,11 @@ impl Planner<'_> {
             Some(_) if data.expansion == Expansion::Unknown => all.collect(),
             Some(included) => {
                 let index = self.world.module(visit.module).of;
-                let read = included.reads(index, visit.node);
                 let chosen = |position: &usize| {
                     let address = self.world.instance_address(visit.module, at, *position);
                     let is_managed = address.resource.mode == groma_address::Mode::Managed;
-                    (read && is_managed) || included.instance(index, visit.node, &address)
+                    let is_read = is_managed && included.reads(index, visit.node, &address);
+                    is_read || included.instance(index, visit.node, &address)
                 };
                 all.filter(chosen).collect()
             }

@@ -113,6 +113,7 @@ impl Planner<'_> {
             outcome: evaluated.outcome,
             importing: importing.clone(),
         };
+        let refresh = self.refresh(instance, &address);
         let talk = Conversation {
             address,
             deposed: None,
@@ -123,7 +124,7 @@ impl Planner<'_> {
             purpose,
             config: evaluated.config,
             record,
-            refresh: self.refresh(instance),
+            refresh,
             ignore: evaluated.ignore,
             forced,
             create_before_destroy: evaluated.create_before_destroy,
@@ -190,10 +191,12 @@ impl Planner<'_> {
     }
 
     /// Whether an object is read first: what goes along with a chosen one is not.
-    fn refresh(&self, instance: Instance) -> Refresh {
+    fn refresh(&self, instance: Instance, address: &ResourceInstance) -> Refresh {
         let (module, node) = self.node_of(instance);
         match &self.included {
-            Some(included) if self.options.mode == Mode::Destroy && !included.reads(module, node) => Refresh::Trust,
+            Some(included) if self.options.mode == Mode::Destroy && !included.reads(module, node, address) => {
+                Refresh::Trust
+            }
             _ => self.options.refresh,
         }
     }

@@ -50,7 +50,10 @@ impl Included {
         if options.targets.is_empty() {
             return None;
         }
-        Some(Self::only(graph, &options.targets, options.mode))
+        Some(match options.mode {
+            Mode::Destroy => Self::destroyed(graph, &options.targets, state),
+            Mode::Normal | Mode::RefreshOnly => Self::only(graph, &options.targets),
+        })
     }
 
     fn aiming(aim: Aim) -> Self {
@@ -73,7 +76,7 @@ impl Included {
         let mut with_them: HashSet<ConfigResource> =
             stays.drain().filter_map(|place| address_of(graph, place)).collect();
         if mode == Mode::Destroy {
-            let left = state.iter().filter(|view| excludes.iter().any(|target| target.contains(&view.address())));
+            let left = state.iter().filter(|view| excludes.iter().any(|target| target.may_mean(&view.address())));
             let objects = left.flat_map(|view| view.record.current.iter());
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
@@ -100,30 +103,34 @@ impl Included {
         }
     }
 
-    fn only(graph: &ConfigGraph, targets: &[Target], mode: Mode) -> Self {
+    fn only(graph: &ConfigGraph, targets: &[Target]) -> Self {
         let mut included = Self::aiming(Aim::At(targets.to_vec()));
-        let mut open = Vec::new();
-        for (place, address) in resources(graph) {
-            if targets.iter().any(|target| covers(target, &address)) {
-                open.push(place);
-                included.resources.insert(address);
-            }
-        }
-        if mode == Mode::Destroy {
-            included.close(graph, open.clone());
-            included.read = std::mem::take(&mut included.nodes);
-            let dependents = dependents(graph, &open);
-            included.resources.extend(dependents.iter().filter_map(|place| address_of(graph, *place)));
-            included.required = dependents.clone();
-            open.extend(dependents.iter().copied());
-            // What they stand on is looked at for its values only.
-            let required = std::mem::take(&mut included.required);
-            included.close(graph, open);
-            included.required = required;
-            return included;
-        }
+        let aimed = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
+        let (open, addresses): (Vec<_>, HashSet<_>) = aimed.unzip();
+        included.resources = addresses;
         included.close(graph, open);
         included.add_outputs(graph);
+        included
+    }
+
+    /// What goes with objects that are destroyed: where a target has no object, nothing does.
+    fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
+        let mut included = Self::aiming(Aim::At(targets.to_vec()));
+        let recorded = state.iter().map(|view| view.address());
+        let there = recorded.filter(|address| included.chosen(address)).map(|address| address.config_resource());
+        included.resources = there.collect();
+        let aimed = resources(graph).filter(|(_, address)| included.resources.contains(address));
+        let mut open: Vec<_> = aimed.map(|(place, _)| place).collect();
+        included.close(graph, open.clone());
+        included.read = std::mem::take(&mut included.nodes);
+        let dependents = dependents(graph, &open);
+        included.resources.extend(dependents.iter().filter_map(|place| address_of(graph, *place)));
+        included.required = dependents.clone();
+        open.extend(dependents.iter().copied());
+        // What they stand on is looked at for its values only.
+        let required = std::mem::take(&mut included.required);
+        included.close(graph, open);
+        included.required = required;
         included
     }
 
@@ -197,9 +204,17 @@ impl Included {
         }
     }
 
-    /// Whether, when destroying, the objects of a resource are read first: what goes along with them is not.
-    pub fn reads(&self, module: ModuleIndex, node: NodeIndex) -> bool {
-        self.read.contains(&(module, node))
+    /// Whether, when destroying, an object is read first: what goes along with a chosen one is not, nor are its likes that
+    /// are not chosen.
+    pub fn reads(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
+        let is_beside_chosen = match &self.aim {
+            Aim::At(targets) => {
+                let resource = address.config_resource();
+                !self.chosen(address) && targets.iter().any(|target| covers(target, &resource))
+            }
+            Aim::Past { .. } => false,
+        };
+        self.read.contains(&(module, node)) && !is_beside_chosen
     }
 
     /// Whether an object whose record names these dependencies goes with what is destroyed.
@@ -212,7 +227,7 @@ impl Included {
         match &self.aim {
             Aim::At(targets) => targets.iter().any(|target| target.contains(address)),
             Aim::Past { excludes, stays } => {
-                !excludes.iter().any(|target| target.contains(address)) && !stays.contains(&address.config_resource())
+                !excludes.iter().any(|target| target.may_mean(address)) && !stays.contains(&address.config_resource())
             }
         }
     }
@@ -220,7 +235,7 @@ impl Included {
 
 /// The problem that what is excluded covers an object that has moved, at one of its addresses.
 pub fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
-    let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.contains(address));
+    let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.may_mean(address));
     let pairs = moves.previous.iter().flat_map(|(to, from)| [from, to]);
     let moved: BTreeSet<AbsResource> =
         pairs.filter(|address| is_excluded(address)).map(|address| address.abs_resource()).collect();
