@@ -295,3 +295,33 @@ fn an_import_alone_beside_new_outputs() {
         ],
     );
 }
+
+#[test]
+fn modules_in_modules_that_repeat() {
+    let mut life = Scenario::new("modules_in_modules", "");
+    life.write("inner/leaf/main.tf", "resource \"terraform_data\" \"leaf\" {\n}\n");
+    life.write(
+        "inner/main.tf",
+        "module \"leaf\" {\n  source = \"./leaf\"\n  count  = 2\n}\n\nresource \"terraform_data\" \"own\" {\n}\n",
+    );
+    life.change("module \"inner\" {\n  source = \"./inner\"\n  count  = 2\n}\n");
+    life.init();
+    life.run(PLAN);
+    life.run(APPLY);
+    life.run(&["plan", "-destroy", "-out=p"]);
+    life.run(&["show", "-json"]);
+    life.end();
+}
+
+#[test]
+fn empty_texts_in_outputs() {
+    let mut life = Scenario::new(
+        "empty_texts_in_outputs",
+        "output \"empty\" {\n  value = \"\"\n}\n\noutput \"inside\" {\n  value = { object = { text = \"\" }, map = tomap({ text = \"\" }), list = [\"\", \"text\"] }\n}\n",
+    );
+    life.run(PLAN);
+    life.run(APPLY);
+    life.run(&["show"]);
+    life.run(&["output"]);
+    life.end();
+}

@@ -1,5 +1,6 @@
 //! A state for people and for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -199,15 +200,7 @@ pub(crate) fn modules_json<'o>(resources: impl Iterator<Item = (&'o ModuleInstan
     for (module, json) in resources {
         let mut place = &mut root;
         for depth in 1..=module.steps().len() {
-            let address = prefix(module, depth);
-            // Resources come sorted by module, so that a module that is not the last one is a new one.
-            if place.children.last().is_none_or(|(known, _)| *known != address) {
-                place.children.push((address, ModuleTree::default()));
-            }
-            match place.children.last_mut() {
-                Some((_, child)) => place = child,
-                None => break,
-            }
+            place = place.children.entry(prefix(module, depth)).or_default();
         }
         place.resources.push(json);
     }
@@ -225,7 +218,8 @@ fn prefix(module: &ModuleInstance, depth: usize) -> String {
 #[derive(Default)]
 struct ModuleTree {
     resources: Vec<Json>,
-    children: Vec<(String, ModuleTree)>,
+    /// By their addresses as texts: 10 comes before 2.
+    children: BTreeMap<String, ModuleTree>,
 }
 
 impl ModuleTree {
@@ -238,10 +232,7 @@ impl ModuleTree {
             json.insert("address".into(), address.into());
         }
         if !self.children.is_empty() {
-            let mut children = self.children;
-            // As texts: 10 comes before 2.
-            children.sort_by(|(one, _), (other, _)| one.cmp(other));
-            let children = children.into_iter().map(|(address, child)| child.json(Some(address)));
+            let children = self.children.into_iter().map(|(address, child)| child.json(Some(address)));
             json.insert("child_modules".into(), children.collect());
         }
         Json::Object(json)

@@ -24,7 +24,7 @@ pub fn compare_unchanged(value: &Value, ty: &Type) -> Difference {
         after: Some(value),
         replace: Paths::default(),
         relevance: Relevance::All,
-        texts: Texts::AsWritten,
+        texts: Texts::EmptyIsNull,
     };
     compare_type(&pair, ty)
 }
