@@ -251,3 +251,17 @@ output "far" {
     let wrong = folder.fails(&["plan", "-deprecation=nonsense"]);
     assert!(wrong.contains("invalid value \"nonsense\" for flag -deprecation"), "{wrong}");
 }
+
+#[test]
+fn workspaces_are_where_variables_on_the_command_line_say() {
+    let folder = Folder::new();
+    let text = "variable \"at\" {}\nterraform {\n  backend \"local\" {\n    workspace_dir = var.at\n  }\n}\n";
+    folder.write("main.tf", text);
+    folder.ok(&["init", "-var=at=there"]);
+    folder.ok(&["workspace", "new", "-var=at=there", "x"]);
+    assert!(folder.path("there/x").is_dir());
+    assert_eq!(folder.ok(&["workspace", "list", "-var=at=there"]), "  default\n* x\n\n");
+    folder.ok(&["workspace", "select", "-var=at=there", "default"]);
+    folder.ok(&["workspace", "delete", "-var=at=there", "x"]);
+    assert!(!folder.path("there/x").exists());
+}

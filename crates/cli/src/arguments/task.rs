@@ -126,10 +126,9 @@ impl Task {
             Self::Providers(arguments) => Some(arguments.variables()),
             Self::Show(arguments) => Some(&arguments.variables),
             Self::Output(arguments) => Some(&arguments.variables),
-            Self::Workspace(_)
-            | Self::Env(_)
-            | Self::ForceUnlock(_)
-            | Self::Provider(_)
+            Self::Workspace(command) | Self::Env(command) => Some(command.variables()),
+            Self::ForceUnlock(arguments) => Some(&arguments.variables),
+            Self::Provider(_)
             | Self::Metadata(_)
             | Self::Fmt(_)
             | Self::Login(_)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, View};
 
@@ -22,9 +23,25 @@ pub enum Workspace {
     Show(WorkspaceShow),
 }
 
+impl Workspace {
+    /// The values of variables on the command line.
+    pub fn variables(&self) -> &Variables {
+        match self {
+            Self::Delete(arguments) => &arguments.variables,
+            Self::List(arguments) => &arguments.variables,
+            Self::New(arguments) => &arguments.variables,
+            Self::Select(arguments) => &arguments.variables,
+            Self::Show(arguments) => &arguments.variables,
+        }
+    }
+}
+
 /// Arguments of `workspace list`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceList {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
@@ -39,6 +56,9 @@ pub struct WorkspaceList {
 /// Arguments of `workspace show`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceShow {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// How texts are shown
     #[command(flatten)]
     pub view: View,
@@ -50,6 +70,9 @@ pub struct WorkspaceShow {
 /// Arguments of `workspace new`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceNew {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
@@ -70,6 +93,9 @@ pub struct WorkspaceNew {
 /// Arguments of `workspace select`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceSelect {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
@@ -87,6 +113,9 @@ pub struct WorkspaceSelect {
 /// Arguments of `workspace delete`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceDelete {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
@@ -107,6 +136,9 @@ pub struct WorkspaceDelete {
 /// Arguments of `force-unlock`.
 #[derive(Args, Clone, Debug)]
 pub struct ForceUnlock {
+    /// Where the values of variables come from
+    #[command(flatten)]
+    pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
