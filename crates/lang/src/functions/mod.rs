@@ -1,5 +1,6 @@
 //! The built-in functions: those of Terraform 1.15 and those that only OpenTofu has.
 
+mod aggregate;
 mod assume;
 mod cidr;
 mod conversion;
@@ -55,6 +56,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         number::functions,
         pattern::functions,
         sequence::functions,
+        aggregate::functions,
         set::functions,
         string::functions,
         template::functions,

@@ -1,8 +1,8 @@
-//! Functions of lists and tuples.
+//! Functions that make lists of lists, and that take elements out of them.
 
 use std::collections::HashSet;
 
-use groma_value::{Kind, Length, Marks, Number, Type, Value, convert};
+use groma_value::{Marks, Number, Type, Value, convert};
 
 use super::mapping::count;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter, whole};
@@ -11,8 +11,6 @@ pub(super) fn functions() -> Vec<Function> {
     let list = || Type::list(Type::Dynamic);
     let strings = || Type::list(Type::String);
     vec![
-        Function::fixed("length", Type::Number, length)
-            .takes(Parameter::any("value").accepting(Accepts::DYNAMIC | Accepts::UNKNOWN | Accepts::MARKED)),
         Function::inferred("element", element_type, element)
             .takes(Parameter::any("list").accepting(Accepts::MARKED))
             .takes(Parameter::number("index"))
@@ -33,20 +31,14 @@ pub(super) fn functions() -> Vec<Function> {
         Function::fixed("range", Type::list(Type::Number), range).takes_more(Parameter::number("params")),
         Function::inferred("coalescelist", coalescelist_type, coalescelist)
             .takes_more(Parameter::any("vals").accepting(Accepts::ANY_UNMARKED)),
-        Function::fixed("contains", Type::Bool, contains).takes(Parameter::any("list")).takes(Parameter::any("value")),
-        Function::fixed("index", Type::Number, index).takes(Parameter::any("list")).takes(Parameter::any("value")),
         Function::inferred("matchkeys", matchkeys_type, matchkeys)
             .takes(Parameter::new("values", list()))
             .takes(Parameter::new("keys", list()))
             .takes(Parameter::new("searchset", list())),
-        Function::inferred("one", one_type, one).takes(Parameter::any("list")).nullable(),
-        Function::fixed("alltrue", Type::Bool, alltrue).takes(Parameter::new("list", Type::list(Type::Bool))),
-        Function::fixed("anytrue", Type::Bool, anytrue).takes(Parameter::new("list", Type::list(Type::Bool))),
-        Function::fixed("sum", Type::Number, sum).takes(Parameter::any("list")),
     ]
 }
 
-fn first(arguments: &[Value]) -> Value {
+pub(super) fn first(arguments: &[Value]) -> Value {
     arguments.first().cloned().unwrap_or(Value::DYNAMIC)
 }
 
@@ -59,19 +51,8 @@ fn sequence(ty: &Type, values: Vec<Value>) -> Value {
     }
 }
 
-fn slice_of(value: &Value) -> &[Value] {
+pub(super) fn slice_of(value: &Value) -> &[Value] {
     value.as_slice().unwrap_or_default()
-}
-
-fn length(arguments: &Arguments<'_>) -> Outcome {
-    let value = arguments.value(0);
-    match value.ty() {
-        Type::String => Ok(super::string::length_of(&value)),
-        Type::Dynamic => Ok(Value::unknown(Type::Number).with_marks(value.marks())),
-        _ => value
-            .len()
-            .ok_or_else(|| FunctionError::new("only strings, lists, sets, maps, tuples and objects have a length")),
-    }
 }
 
 fn position(number: &Value, length: usize) -> Result<usize, FunctionError> {
@@ -392,40 +373,6 @@ fn coalescelist(arguments: &Arguments<'_>) -> Outcome {
     Err(FunctionError::new("no non-null arguments"))
 }
 
-fn contains(arguments: &Arguments<'_>) -> Outcome {
-    let (list, wanted) = (arguments.value(0), arguments.value(1));
-    if !matches!(list.ty(), Type::List(_) | Type::Tuple(_) | Type::Set(_)) {
-        return Err(FunctionError::new("argument must be list, tuple, or set"));
-    }
-    let mut unknown = false;
-    for element in slice_of(&list) {
-        match wanted.equals(element).as_bool() {
-            Some(true) => return Ok(Value::bool(true)),
-            Some(false) => {}
-            None => unknown = true,
-        }
-    }
-    Ok(if unknown { Value::unknown(Type::Bool) } else { Value::bool(false) })
-}
-
-fn index(arguments: &Arguments<'_>) -> Outcome {
-    let (list, wanted) = (arguments.value(0), arguments.value(1));
-    if !matches!(list.ty(), Type::List(_) | Type::Tuple(_)) {
-        return Err(FunctionError::new("argument must be a list or tuple"));
-    }
-    if list.is_empty() {
-        return Err(FunctionError::new("cannot search an empty list"));
-    }
-    for (position, element) in slice_of(&list).iter().enumerate() {
-        match element.equals(&wanted).as_bool() {
-            Some(true) => return Ok(Value::number(position)),
-            Some(false) => {}
-            None => return Ok(Value::unknown(Type::Number)),
-        }
-    }
-    Err(FunctionError::new("item not found"))
-}
-
 fn matchkeys_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     let [values, keys, searched] = arguments else { return Ok(Type::Dynamic) };
     match convert::unify(&[keys.ty(), searched.ty()]) {
@@ -455,90 +402,4 @@ fn matchkeys(arguments: &Arguments<'_>) -> Outcome {
     let pairs = slice_of(&values).iter().zip(slice_of(&keys));
     let found = pairs.filter(|(_, key)| wanted.contains(key)).map(|(value, _)| value.clone()).collect();
     Ok(sequence(arguments.result, found))
-}
-
-const ONE: &str = "one() takes a list, a set or a tuple of at most one element";
-
-fn one_type(arguments: &[Value]) -> Result<Type, FunctionError> {
-    match first(arguments).ty() {
-        Type::List(element) | Type::Set(element) => Ok((*element).clone()),
-        Type::Tuple(types) => match &*types {
-            [] => Ok(Type::Dynamic),
-            [only] => Ok(only.clone()),
-            _ => Err(FunctionError::argument(0, ONE)),
-        },
-        _ => Err(FunctionError::argument(0, ONE)),
-    }
-}
-
-fn one(arguments: &Arguments<'_>) -> Outcome {
-    let list = arguments.value(0);
-    if matches!(list.length(), Some(Length::Unknown(_))) {
-        return Ok(Value::unknown(arguments.result.clone()));
-    }
-    match slice_of(&list) {
-        [] => Ok(Value::null(arguments.result.clone())),
-        [only] => Ok(only.clone()),
-        _ => Err(FunctionError::argument(0, ONE)),
-    }
-}
-
-fn alltrue(arguments: &Arguments<'_>) -> Outcome {
-    let list = arguments.value(0);
-    for element in slice_of(&list) {
-        match element.kind() {
-            Kind::Bool(true) => {}
-            Kind::Unknown(_) => return Ok(Value::unknown(Type::Bool)),
-            _ => return Ok(Value::bool(false)),
-        }
-    }
-    Ok(Value::bool(true))
-}
-
-fn anytrue(arguments: &Arguments<'_>) -> Outcome {
-    let list = arguments.value(0);
-    let mut unknown = false;
-    for element in slice_of(&list) {
-        match element.kind() {
-            Kind::Bool(true) => return Ok(Value::bool(true)),
-            Kind::Unknown(_) => unknown = true,
-            _ => {}
-        }
-    }
-    Ok(if unknown { Value::unknown(Type::Bool) } else { Value::bool(false) })
-}
-
-fn sum(arguments: &Arguments<'_>) -> Outcome {
-    let list = arguments.value(0);
-    let wrong = |text: String| Err(FunctionError::argument(0, text));
-    match list.ty() {
-        Type::List(_) | Type::Set(_) | Type::Tuple(_) => {}
-        Type::Map(_) | Type::Object(_) => {
-            return wrong(format!(
-                "only a list, a set or a tuple can be summed up, and this is {}",
-                list.ty().friendly_name()
-            ));
-        }
-        _ => return wrong("cannot sum noniterable".to_owned()),
-    }
-    if list.is_empty() {
-        return wrong("cannot sum an empty list".to_owned());
-    }
-    if !list.is_wholly_known() {
-        return Ok(Value::unknown(Type::Number));
-    }
-    let mut total: Option<Number> = None;
-    for element in slice_of(&list) {
-        let number = convert::convert(element, &Type::Number).ok().filter(|number| !number.is_null());
-        let Some(number) = number.as_ref().and_then(Value::as_number) else {
-            return wrong("every element must be a number, and none null".to_owned());
-        };
-        total = Some(match total {
-            None => number.clone(),
-            Some(total) => {
-                total.add(number).ok_or_else(|| FunctionError::new("can't compute sum of opposing infinities"))?
-            }
-        });
-    }
-    Ok(Value::number(total.unwrap_or(Number::ZERO)))
 }
