@@ -309,7 +309,6 @@ fn modules_in_modules_that_repeat() {
     life.run(PLAN);
     life.run(APPLY);
     life.run(&["plan", "-destroy", "-out=p"]);
-    life.run(&["show", "-json"]);
     life.end();
 }
 
@@ -324,4 +323,11 @@ fn empty_texts_in_outputs() {
     life.run(&["show"]);
     life.run(&["output"]);
     life.end();
+}
+
+#[test]
+fn an_object_of_which_nothing_is_known_has_no_values() {
+    let first = "resource \"terraform_data\" \"first\" {\n}\n";
+    let second = "resource \"terraform_data\" \"second\" {\n  input            = terraform_data.first.id\n  triggers_replace = terraform_data.first.id\n}\n";
+    life("nothing_known", &[&format!("{first}\n{second}")]);
 }

@@ -203,6 +203,20 @@ fn in_any_order(json: &mut Json) {
     }
 }
 
+/// The same with called modules sorted: Terraform lists those of modules that repeat in no order.
+fn modules_in_order(json: &mut Json) {
+    match json {
+        Json::Array(elements) => elements.iter_mut().for_each(modules_in_order),
+        Json::Object(object) => {
+            object.values_mut().for_each(modules_in_order);
+            if let Some(children) = object.get_mut("child_modules").and_then(Json::as_array_mut) {
+                children.sort_by_key(|child| child["address"].to_string());
+            }
+        }
+        _ => {}
+    }
+}
+
 /// A stand-in for the key of each deposed object, which is made up.
 fn stand_in(json: &mut Json) {
     match json {
@@ -229,6 +243,7 @@ fn plan(ran: &Ran) -> String {
     if let Some(checks) = json.get_mut("checks") {
         in_any_order(checks);
     }
+    modules_in_order(&mut json);
     stand_in(&mut json);
     format!("{json:#}")
 }

@@ -203,7 +203,11 @@ fn planned_object(change: &ResourceChange) -> Json {
     let mut json = address_json(&change.address, &change.provider);
     json.insert("schema_version".into(), change.schema.version.into());
     if !change.after.is_null() {
-        json.insert("values".into(), value_json(&change.after));
+        let values = value_json(&change.after);
+        // Of an object of which nothing is known there are none.
+        if values.as_object().is_none_or(|values| !values.is_empty()) {
+            json.insert("values".into(), values);
+        }
     }
     json.insert("sensitive_values".into(), sensitive_json(&change.after));
     if let (Some(schema), Some(identity)) = (&change.schema.identity, planned_identity(change)) {
