@@ -8,13 +8,22 @@ const IDS: [&str; 2] = ["promise-a", "promise-b"];
 /// The largest content that is tried: a store that lets states travel in large pieces is not made to keep several of them.
 const LARGEST: u64 = 1 << 20;
 
-pub(crate) fn broken(store: &Store) -> Result<Vec<String>, Problems> {
-    let mut found = Vec::new();
-    contents(store, &mut found)?;
-    neighbours(store, &mut found)?;
-    locks(store, &mut found)?;
-    deletions(store, &mut found)?;
-    Ok(found)
+impl Store {
+    /// Holds the store to what hosts rely on, and says in words what it does not keep: what is written is read, byte by byte and whatever
+    /// its size; states are listed and do not touch one another; what is deleted is gone; a lock has one owner at a time, and nobody else
+    /// gives it back. The states `promise-a` and `promise-b` are written and deleted for that.
+    ///
+    /// # Errors
+    ///
+    /// What the provider says where it must not fail.
+    pub fn broken_promises(&self) -> Result<Vec<String>, Problems> {
+        let mut found = Vec::new();
+        contents(self, &mut found)?;
+        neighbours(self, &mut found)?;
+        locks(self, &mut found)?;
+        deletions(self, &mut found)?;
+        Ok(found)
+    }
 }
 
 fn expect(found: &mut Vec<String>, kept: bool, promise: impl Into<String>) {

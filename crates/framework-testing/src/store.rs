@@ -9,7 +9,6 @@ use groma_provider::{
 use groma_value::Value;
 
 use crate::project::Problems;
-use crate::promises;
 use crate::transport::{Transport, UnderTest};
 
 /// A configured state store of a provider.
@@ -175,17 +174,6 @@ impl Store {
         let StateRequest { type_name, state_id } = self.about(id);
         let request = UnlockStateRequest { type_name, state_id, lock_id: lock_id.to_owned() };
         good(&self.answer(self.provider.unlock_state(request)))
-    }
-
-    /// Holds the store to what hosts rely on, and says in words what it does not keep: what is written is read, byte by byte and whatever
-    /// its size; states are listed and do not touch one another; what is deleted is gone; a lock has one owner at a time, and nobody else
-    /// gives it back. The states `promise-a` and `promise-b` are written and deleted for that.
-    ///
-    /// # Errors
-    ///
-    /// What the provider says where it must not fail.
-    pub fn broken_promises(&self) -> Result<Vec<String>, Problems> {
-        promises::broken(self)
     }
 
     /// The size of the pieces in which states travel, in bytes.
