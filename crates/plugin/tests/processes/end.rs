@@ -35,6 +35,8 @@ fn children_of(parent: u32) -> Vec<u32> {
 
 /// The running children of this process that run `program`.
 pub fn plugin_processes(program: &std::path::Path) -> Vec<u32> {
+    // The system tells where a program really is, and the folder of what is built may be a link.
+    let program = program.canonicalize().unwrap();
     let mut children = children_of(std::process::id());
     children.retain(|pid| {
         std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program) && is_running(*pid)
