@@ -45,11 +45,11 @@ mod search;
 mod session;
 mod static_references;
 mod templates;
+mod thread_heap;
 mod validate;
 mod walk;
 mod world;
 
-pub use ahead::beside;
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ProviderConfig};
-use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 
 use crate::config_graph;
@@ -36,24 +35,13 @@ impl Prepared {
     }
 }
 
-/// A configuration graph, and what was wrong when it was built.
-pub(crate) type Graph = (Arc<config_graph::ConfigGraph>, Diagnostics);
-
-/// The graph of a configuration.
-pub(crate) fn graph(configuration: &Arc<Configuration>) -> Graph {
-    let graph = config_graph::ConfigGraph::new(configuration);
-    let diagnostics = graph.check();
-    (Arc::new(graph), diagnostics)
-}
-
 /// Prepares every block of a configuration with this graph.
 pub(crate) fn prepare(
     session: &Session,
     providers: &mut Providers,
-    (graph, mut diagnostics): Graph,
+    graph: Arc<config_graph::ConfigGraph>,
     bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
-    let (templates, problems) = fitting::fit(session, &graph, providers, bodies);
-    diagnostics.append(problems);
+    let (templates, diagnostics) = fitting::fit(session, &graph, providers, bodies);
     (Prepared { graph, templates }, diagnostics)
 }

@@ -15,7 +15,7 @@ use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
 use crate::planning::{self, Spent};
-use crate::prepared::{self, Graph, Prepared};
+use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::saved::{self, SavedPlan};
@@ -69,12 +69,21 @@ impl Run {
     }
 
     fn prepare_anew(&mut self, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
-        self.prepare_over(prepared::graph(&self.session.configuration), bodies)
+        let graph = Arc::new(ConfigGraph::new(&self.session.configuration));
+        let circles = graph.check();
+        self.prepare_over(graph, circles, bodies)
     }
 
-    fn prepare_over(&mut self, graph: Graph, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
-        let has_circles = graph.1.has_errors();
-        let (prepared, mut diagnostics) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
+    fn prepare_over(
+        &mut self,
+        graph: Arc<ConfigGraph>,
+        circles: Diagnostics,
+        bodies: Bodies,
+    ) -> (Option<Arc<Prepared>>, Diagnostics) {
+        let has_circles = circles.has_errors();
+        let (prepared, problems) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
+        let mut diagnostics = circles;
+        diagnostics.append(problems);
         if diagnostics.has_errors() {
             // What is wrong in one block keeps nobody from looking at the others.
             if !has_circles {
@@ -184,7 +193,7 @@ impl Run {
         ask_ahead(&graph);
         let plan = self.load(saved, prior_state)?;
         // Should it fail, it is apply that tells.
-        self.prepared = self.prepare_over((graph, Diagnostics::new()), Bodies::Checked).0;
+        self.prepared = self.prepare_over(graph, Diagnostics::new(), Bodies::Checked).0;
         Ok(plan)
     }
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::plan::Counts;
-use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run, SavedPlan, UNKNOWN_ASSERTION, beside};
+use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run, SavedPlan, UNKNOWN_ASSERTION};
 use groma_state::{LocalStore, State, write_errored};
 use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
 use super::backend::{Elsewhere, locking, paths_in, state_paths};
+use super::beside::beside;
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;

@@ -1,6 +1,5 @@
 //! What every command works with.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +10,8 @@ use groma_install::settings::CliConfiguration;
 
 use super::cli_configuration::cli_configuration;
 use super::deprecated_use::Untold;
-use super::outcome::{Outcome, fail};
+use super::json_into::{json_file, json_twice};
+use super::outcome::Outcome;
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
@@ -312,34 +312,4 @@ impl Context {
 enum Channel {
     Output,
     Error,
-}
-
-/// A new file for JSON.
-///
-/// # Errors
-/// It cannot be written.
-pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
-    // What programs are told has secrets in it.
-    owned_file(path).map_err(|problem| {
-        let detail = format!(
-            "The file {} of the option -json-into cannot be written: {problem}. Name one in a folder that exists.",
-            path.display()
-        );
-        fail("Invalid argument", detail)
-    })
-}
-
-fn owned_file(path: &Path) -> std::io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// -json and -json-into do not go together.
-pub(super) fn json_twice() -> Diagnostics {
-    let detail =
-        "-json prints JSON in place of text, and -json-into writes it to a file beside the text: give one of them.";
-    fail("Invalid output format", detail)
 }

@@ -3,6 +3,7 @@
 mod apply;
 mod approval;
 mod backend;
+mod beside;
 mod browser;
 mod cli_configuration;
 mod configuration;
@@ -22,6 +23,7 @@ mod init_backend;
 mod init_providers;
 mod init_teller;
 mod installation;
+mod json_into;
 mod key_network;
 mod login;
 mod logout;

@@ -5,7 +5,8 @@ use std::io::Write;
 
 use groma_diagnostics::Diagnostics;
 
-use super::context::{Context, json_file, json_twice};
+use super::context::Context;
+use super::json_into::{json_file, json_twice};
 use super::outcome::fail;
 use crate::arguments::{Flag, JsonDocument};
 

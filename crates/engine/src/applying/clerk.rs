@@ -16,11 +16,11 @@ use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
 use groma_value::Value;
 
 use super::outcome::Done;
-use crate::ahead::make_room;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex};
 use crate::hooks::{Hooks, Operation, Subject};
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
+use crate::thread_heap::make_room;
 
 /// A change that came to a good end, which nobody has been told about yet.
 pub(super) struct Entry {
