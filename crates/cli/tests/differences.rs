@@ -183,3 +183,77 @@ fn what_gives_way_to_something_unknown_is_remarked_on_once() {
                     # (1 unchanged attribute hidden)";
     assert_eq!(written(&block, &before, &after, &unknown, &replace), expected);
 }
+
+/// Whether the block of a resource, or the one in it, tells empty texts from null: `id` is empty in both.
+fn tells_apart(block: &Json, of: &Json) -> bool {
+    let block = plan_json::block(block);
+    let lines = written(&block, &Json::Null, of, &Json::Null, &[]);
+    lines.lines().any(|line| line == "+ id = \"\"")
+}
+
+#[test]
+fn what_providers_of_old_could_not_have_shows_one_of_today() {
+    let attributes = |ty: &Json| {
+        json!({ "attributes": {
+            "id": { "type": "string", "computed": true },
+            "other": { "type": ty, "optional": true },
+        }})
+    };
+    // As Terraform 1.15 shows them.
+    let object = json!(["object", { "x": "string" }]);
+    let old = [
+        json!("string"),
+        json!(["list", ["list", "string"]]),
+        json!(["map", ["map", "string"]]),
+        json!(["list", object]),
+        json!(["map", object]),
+        json!(["list", ["tuple", ["string"]]]),
+        json!(["list", ["object", { "x": ["list", ["list", object]] }]]),
+    ];
+    for ty in old {
+        assert!(!tells_apart(&attributes(&ty), &json!({ "id": "" })), "{ty}");
+    }
+    let new = [
+        json!("dynamic"),
+        json!(["list", "dynamic"]),
+        json!(["list", ["object", { "x": "dynamic" }]]),
+        object.clone(),
+        json!(["object", {}]),
+        json!(["tuple", ["string"]]),
+        json!(["list", ["list", object]]),
+        json!(["list", ["map", object]]),
+        json!(["list", ["set", ["list", "string"]]]),
+    ];
+    for ty in new {
+        assert!(tells_apart(&attributes(&ty), &json!({ "id": "" })), "{ty}");
+    }
+}
+
+#[test]
+fn each_block_of_a_schema_shows_for_itself_whether_it_is_one_of_today() {
+    let plain = json!({ "attributes": { "id": { "type": "string", "computed": true } } });
+    let dynamic = json!({ "attributes": {
+        "id": { "type": "string", "computed": true },
+        "other": { "type": "dynamic", "optional": true },
+    }});
+    let with = |outer: &Json, nesting: &str, inner: &Json| {
+        let mut block = outer.clone();
+        block["block_types"] = json!({ "bed": { "nesting_mode": nesting, "block": inner } });
+        block
+    };
+    let (outside, inside) = (|bed: Json| json!({ "id": "", "bed": bed }), |bed: Json| json!({ "id": "x", "bed": bed }));
+    let empty = json!({ "id": "" });
+    let full = json!({ "id": "x" });
+    for nesting in ["list", "set", "single"] {
+        let bed = |one: &Json| if nesting == "single" { one.clone() } else { json!([one]) };
+        let (none, outer, inner) =
+            (with(&plain, nesting, &plain), with(&dynamic, nesting, &plain), with(&plain, nesting, &dynamic));
+        assert!(!tells_apart(&none, &outside(bed(&full))) && !tells_apart(&none, &inside(bed(&empty))), "{nesting}");
+        assert!(tells_apart(&outer, &outside(bed(&full))) && !tells_apart(&outer, &inside(bed(&empty))), "{nesting}");
+        assert!(!tells_apart(&inner, &outside(bed(&full))) && tells_apart(&inner, &inside(bed(&empty))), "{nesting}");
+    }
+    // Providers of old had no such blocks.
+    let (group, map) = (with(&plain, "group", &plain), with(&plain, "map", &plain));
+    assert!(tells_apart(&group, &outside(full.clone())) && tells_apart(&group, &inside(empty.clone())));
+    assert!(tells_apart(&map, &outside(json!({ "k": full }))) && tells_apart(&map, &inside(json!({ "k": empty }))));
+}

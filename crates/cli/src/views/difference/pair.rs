@@ -64,7 +64,7 @@ impl Relevance<'_> {
 }
 
 /// Whether empty texts are told from null, where a type says that something is a text. Providers of old could not tell the two apart; only
-/// a schema with nested attributes proves that its provider is none of them, and only as far as objects and maps reach from there.
+/// a block of a schema with what they could not have proves that its provider is none of them, and only as far as objects and maps reach from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
     EmptyIsNull,

@@ -1,8 +1,10 @@
 //! Comparing objects of a schema: attributes and blocks.
 
+use std::sync::Arc;
+
 use groma_provider as provider;
 use groma_provider::{AttributeType, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema};
-use groma_value::{Name, Value};
+use groma_value::{Name, Type, Value};
 
 use super::compare::{compare_part, entries, gather, secret_or, set_parts, unknown_or};
 use super::pair::{Pair, Paths, Relevance, Texts};
@@ -16,15 +18,40 @@ pub fn compare_objects<'a>(
     replace: Paths<'a>,
     relevance: Relevance<'a>,
 ) -> Difference {
-    let texts = if has_nested_attributes(block) { Texts::AsWritten } else { Texts::EmptyIsNull };
-    compare_block(&Pair { before: Some(before), after: Some(after), replace, relevance, texts }, block)
+    compare_block(&Pair { before: Some(before), after: Some(after), replace, relevance, texts: texts_of(block) }, block)
 }
 
-fn has_nested_attributes(block: &provider::Block) -> bool {
-    block.slots().iter().any(|slot| match &slot.item {
-        Item::Attribute(attribute) => matches!(attribute.kind(), AttributeType::Nested(_)),
-        Item::Block(nested) => has_nested_attributes(nested.block()),
-    })
+/// How texts of a block are shown: each block of a schema answers for itself.
+fn texts_of(block: &provider::Block) -> Texts {
+    let is_new = block.slots().iter().any(|slot| match &slot.item {
+        Item::Attribute(attribute) => match attribute.kind() {
+            AttributeType::Nested(_) => true,
+            AttributeType::Type(ty) => !could_be_of_old(ty),
+        },
+        Item::Block(nested) => has_new_nesting(nested),
+    });
+    if is_new { Texts::AsWritten } else { Texts::EmptyIsNull }
+}
+
+/// Providers of old had lists and sets of blocks, and single ones.
+fn has_new_nesting(nested: &NestedBlock) -> bool {
+    matches!(nested.nesting(), Nesting::Group | Nesting::Map)
+}
+
+/// Whether providers of old could have attributes of this type.
+fn could_be_of_old(ty: &Type) -> bool {
+    let element = |ty: &Type| match ty {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => Some(Arc::clone(element)),
+        _ => None,
+    };
+    match element(ty) {
+        Some(inner) => !ty.has_dynamic() && element(&inner).is_none_or(|inmost| is_primitive(&inmost)),
+        None => is_primitive(ty),
+    }
+}
+
+fn is_primitive(ty: &Type) -> bool {
+    matches!(ty, Type::Bool | Type::Number | Type::String)
 }
 
 fn compare_block(pair: &Pair<'_>, block: &provider::Block) -> Difference {
@@ -143,7 +170,7 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
     let mut groups = Vec::new();
     for slot in block.slots() {
         let Item::Block(nested) = &slot.item else { continue };
-        let part = Pair { texts: Texts::EmptyIsNull, ..pair.named(&slot.name).relevant() };
+        let part = pair.named(&slot.name).relevant();
         let (part_change, blocks) = nested_blocks(&part, nested);
         if part_change == Change::None && part.is_nothing() {
             continue;
@@ -163,7 +190,8 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
 
 fn nested_blocks(pair: &Pair<'_>, nested: &NestedBlock) -> (Change, Vec<(Option<Name>, Difference)>) {
     let block = nested.block();
-    let compare = |pair: &Pair<'_>| compare_block(pair, block);
+    let texts = if has_new_nesting(nested) { Texts::AsWritten } else { texts_of(block) };
+    let compare = |pair: &Pair<'_>| compare_block(&Pair { texts, ..pair.clone() }, block);
     let without_keys = |parts: Vec<Difference>| parts.into_iter().map(|part| (None, part)).collect();
     if pair.after.is_some_and(|value| !value.is_known()) {
         let difference = unknown_with_attributes_or(pair, block, compare);
