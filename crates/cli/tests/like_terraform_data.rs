@@ -149,6 +149,104 @@ fn destroying_reads_data_sources() {
     scenario.end();
 }
 
+const STOOD_ON: &str = r#"
+data "terraform_remote_state" "keeper" {
+  backend = "local"
+  config = {
+    path = "keeper.tfstate"
+  }
+}
+
+data "terraform_remote_state" "beside" {
+  count   = 2
+  backend = "local"
+  config = {
+    path = terraform_data.free.output
+  }
+}
+
+resource "terraform_data" "held" {
+  input = data.terraform_remote_state.keeper.outputs.name
+
+  provisioner "local-exec" {
+    when    = destroy
+    command = "exit 7"
+  }
+}
+
+resource "terraform_data" "free" {
+  input      = "keeper.tfstate"
+  depends_on = [terraform_data.held]
+}
+
+output "keeper" {
+  value = data.terraform_remote_state.keeper.outputs.name
+}
+"#;
+
+#[test]
+fn data_goes_with_what_is_destroyed_unless_something_that_is_left_stands_on_it() {
+    let mut scenario = Scenario::new("data_goes", STOOD_ON);
+    scenario.write("keeper.tfstate", &keeper("Leo"));
+    scenario.run(APPLY);
+    scenario.run(&["plan", "-destroy", "-target=terraform_data.free", "-out=p"]);
+    scenario.run(&["plan", "-destroy", "-out=p"]);
+    scenario.run(SAVED);
+    scenario.run(&["state", "list"]);
+    scenario.run(&["output"]);
+    scenario.change(&STOOD_ON.replace("exit 7", "exit 0"));
+    scenario.run(APPLY);
+    scenario.run(&["destroy", "-auto-approve", "-target=terraform_data.free"]);
+    scenario.run(&["state", "list"]);
+    scenario.run(&["destroy", "-auto-approve", "-target=data.terraform_remote_state.beside"]);
+    scenario.run(DESTROY);
+    scenario.run(&["state", "list"]);
+    scenario.end();
+}
+
+#[test]
+fn the_document_of_a_destroying_plan_has_the_data_that_was_read() {
+    let folder = Folder::new();
+    folder.write("main.tf", REMAINING).write("keeper.tfstate", &keeper("Leo"));
+    folder.ok(APPLY);
+    folder.ok(&["plan", "-destroy", "-out=p"]);
+    let document: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let resources = document["prior_state"]["values"]["root_module"]["resources"].as_array().unwrap();
+    let addresses: Vec<_> = resources.iter().map(|one| one["address"].as_str().unwrap()).collect();
+    assert_eq!(addresses, ["data.terraform_remote_state.keeper", "terraform_data.lion"]);
+}
+
+#[test]
+fn a_saved_plan_destroys_where_the_provider_is_that_data_tells_of() {
+    let folder = Folder::new();
+    let main = r#"
+        terraform {
+          required_providers {
+            awscc = { source = "hashicorp/awscc" }
+          }
+        }
+        data "terraform_remote_state" "keeper" {
+          backend = "local"
+          config = {
+            path = "keeper.tfstate"
+          }
+        }
+        provider "awscc" {
+          region   = "eu-west-1"
+          emulator = { path = "./${data.terraform_remote_state.keeper.outputs.name}.json" }
+        }
+        resource "awscc_sqs_queue" "it" {
+          queue_name = "it"
+        }
+    "#;
+    folder.write("main.tf", main).write("keeper.tfstate", &keeper("Leo"));
+    folder.ok(APPLY);
+    assert!(folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
+    folder.ok(&["plan", "-destroy", "-out=p"]);
+    folder.ok(SAVED);
+    assert!(!folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
+}
+
 #[test]
 fn data_that_cannot_be_read_keeps_nothing_alive() {
     let folder = Folder::new();

@@ -85,6 +85,47 @@ fn modes_that_do_not_go_together_are_refused() {
 }
 
 #[test]
+fn what_is_to_go_is_shown_beside_an_error() {
+    let before = r#"
+resource "terraform_data" "left" {
+  input = 1
+}
+
+resource "terraform_data" "gone" {
+  input      = 2
+  depends_on = [terraform_data.left]
+}
+
+resource "terraform_data" "let_go" {
+  input      = 3
+  depends_on = [terraform_data.gone]
+}
+"#;
+    let after = r#"
+resource "terraform_data" "left" {
+  input = 2
+}
+
+resource "terraform_data" "many" {
+  count = length(terraform_data.left.output) > 0 ? 1 : 2
+}
+
+removed {
+  from = terraform_data.let_go
+  lifecycle {
+    destroy = false
+  }
+}
+"#;
+    let mut scenario = Scenario::new("beside_an_error", before);
+    scenario.run(APPLY);
+    scenario.change(after);
+    scenario.run(&["plan", "-out=p"]);
+    scenario.run(APPLY);
+    scenario.end();
+}
+
+#[test]
 fn a_saved_plan_is_carried_out_whatever_else_is_asked_for() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");

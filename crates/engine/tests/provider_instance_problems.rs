@@ -136,3 +136,14 @@ fn checking_without_values_tells_what_can_never_be() {
     let places = PLACES.replace("label    =", "lable    =");
     assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Unsupported argument"]);
 }
+
+#[test]
+fn what_keeps_a_provider_from_being_configured_is_told_once_though_it_manages_what_is_to_go() {
+    let provider = |label: &str| format!("provider \"test\" {{\n  label = \"{label}\"\n}}\n");
+    let object = "resource \"test_object\" \"o\" {\n  name = \"o\"\n}\n";
+    let (mut project, _) = project(&format!("{}{object}", provider("good")));
+    project.apply();
+    project.rewrite(&format!("{REQUIRED}{}", provider("broken")));
+    let error = only_error(&mut project);
+    assert!(error.starts_with("Broken label"), "{error}");
+}

@@ -14,6 +14,7 @@ use indexmap::IndexMap;
 use super::clerk::{Clerk, Equipment};
 use super::event::Event;
 use super::outcome::{AppliedRun, Done};
+use super::parting_data::PartingData;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
 use crate::conversations::Conversations;
@@ -70,6 +71,8 @@ pub(super) struct Applier<'a> {
     /// The action blocks that were looked at.
     pub(super) actions: ActionBlocks,
     pub(super) mode: Mode,
+    /// Data sources that go with what is destroyed.
+    parting: PartingData,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
     waiting: Vec<u32>,
@@ -114,6 +117,7 @@ impl<'a> Applier<'a> {
             Mode::Destroy => Checks::closed(&plan.checks),
             Mode::Normal | Mode::RefreshOnly => Checks::of(&plan.checks),
         };
+        let parting = PartingData::of(&plan);
         let is_partial = !plan.targets.is_empty() || !plan.excludes.is_empty();
         let mut applier = Self {
             session,
@@ -134,6 +138,7 @@ impl<'a> Applier<'a> {
             invocations: plan.invocations.into_iter().map(Arc::new).collect(),
             actions: ActionBlocks::default(),
             mode: plan.mode,
+            parting,
             outputs: plan.outputs,
             failed: vec![false; waiting.len()],
             ended: 0,
@@ -314,6 +319,7 @@ impl<'a> Applier<'a> {
         let spent = Box::new((self.world, self.changes, self.execution));
         let (made, done) = self.clerk.finish();
         self.state.absorb(made);
+        self.parting.take_out_of(&mut self.state);
         AppliedRun {
             state: self.state,
             done: self.done.and(done),
@@ -335,12 +341,9 @@ impl<'a> Applier<'a> {
     fn write_outputs(&mut self) {
         let root = self.world.module(ModuleId::ROOT);
         let config = &self.prepared.graph.module(root.of).config;
-        let failed = self.evaluation.diagnostics.has_errors();
         for change in &self.outputs {
             if change.action == Action::Delete {
-                if !failed || !config.outputs.contains_key(&change.name) {
-                    self.state.outputs.remove(&change.name);
-                }
+                self.state.outputs.remove(&change.name);
                 continue;
             }
             let worked_out = config.outputs.get_full(&change.name).and_then(|(at, _, output)| {

@@ -7,6 +7,7 @@ mod ephemeral;
 mod event;
 mod invocations;
 mod outcome;
+mod parting_data;
 mod provider_blocks;
 mod provisioning;
 mod results;

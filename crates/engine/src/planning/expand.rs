@@ -122,8 +122,8 @@ impl Planner<'_> {
                 let index = self.world.module(visit.module).of;
                 let chosen = |position: &usize| {
                     let address = self.world.instance_address(visit.module, at, *position);
-                    let is_managed = address.resource.mode == groma_address::Mode::Managed;
-                    let is_read = is_managed && included.reads(index, visit.node, &address);
+                    let is_recorded = matches!(address.resource.mode, ResourceMode::Managed | ResourceMode::Data);
+                    let is_read = is_recorded && included.reads(index, visit.node, &address);
                     is_read || included.instance(index, visit.node, &address)
                 };
                 all.filter(chosen).collect()

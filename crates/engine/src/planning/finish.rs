@@ -38,7 +38,11 @@ impl Planner<'_> {
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
-        let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, self.options.mode);
+        let relevant = {
+            let parting = self.parting_data();
+            let going = (self.options.mode, &parting[..]);
+            relevant::attributes(&self.world, self.templates, &self.changes, &outputs, going)
+        };
         let errored = self.evaluation.diagnostics.has_errors();
         let order = self.carried_out();
         let undecided: HashSet<_> = self.undecided.into_iter().collect();

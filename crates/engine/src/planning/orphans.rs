@@ -117,6 +117,10 @@ impl Planner<'_> {
             return self.leave_orphan(address, deposed, config, reason);
         }
         let Some(provider) = self.providers.configured(&config).cloned() else {
+            if self.is_beside_error {
+                // What keeps the provider from being configured may be among them.
+                return;
+            }
             let problem = self.no_manager(&config, &address, Span::NONE);
             self.evaluation.diagnostics.push(problem);
             return;

@@ -91,6 +91,8 @@ pub(super) struct Planner<'a> {
     pub(super) actions: ActionBlocks,
     /// Instances that nothing changes but whose conditions could not be told.
     pub(super) undecided: Vec<ResourceInstance>,
+    /// Whether the configuration could not be planned as a whole, when what is to go was looked for.
+    pub(super) is_beside_error: bool,
     tasks: VecDeque<Task>,
     open: HashMap<(ModuleId, u32), Open>,
     conversations: Conversations<Event>,
@@ -153,6 +155,7 @@ impl<'a> Planner<'a> {
             told_before: HashSet::new(),
             actions: ActionBlocks::with(parts.options.deferral),
             undecided: Vec::new(),
+            is_beside_error: false,
             tasks: VecDeque::new(),
             open: HashMap::new(),
             conversations: Conversations::new(parts.session),
@@ -172,6 +175,10 @@ impl<'a> Planner<'a> {
             self.drain().await;
             self.report_unmet_imports();
             self.report_unmet_request();
+        }
+        // Beside an error, too: people see what else is going to happen.
+        if !self.conversations.is_stopping() {
+            self.is_beside_error = self.evaluation.diagnostics.has_errors();
             self.collect_orphans();
             self.drain().await;
         }

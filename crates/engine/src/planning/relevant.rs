@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name};
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name, ResourceInstance};
 use groma_config::Resource;
 use groma_hcl::{BodySchema, Label, Step, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
@@ -16,13 +16,13 @@ use crate::plan::{Action, Mode, OutputChange, RelevantAttribute, ResourceChange}
 use crate::templates::Templates;
 use crate::world::World;
 
-/// Works them out; each is there once, sorted.
+/// Works them out; each is there once, sorted. Data sources that the plan parts with count as changes.
 pub(super) fn attributes(
     world: &World,
     templates: &Templates,
     changes: &[ResourceChange],
     outputs: &[OutputChange],
-    mode: Mode,
+    (mode, parting): (Mode, &[ResourceInstance]),
 ) -> Vec<RelevantAttribute> {
     let mut search = Search::new(world.graph());
     let mut last: Option<&ResourceChange> = None;
@@ -33,7 +33,10 @@ pub(super) fn attributes(
             continue;
         }
         last = Some(change);
-        search.change(change);
+        search.instance(one);
+    }
+    for one in parting {
+        search.instance(one);
     }
     for change in outputs.iter().filter(|change| change.action != Action::NoOp) {
         search.output(ConfigGraph::ROOT, &ModuleInstance::root(), &change.name);
@@ -103,8 +106,7 @@ impl<'a> Search<'a> {
         place
     }
 
-    fn change(&mut self, change: &ResourceChange) {
-        let address = &change.address;
+    fn instance(&mut self, address: &ResourceInstance) {
         if let Some((index, node)) = self.graph.find_resource(&address.config_resource()) {
             let place = self.place(index, &address.module);
             self.visit(Visit { place, node, part: None });

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use groma_address::ResourceInstance;
+use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Severity};
 
 use super::event::Instance;
 use super::planner::Planner;
 use crate::options::{Deferral, Refresh};
+use crate::plan::Mode;
 use crate::reading::DataRead;
 use crate::record;
 use crate::templates::Template;
@@ -23,7 +24,7 @@ impl Planner<'_> {
         address: ResourceInstance,
         template: Arc<Template>,
     ) {
-        if self.options.refresh == Refresh::Trust {
+        if self.options.refresh == Refresh::Trust || self.goes_unread(instance, &address) {
             return self.settle_recorded(instance, &address);
         }
         let repetition = self.repetition(instance);
@@ -42,8 +43,8 @@ impl Planner<'_> {
         if let Some(value) = value.filter(|_| !diagnostics.has_errors()) {
             self.session.hooks.read_complete(&address, &value);
             self.evaluation.diagnostics.append(diagnostics);
+            self.record_data(instance, &address, &value);
             self.settle(instance, value);
-            self.state.remove(&address, None);
             return self.end_instance(instance, Outcome::Done);
         }
         lessen(&mut diagnostics);
@@ -51,14 +52,31 @@ impl Planner<'_> {
         self.settle_recorded(instance, &address);
     }
 
+    /// Data sources that go with what is destroyed.
+    pub(super) fn parting_data(&self) -> Vec<ResourceInstance> {
+        if self.options.mode != Mode::Destroy {
+            return Vec::new();
+        }
+        let data = self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
+        let is_aimed_at = |address: &ResourceInstance| self.included.as_ref().is_none_or(|some| some.chosen(address));
+        data.map(|view| view.address()).filter(is_aimed_at).collect()
+    }
+
+    /// Whether it is there only because it depends on something that is destroyed.
+    fn goes_unread(&self, instance: Instance, address: &ResourceInstance) -> bool {
+        let module = self.world.module(instance.module).of;
+        let node = self.world.static_module(instance.module).resource(instance.resource as usize);
+        let is_needed = self.remains.as_ref().is_some_and(|remains| remains.needs(module, node));
+        !is_needed && self.included.as_ref().is_some_and(|included| !included.reads(module, node, address))
+    }
+
     /// The data resource is what the last run found.
     fn settle_recorded(&mut self, instance: Instance, address: &ResourceInstance) {
         let template = self.template(instance.module, instance.resource);
-        if let (Some(record), Some(template)) = (self.state.object(address, None).cloned(), template) {
-            if let Some(value) = record::decode(&template.schema, &record) {
-                self.settle(instance, value);
-            }
-            self.state.remove(address, None);
+        if let (Some(record), Some(template)) = (self.state.object(address, None), template)
+            && let Some(value) = record::decode(&template.schema, record)
+        {
+            self.settle(instance, value);
         }
         self.end_instance(instance, Outcome::Done);
     }
