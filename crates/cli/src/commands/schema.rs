@@ -13,10 +13,7 @@ use crate::views::json::write_compact;
 pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
     context.view(&arguments.common.view);
     if !arguments.json.is_some_and(Flag::is_on) {
-        return Err(fail(
-            "The `providers schema` command requires the `-json` flag",
-            "There is no other form of the schemas.",
-        ));
+        return Err(fail("The -json flag is required", "There is no other form of the schemas."));
     }
     let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let mut lookup = Lookup::new(context)?;
