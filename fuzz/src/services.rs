@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_encryption::{
-    AwsKeys, AwsPlace, Given, GivenValue, Network, NetworkAnswer, NetworkRequest, SERVICES, Way, service,
-};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use groma_encryption::{Given, GivenValue, Network, NetworkAnswer, NetworkRequest, SERVICES, Way, service};
 
 /// Answers every request with the same bytes.
 #[derive(Debug)]
@@ -29,46 +29,61 @@ impl Network for Answers {
     fn home(&self) -> Option<PathBuf> {
         None
     }
-
-    fn aws_keys(&self, _place: &AwsPlace) -> Option<AwsKeys> {
-        Some(AwsKeys { id: "A".to_owned(), secret: "s".to_owned(), session: None })
-    }
 }
 
 fn text(name: &str, value: &str) -> (String, GivenValue) {
     (name.to_owned(), GivenValue::Text(value.to_owned()))
 }
 
-/// Whoever has to ask somebody else first: for the keys of a role, or for who it is.
-fn given_through_others() -> [(&'static str, Given); 2] {
+/// Whoever has to ask somebody else first, for the keys of a role or of a machine, or for who it is; and whoever has a certificate.
+fn given_through_others(bytes: &[u8]) -> [(&'static str, Given); 4] {
     let role = GivenValue::Object(Given::from_iter([text("role_arn", "r")]));
-    let aws = [text("kms_key_id", "k"), text("key_spec", "AES_256"), ("assume_role".to_owned(), role)];
+    let role = aws_keys().into_iter().chain([("assume_role".to_owned(), role)]).chain(aws());
     let elsewhere = r#"{"type":"external_account","audience":"a","subject_token_type":"t","credential_source":{"url":"https://u",
         "format":{"type":"json"}}}"#;
-    let length = ("key_length".to_owned(), GivenValue::Number(32));
-    let google = [text("kms_encryption_key", "k"), length, text("credentials", elsewhere)];
-    [("aws_kms", aws.into_iter().collect()), ("gcp_kms", google.into_iter().collect())]
+    let google = [text("kms_encryption_key", "k"), length(), text("credentials", elsewhere)];
+    let certificate = azure().into_iter().chain([text("client_certificate", &BASE64_STANDARD.encode(bytes))]);
+    [
+        ("aws_kms", role.collect()),
+        ("aws_kms", aws().into_iter().collect()),
+        ("gcp_kms", google.into_iter().collect()),
+        ("azure_vault", certificate.collect()),
+    ]
+}
+
+type Argument = (String, GivenValue);
+
+fn length() -> Argument {
+    ("key_length".to_owned(), GivenValue::Number(32))
+}
+
+fn aws() -> [Argument; 2] {
+    [text("kms_key_id", "k"), text("key_spec", "AES_256")]
+}
+
+fn aws_keys() -> [Argument; 2] {
+    [text("access_key", "A"), text("secret_key", "s")]
+}
+
+fn azure() -> [Argument; 5] {
+    [
+        text("vault_uri", "https://v.vault.azure.net"),
+        text("vault_key_name", "k"),
+        text("tenant_id", "t"),
+        text("client_id", "c"),
+        length(),
+    ]
 }
 
 /// What each service needs to be asked.
 fn given(kind: &str) -> Given {
-    let length = ("key_length".to_owned(), GivenValue::Number(32));
     match kind {
-        "aws_kms" => [text("kms_key_id", "k"), text("key_spec", "AES_256")].into_iter().collect(),
+        "aws_kms" => aws().into_iter().chain(aws_keys()).collect(),
         "gcp_kms" => {
             let user = r#"{"type":"authorized_user","client_id":"c","client_secret":"s","refresh_token":"r"}"#;
-            [text("kms_encryption_key", "k"), length, text("credentials", user)].into_iter().collect()
+            [text("kms_encryption_key", "k"), length(), text("credentials", user)].into_iter().collect()
         }
-        "azure_vault" => [
-            text("vault_uri", "https://v.vault.azure.net"),
-            text("vault_key_name", "k"),
-            text("tenant_id", "t"),
-            text("client_id", "c"),
-            text("client_secret", "s"),
-            length,
-        ]
-        .into_iter()
-        .collect(),
+        "azure_vault" => azure().into_iter().chain([text("client_secret", "s")]).collect(),
         _ => [text("key_name", "k"), text("token", "t")].into_iter().collect(),
     }
 }
@@ -77,7 +92,7 @@ fn given(kind: &str) -> Given {
 pub fn key_services(bytes: &[u8]) {
     for status in [200, 400] {
         let direct = SERVICES.map(|kind| (kind, given(kind)));
-        for (kind, given) in direct.into_iter().chain(given_through_others()) {
+        for (kind, given) in direct.into_iter().chain(given_through_others(bytes)) {
             let network = Arc::new(Answers { status, body: bytes.to_vec() });
             let service = service(kind, &given, network).unwrap_or_else(|problem| panic!("{kind}: {problem}"));
             let _ = service.noted(Some(bytes));

@@ -12,6 +12,7 @@ mod key_provider;
 mod keyring;
 mod method;
 mod pbkdf2;
+mod pfx;
 mod program;
 mod remote;
 mod services;
@@ -27,6 +28,6 @@ pub use pbkdf2::{HashFunction, Pbkdf2};
 pub use program::Program;
 pub use remote::RemoteEncryption;
 pub use services::{
-    Argument, AwsKeys, AwsPlace, Given, GivenValue, Kind, Need, Network, NetworkAnswer, NetworkRequest, SERVICES,
-    Trust, Way, service, service_arguments,
+    Argument, AwsFiles, AwsKeys, AwsProfile, Given, GivenValue, Kind, Need, Network, NetworkAnswer, NetworkRequest,
+    SERVICES, Trust, Way, service, service_arguments,
 };

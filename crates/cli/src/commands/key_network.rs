@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use groma_encryption::{AwsKeys, AwsPlace, Network, NetworkAnswer, NetworkRequest, Trust, Way};
-use groma_install::credentials::Stores;
+use groma_encryption::{Network, NetworkAnswer, NetworkRequest, Trust, Way};
 use groma_install::http::{Http, Method, Route, ServerTrust, Url};
 
 use super::servers;
@@ -70,8 +69,16 @@ impl Network for KeyNetwork {
                 .spawn(|| {
                     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                     let runtime = runtime.map_err(|problem| problem.to_string())?;
-                    let answer = runtime.block_on(client.send(method, &url, &headers, request.body.clone(), LIMIT));
-                    answer.map_err(|problem| problem.to_string())
+                    let answer = client.send(method, &url, &headers, request.body.clone(), LIMIT);
+                    // The clock belongs to the runtime.
+                    let answer = async {
+                        let Some(patience) = way.patience else { return Ok(answer.await) };
+                        tokio::time::timeout(patience, answer).await
+                    };
+                    match runtime.block_on(answer) {
+                        Ok(answer) => answer.map_err(|problem| problem.to_string()),
+                        Err(_) => Err(format!("{} has not answered in time", url.host_str().unwrap_or_default())),
+                    }
                 })
                 .join()
         });
@@ -85,12 +92,5 @@ impl Network for KeyNetwork {
 
     fn home(&self) -> Option<PathBuf> {
         self.settings.home.clone()
-    }
-
-    fn aws_keys(&self, place: &AwsPlace) -> Option<AwsKeys> {
-        let stores = Stores::new(self.settings.environment.iter().cloned(), self.settings.home.clone());
-        let keys = stores.aws_in(place.profile.as_deref(), &place.credentials, &place.profiles)?;
-        let session = keys.session.map(|token| token.secret().to_owned());
-        Some(AwsKeys { id: keys.id, secret: keys.secret.secret().to_owned(), session })
     }
 }

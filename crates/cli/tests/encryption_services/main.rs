@@ -10,6 +10,7 @@ mod common;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod https;
 mod server;
+mod who;
 
 use std::path::Path;
 
@@ -126,7 +127,7 @@ fn aws_makes_keys_for_whoever_signs() {
     assert_eq!(body, wanted);
     let none = at_aws(folder(Folder::new(), "aws_kms", &AWS.replace("mine", "none")), &server);
     assert!(refused(&none, &["apply", "-auto-approve"]).contains("Alias alias/none is not found"));
-    let nobody = folder(Folder::new(), "aws_kms", AWS);
+    let nobody = folder(Folder::new().with("AWS_EC2_METADATA_DISABLED", "true"), "aws_kms", AWS);
     assert!(refused(&nobody, &["apply", "-auto-approve"]).contains("AWS_ACCESS_KEY_ID"));
 }
 
@@ -294,11 +295,13 @@ fn google_exchanges_what_others_say_of_who_asks() {
     assert_eq!(server.requests("/google/impersonate")[0].header("authorization"), "Bearer an exchanged token");
     assert_eq!(server.requests("/identity")[0].header("metadata"), "true");
     let here = folder(Folder::new(), "gcp_kms", arguments);
-    let aws = json!({
-        "type": "external_account", "audience": "a", "subject_token_type": "t", "credential_source": { "environment_id": "aws1" },
+    let certificate = json!({
+        "type": "external_account", "audience": "a", "subject_token_type": "t", "credential_source": { "certificate": {} },
     });
-    here.write("federation.json", &aws.to_string());
-    assert!(refused(&here, &["apply", "-auto-approve"]).contains("an identity that comes from AWS"));
+    here.write("federation.json", &certificate.to_string());
+    assert!(
+        refused(&here, &["apply", "-auto-approve"]).contains("name a file, a url, an executable or an environment_id")
+    );
 }
 
 #[test]
@@ -332,11 +335,10 @@ fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
         ),
         ("aws_kms", &rolled("custom_ca_bundle = \"none.pem\""), "the certificates in none.pem cannot be used"),
         ("aws_kms", &rolled("allowed_account_ids = [\"1\"]\nforbidden_account_ids = [\"2\"]"), "exclude each other"),
-        ("aws_kms", &rolled("ec2_metadata_service_endpoint = \"x\""), "name the role in assume_role"),
         (
             "azure_vault",
             "vault_uri = \"https://v.x\"\nvault_key_name = \"k\"\nkey_length = 32\nclient_certificate_path = \"c.pfx\"\n",
-            "log in with client_secret or use_oidc",
+            "the file \"c.pfx\" with the certificate cannot be read",
         ),
         ("openbao", "key_name = \"k\"\nkey_length = 20\n", "key_length is 16, 32 or 64"),
         ("openbao", "key_name = \"k\"\nassociated_data = \"?\"\n", "in Base64"),

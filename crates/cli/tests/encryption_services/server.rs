@@ -63,7 +63,7 @@ fn serve(stream: TcpStream, noted: &Mutex<Vec<Request>>) {
     let mut reader = BufReader::new(&stream);
     while let Some(request) = read(&mut reader) {
         noted.lock().unwrap().push(request.clone());
-        let (status, body) = match lent(&request) {
+        let (status, body) = match lent(&request).or_else(|| of_machine(&request)) {
             Some((status, body)) => (status, body),
             None => {
                 let (status, body) = answer(&request);
@@ -140,8 +140,9 @@ fn answer(request: &Request) -> (&'static str, Json) {
             fine(json!({ "plaintext": turned_bytes(&body["ciphertext"], &BASE64_STANDARD) }))
         }
         ("/google/sts", _)
-            if request.body.contains("subject_token=from+elsewhere")
-                || request.body.contains("subject_token=from%20elsewhere") =>
+            if ["subject_token=from+elsewhere", "subject_token=from%20elsewhere", "AWS4-HMAC-SHA256"]
+                .iter()
+                .any(|known| request.body.contains(known)) =>
         {
             fine(json!({ "access_token": "an exchanged token" }))
         }
@@ -186,6 +187,30 @@ fn lent(request: &Request) -> Option<(&'static str, String)> {
         "GetCallerIdentity" => ("200 OK", "<R><Account>111122223333</Account></R>".to_owned()),
         _ => return None,
     })
+}
+
+/// What machines and containers of AWS are told: those below `/old` want no token.
+fn of_machine(request: &Request) -> Option<(&'static str, String)> {
+    let keys = |id: &str| {
+        let keys = json!({ "Code": "Success", "AccessKeyId": id, "SecretAccessKey": "hush", "Token": format!("session {id}") });
+        Some(("200 OK", keys.to_string()))
+    };
+    let may = request.header("x-aws-ec2-metadata-token") == "machine-token";
+    match request.path.as_str() {
+        "/latest/api/token" if !request.header("x-aws-ec2-metadata-token-ttl-seconds").is_empty() => {
+            Some(("200 OK", "machine-token".to_owned()))
+        }
+        "/latest/meta-data/iam/security-credentials/" if may => Some(("200 OK", "the-role\n".to_owned())),
+        "/latest/meta-data/iam/security-credentials/the-role" if may => keys("MACHINE"),
+        "/latest/zone" if may => Some(("200 OK", "us-west-2b".to_owned())),
+        path if path.starts_with("/latest/") => Some(("401 Unauthorized", String::new())),
+        "/old/latest/meta-data/iam/security-credentials/" => Some(("200 OK", "the-role".to_owned())),
+        "/old/latest/meta-data/iam/security-credentials/the-role" => keys("OLD"),
+        "/container" if request.header("authorization") == "may" => keys("CONTAINER"),
+        "/container" => Some(("403 Forbidden", json!({ "code": "x", "message": "not this one" }).to_string())),
+        "http://169.254.170.2/v2/credentials/task" => keys("TASK"),
+        _ => None,
+    }
 }
 
 fn fine(body: Json) -> (&'static str, Json) {

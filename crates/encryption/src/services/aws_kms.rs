@@ -1,7 +1,6 @@
 //! `aws_kms`: the Key Management Service of AWS makes keys for data, and opens them again.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -10,12 +9,8 @@ use serde_json::{Value as Json, json};
 use super::aws_role::{ENDPOINTS, ROLE, Roles, WEB_ROLE};
 use super::aws_signature::signed;
 use super::given::{Argument, Given, Kind};
-use super::network::{AwsKeys, AwsPlace, Network, NetworkRequest, Trust, Way, asked_over, bytes, or_variable, text};
+use super::network::{Network, NetworkRequest, Trust, Way, asked_over, bytes, in_home, or_variable, text};
 use crate::key_provider::{FreshKey, KeyService};
-
-/// What machines of AWS can do instead.
-const MACHINES: &str = "The roles of machines are not asked for yet: name the role in assume_role, or set AWS_ACCESS_KEY_ID, \
-                        AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.";
 
 pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::required("kms_key_id", Kind::Text),
@@ -32,7 +27,7 @@ pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::optional("retry_mode", Kind::NoEffect),
     Argument::optional("skip_credentials_validation", Kind::NoEffect),
     Argument::optional("skip_requesting_account_id", Kind::NoEffect),
-    Argument::optional("skip_metadata_api_check", Kind::NoEffect),
+    Argument::optional("skip_metadata_api_check", Kind::Flag),
     Argument::optional("sts_region", Kind::Text),
     Argument::optional("allowed_account_ids", Kind::Texts),
     Argument::optional("forbidden_account_ids", Kind::Texts),
@@ -46,8 +41,8 @@ pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::optional("insecure", Kind::Flag),
     Argument::optional("shared_config_files", Kind::Texts),
     Argument::optional("shared_credentials_files", Kind::Texts),
-    Argument::optional("ec2_metadata_service_endpoint", Kind::Absent(MACHINES)),
-    Argument::optional("ec2_metadata_service_endpoint_mode", Kind::Absent(MACHINES)),
+    Argument::optional("ec2_metadata_service_endpoint", Kind::Text),
+    Argument::optional("ec2_metadata_service_endpoint_mode", Kind::Text),
 ];
 
 /// The keys for data that the service makes.
@@ -88,23 +83,6 @@ impl AwsKms {
             .ok_or_else(|| "no region is known; set \"region\" or the environment variable AWS_REGION".to_owned())
     }
 
-    fn keys(&self) -> Result<AwsKeys, String> {
-        if let (Some(id), Some(secret)) = (self.given.text("access_key"), self.given.text("secret_key")) {
-            return Ok(AwsKeys { id, secret, session: self.given.text("token") });
-        }
-        let paths = |name: &str| self.given.texts(name).iter().map(|path| in_home(path, &*self.network)).collect();
-        let place = AwsPlace {
-            profile: self.given.text("profile"),
-            credentials: paths("shared_credentials_files"),
-            profiles: paths("shared_config_files"),
-        };
-        self.network.aws_keys(&place).ok_or_else(|| {
-            "there are no keys of AWS; set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile \
-             of the shared files that has them"
-                .to_owned()
-        })
-    }
-
     /// Where the service of a region is.
     fn place(&self, region: &str) -> String {
         if let Some(place) = or_variable(None, &*self.network, &["AWS_ENDPOINT_URL_KMS", "AWS_ENDPOINT_URL"]) {
@@ -138,7 +116,7 @@ impl AwsKms {
             ],
             body: document.to_string().into_bytes(),
         };
-        let keys = self.roles.keys(|| self.keys(), &region, &*self.network, &self.way)?;
+        let keys = self.roles.keys(&self.given, &region, &*self.network, &self.way)?;
         asked_over(&*self.network, &signed(request, "kms", &region, &keys)?, &self.way)
     }
 }
@@ -152,14 +130,7 @@ fn way(given: &Given, network: &dyn Network) -> Way {
         no_proxy: given.text("no_proxy"),
         authorities: authorities.map(|path| in_home(&path, network)),
         trust: if given.flag("insecure").unwrap_or(false) { Trust::Anybody } else { Trust::Proven },
-    }
-}
-
-/// A path that may begin with `~/`.
-fn in_home(path: &str, network: &dyn Network) -> PathBuf {
-    match (path.strip_prefix("~/"), network.home()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
+        patience: None,
     }
 }
 

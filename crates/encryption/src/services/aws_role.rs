@@ -1,5 +1,6 @@
 //! Roles at AWS: the Security Token Service lends keys to who may take one on.
 
+use super::aws_chain::Chain;
 use super::aws_signature::signed;
 use super::given::{Argument, Given, Kind};
 use super::network::{AwsKeys, Network, NetworkRequest, Way, or_variable, refusal};
@@ -74,10 +75,10 @@ impl Roles {
         Ok(Self { role: role.cloned(), web: web.cloned(), allowed, forbidden, region, place })
     }
 
-    /// The keys with which a service is asked: `own`, or those that are lent for roles.
+    /// The keys with which a service is asked: those of whoever asks, or those that are lent for roles.
     pub(super) fn keys(
         &self,
-        own: impl FnOnce() -> Result<AwsKeys, String>,
+        given: &Given,
         region: &str,
         network: &dyn Network,
         way: &Way,
@@ -86,7 +87,7 @@ impl Roles {
             Lender { region: self.region.as_deref().unwrap_or(region), place: self.place.as_deref(), network, way };
         let mut keys = match &self.web {
             Some(role) => lender.for_web_identity(role)?,
-            None => own()?,
+            None => Chain { given, network, lender: &lender }.keys()?,
         };
         if let Some(role) = &self.role {
             keys = lender.for_role(role, &keys)?;
@@ -107,7 +108,7 @@ impl Roles {
 }
 
 /// The service that lends keys.
-struct Lender<'a> {
+pub(super) struct Lender<'a> {
     region: &'a str,
     place: Option<&'a str>,
     network: &'a dyn Network,
@@ -115,7 +116,7 @@ struct Lender<'a> {
 }
 
 impl Lender<'_> {
-    fn for_role(&self, role: &Given, keys: &AwsKeys) -> Result<AwsKeys, String> {
+    pub(super) fn for_role(&self, role: &Given, keys: &AwsKeys) -> Result<AwsKeys, String> {
         let mut fields = session(role, role.text("session_name"), &role.needed("role_arn")?)?;
         fields.extend(role.text("external_id").map(|id| ("ExternalId".to_owned(), id)));
         for (at, (key, value)) in (1..).zip(role.map("tags")) {
@@ -128,7 +129,7 @@ impl Lender<'_> {
         lent(&self.ask("AssumeRole", fields, Some(keys))?)
     }
 
-    fn for_web_identity(&self, role: &Given) -> Result<AwsKeys, String> {
+    pub(super) fn for_web_identity(&self, role: &Given) -> Result<AwsKeys, String> {
         let named = |name: &str, variable: &str| or_variable(role.text(name), self.network, &[variable]);
         let lacking = |name: &str| format!("assume_role_with_web_identity has no {name}");
         let arn = named("role_arn", "AWS_ROLE_ARN").ok_or_else(|| lacking("role_arn"))?;

@@ -13,10 +13,6 @@ use super::given::{Argument, Given, Kind};
 use super::network::{Network, NetworkRequest, asked, bytes, text};
 use crate::key_provider::{FreshKey, KeyService};
 
-/// What who has a certificate can do instead.
-const CERTIFICATES: &str = "Certificates of clients are not read yet: log in with client_secret or use_oidc, or run az login with the \
-                            certificate.";
-
 pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::required("vault_uri", Kind::Text),
     Argument::required("vault_key_name", Kind::Text),
@@ -40,9 +36,9 @@ pub(super) const ARGUMENTS: &[Argument] = &[
     Argument::optional("use_cli", Kind::Flag),
     Argument::optional("subscription_id", Kind::NoEffect),
     Argument::optional("metadata_host", Kind::Text),
-    Argument::optional("client_certificate", Kind::Absent(CERTIFICATES)),
-    Argument::optional("client_certificate_password", Kind::Absent(CERTIFICATES)),
-    Argument::optional("client_certificate_path", Kind::Absent(CERTIFICATES)),
+    Argument::optional("client_certificate", Kind::Text),
+    Argument::optional("client_certificate_password", Kind::Text),
+    Argument::optional("client_certificate_path", Kind::Text),
 ];
 
 /// The form of the requests.

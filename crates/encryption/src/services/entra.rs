@@ -1,14 +1,20 @@
 //! Who asks Azure: tokens of Entra ID, in the ways in which its tools get them.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use super::entra_certificate::Certificate;
 use super::given::Given;
 use super::network::{Network, NetworkRequest, asked, escaped, or_variable, text};
+use super::output::output;
 
 /// Where a machine of Azure asks for its token.
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
+
+/// How long the program of Azure may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What an identity of elsewhere is for.
 const EXCHANGE: &str = "api://AzureADTokenExchange";
@@ -52,7 +58,7 @@ impl Entra {
         Self { given: given.clone(), is_hardware: host.contains(".managedhsm.") }
     }
 
-    /// A token: for an identity of elsewhere, a secret, the identity of a workload or of the machine, or whoever is logged in to the program `az`,
+    /// A token: for a certificate, an identity of elsewhere, a secret, the identity of a workload or of the machine, or whoever is logged in to the program `az`,
     /// in this order.
     pub(super) fn token(&self, network: &dyn Network) -> Result<String, String> {
         let cloud = self.cloud(network)?;
@@ -60,18 +66,24 @@ impl Entra {
         let flag = |name: &str, variable: &str| {
             self.given.flag(name).unwrap_or_else(|| network.variable(variable).as_deref() == Some("true"))
         };
+        let token_for = |proof: &dyn Fn(&str, &str) -> Result<Proof, String>| {
+            self.token_of_client(network, &cloud, resource, proof)
+        };
+        if let Some(certificate) = Certificate::given(&self.given, network)? {
+            return token_for(&|client, place| certificate.assertion(client, place).map(Proof::Assertion));
+        }
         if flag("use_oidc", "ARM_USE_OIDC") {
             let identity = self.identity_of_elsewhere(network)?;
-            return self.token_of_client(network, &cloud, resource, &assertion(&identity));
+            return token_for(&|_, _| Ok(Proof::Assertion(identity.clone())));
         }
         let secret = self.value("client_secret", "ARM_CLIENT_SECRET", network)?;
         if let Some(secret) = secret {
-            return self.token_of_client(network, &cloud, resource, &[("client_secret", &secret)]);
+            return token_for(&|_, _| Ok(Proof::Secret(secret.clone())));
         }
         if flag("use_aks_workload_identity", "ARM_USE_AKS_WORKLOAD_IDENTITY") {
             let path = network.variable("AZURE_FEDERATED_TOKEN_FILE");
             let identity = read(&path.ok_or("the environment variable AZURE_FEDERATED_TOKEN_FILE is not set")?)?;
-            return self.token_of_client(network, &cloud, resource, &assertion(&identity));
+            return token_for(&|_, _| Ok(Proof::Assertion(identity.clone())));
         }
         if flag("use_msi", "ARM_USE_MSI") {
             return self.token_of_machine(network, resource);
@@ -79,7 +91,7 @@ impl Entra {
         if self.given.flag("use_cli").unwrap_or(true) {
             return token_of_program(resource, self.tenant(network));
         }
-        Err("there is no way to log in to Azure; set client_id and client_secret, use_oidc, use_msi or use_cli"
+        Err("there is no way to log in to Azure; set client_id and client_secret or client_certificate_path, use_oidc, use_msi or use_cli"
             .to_owned())
     }
 
@@ -123,13 +135,13 @@ impl Entra {
         or_variable(self.given.text("tenant_id"), network, &["ARM_TENANT_ID", "AZURE_TENANT_ID"])
     }
 
-    /// The token of an application that proves who it is with `proof`.
+    /// The token of an application that proves who it is with `proof`, for its name and the place that is asked.
     fn token_of_client(
         &self,
         network: &dyn Network,
         cloud: &Cloud,
         resource: &str,
-        proof: &[(&str, &str)],
+        proof: &dyn Fn(&str, &str) -> Result<Proof, String>,
     ) -> Result<String, String> {
         let lacking = |name: &str| format!("\"{name}\" has to be given to log in to Azure");
         let tenant = self.tenant(network).ok_or_else(|| lacking("tenant_id"))?;
@@ -139,7 +151,8 @@ impl Entra {
         let fields = [("grant_type", "client_credentials"), ("client_id", &client), ("scope", &scope)];
         let login = network.variable("AZURE_AUTHORITY_HOST").unwrap_or_else(|| cloud.login.clone());
         let place = format!("{}/{}/oauth2/v2.0/token", login.trim_end_matches('/'), escaped(&tenant));
-        let request = NetworkRequest::form(place, &[&fields, proof].concat());
+        let proof = proof(&client, &place)?;
+        let request = NetworkRequest::form(place, &[&fields[..], &proof.fields()].concat());
         text(&asked(network, &request)?, "access_token")
     }
 
@@ -169,10 +182,25 @@ impl Entra {
     }
 }
 
-/// The fields of a form by which an identity of elsewhere proves who asks.
-fn assertion(identity: &str) -> [(&str, &str); 2] {
-    let kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-    [("client_assertion_type", kind), ("client_assertion", identity)]
+/// How an application proves who it is.
+enum Proof {
+    /// With what only it knows.
+    Secret(String),
+    /// With a word, of its own or of whoever knows it.
+    Assertion(String),
+}
+
+impl Proof {
+    /// The fields of a form that tell it.
+    fn fields(&self) -> Vec<(&str, &str)> {
+        match self {
+            Self::Secret(secret) => vec![("client_secret", secret)],
+            Self::Assertion(word) => vec![
+                ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+                ("client_assertion", word),
+            ],
+        }
+    }
 }
 
 fn read(path: &str) -> Result<String, String> {
@@ -189,14 +217,7 @@ fn token_of_program(resource: &str, tenant: Option<String>) -> Result<String, St
         command.args(["--tenant", &tenant]);
     }
     let advice = "give the arguments that log in to Azure, or run az login";
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.map_err(|problem| format!("the program az cannot be run: {problem}; {advice}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.split_whitespace().collect::<Vec<&str>>().join(" ");
-        return Err(format!("the program az gave no token: {}; {advice}", said.chars().take(300).collect::<String>()));
-    }
-    let answer: Json =
-        serde_json::from_slice(&output.stdout).map_err(|_| "the program az answered no JSON".to_owned())?;
+    let printed = output(command, PATIENCE).map_err(|problem| format!("Azure gives no token: {problem}; {advice}"))?;
+    let answer: Json = serde_json::from_slice(&printed).map_err(|_| "the program az answered no JSON".to_owned())?;
     text(&answer, "accessToken")
 }

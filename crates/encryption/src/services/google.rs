@@ -1,17 +1,15 @@
 //! Who asks Google Cloud: tokens, for the credentials that its tools leave behind.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use base64::Engine;
-use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value as Json, json};
 
 use super::given::Given;
-use super::google_elsewhere;
 use super::network::{Network, NetworkRequest, asked, or_variable, text};
+use super::{google_elsewhere, word};
 
 /// What the tokens are for.
 const SCOPE: &str = "https://www.googleapis.com/auth/cloudkms";
@@ -116,6 +114,13 @@ fn token_for(credentials: &Json, network: &dyn Network) -> Result<String, String
             ],
         ),
         "external_account" => return google_elsewhere::token(credentials, SCOPE, network),
+        "external_account_authorized_user" => {
+            let place = field("token_url")?.to_owned();
+            let who = BASE64_STANDARD.encode(format!("{}:{}", field("client_id")?, field("client_secret")?));
+            NetworkRequest::form(place, &[("grant_type", "refresh_token"), ("refresh_token", field("refresh_token")?)])
+                .with("authorization", format!("Basic {who}"))
+        }
+        "impersonated_service_account" => return token_of_another(credentials, network),
         kind => {
             return Err(format!(
                 "credentials of Google Cloud of the type {kind:?} cannot be used yet; GOOGLE_OAUTH_ACCESS_TOKEN can hold a token"
@@ -125,23 +130,29 @@ fn token_for(credentials: &Json, network: &dyn Network) -> Result<String, String
     text(&asked(network, &request)?, "access_token")
 }
 
+/// The token of an account that another one stands in for, as its credentials say.
+fn token_of_another(credentials: &Json, network: &dyn Network) -> Result<String, String> {
+    let place = credentials["service_account_impersonation_url"].as_str();
+    let place = place.ok_or("the credentials of Google Cloud have no service_account_impersonation_url")?;
+    let own = token_for(&credentials["source_credentials"], network)?;
+    let delegates = credentials["delegates"].as_array().cloned().unwrap_or_default();
+    let request = NetworkRequest::json("POST", place.to_owned(), &json!({ "scope": [SCOPE], "delegates": delegates }));
+    text(&asked(network, &request.by(&own))?, "accessToken")
+}
+
 /// The word of a service account that it is the one that asks, signed with its key.
 fn assertion(email: &str, key_id: Option<&str>, key: &str, audience: &str) -> Result<String, String> {
     let unusable = || "the private key of the service account cannot be used".to_owned();
     let encoded: String = key.lines().filter(|line| !line.starts_with("-----")).map(str::trim).collect();
     let der = BASE64_STANDARD.decode(encoded).map_err(|_| unusable())?;
     let pair = RsaKeyPair::from_pkcs8(&der).map_err(|_| unusable())?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
+    let now = word::now();
     let mut header = json!({ "alg": "RS256", "typ": "JWT" });
     if let Some(id) = key_id {
         header["kid"] = id.into();
     }
     let claims = json!({ "iss": email, "scope": SCOPE, "aud": audience, "iat": now, "exp": now + ASSERTED });
-    let part = |document: &Json| BASE64_URL_SAFE_NO_PAD.encode(document.to_string());
-    let told = format!("{}.{}", part(&header), part(&claims));
-    let mut signature = vec![0; pair.public_modulus_len()];
-    pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), told.as_bytes(), &mut signature).map_err(|_| unusable())?;
-    Ok(format!("{told}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
+    word::signed(&header, &claims, &pair, &RSA_PKCS1_SHA256).ok_or_else(unusable)
 }
 
 /// The token of the machine, where it is one of Google Cloud.
@@ -165,8 +176,10 @@ mod tests {
     use aws_lc_rs::rsa::KeySize;
     use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 
+    use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+
     use super::super::given::GivenValue;
-    use super::super::network::{AwsKeys, AwsPlace, NetworkAnswer, Way};
+    use super::super::network::{NetworkAnswer, Way};
     use super::*;
 
     /// Answers every request with a token, and keeps them.
@@ -186,10 +199,6 @@ mod tests {
         }
 
         fn home(&self) -> Option<PathBuf> {
-            None
-        }
-
-        fn aws_keys(&self, _: &AwsPlace) -> Option<AwsKeys> {
             None
         }
     }
@@ -236,10 +245,30 @@ mod tests {
     }
 
     #[test]
+    fn users_of_elsewhere_and_accounts_that_are_stood_in_for_get_tokens() {
+        let asked = Asked::default();
+        let user = json!({
+            "type": "external_account_authorized_user", "token_url": "https://example.com/oauth", "client_id": "c",
+            "client_secret": "s", "refresh_token": "r",
+        });
+        let another = json!({
+            "type": "impersonated_service_account", "source_credentials": user, "delegates": ["projects/-/serviceAccounts/d"],
+            "service_account_impersonation_url": "https://example.com/a@b:generateAccessToken",
+        });
+        let token = |document: &Json| Google::new(&given(&[("credentials", &document.to_string())])).token(&asked);
+        assert_eq!(token(&user), Ok("own".to_owned()));
+        assert_eq!(token(&another), Ok("of another".to_owned()));
+        let seen = asked.0.lock().unwrap();
+        assert_eq!(seen[0].1, "grant_type=refresh_token&refresh_token=r");
+        assert_eq!(seen[2].0, "https://example.com/a@b:generateAccessToken");
+        assert!(seen[2].1.contains("serviceAccounts/d"), "{}", seen[2].1);
+    }
+
+    #[test]
     fn credentials_of_another_kind_are_refused_by_name() {
         let asked = Asked::default();
-        let document = json!({ "type": "external_account_authorized_user", "audience": "hush" }).to_string();
+        let document = json!({ "type": "gdch_service_account", "audience": "hush" }).to_string();
         let refused = Google::new(&given(&[("credentials", &document)])).token(&asked).unwrap_err();
-        assert!(refused.contains("\"external_account_authorized_user\"") && !refused.contains("hush"), "{refused}");
+        assert!(refused.contains("\"gdch_service_account\"") && !refused.contains("hush"), "{refused}");
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::network::{Network, NetworkRequest, Way, asked, refusal, text};
+use super::{google_aws, google_program};
 
 /// The token for credentials of the type `external_account`: what somebody else says of who asks is exchanged for it.
 pub(super) fn token(credentials: &Json, scope: &str, network: &dyn Network) -> Result<String, String> {
@@ -10,7 +11,7 @@ pub(super) fn token(credentials: &Json, scope: &str, network: &dyn Network) -> R
         credentials[name].as_str().ok_or_else(|| format!("the credentials of Google Cloud have no {name}"))
     };
     let kind = field("subject_token_type")?;
-    let subject = subject(&credentials["credential_source"], network)?;
+    let subject = subject(credentials, field("audience")?, network)?;
     // Who stands in for a service account needs no more than to be allowed that.
     let account = credentials["service_account_impersonation_url"].as_str();
     let wanted = if account.is_some() { "https://www.googleapis.com/auth/cloud-platform" } else { scope };
@@ -28,12 +29,23 @@ pub(super) fn token(credentials: &Json, scope: &str, network: &dyn Network) -> R
     let place = credentials["token_url"].as_str().unwrap_or("https://sts.googleapis.com/v1/token").to_owned();
     let own = text(&asked(network, &NetworkRequest::form(place, &fields))?, "access_token")?;
     let Some(account) = account else { return Ok(own) };
-    let request = NetworkRequest::json("POST", account.to_owned(), &json!({ "scope": [scope] }));
+    let mut wanted = json!({ "scope": [scope] });
+    if let Some(seconds) = credentials["service_account_impersonation"]["token_lifetime_seconds"].as_u64() {
+        wanted["lifetime"] = format!("{seconds}s").into();
+    }
+    let request = NetworkRequest::json("POST", account.to_owned(), &wanted);
     text(&asked(network, &request.by(&own))?, "accessToken")
 }
 
-/// What somebody else says of who asks: in a file, or at an address.
-fn subject(source: &Json, network: &dyn Network) -> Result<String, String> {
+/// What somebody else says of who asks: in a file, at an address, by a program, or as AWS knows it.
+fn subject(credentials: &Json, audience: &str, network: &dyn Network) -> Result<String, String> {
+    let source = &credentials["credential_source"];
+    if source["executable"].is_object() {
+        return google_program::subject(credentials, network);
+    }
+    if source["environment_id"].is_string() {
+        return google_aws::subject(source, audience, network);
+    }
     let content = match (source["file"].as_str(), source["url"].as_str()) {
         (Some(path), _) => std::fs::read_to_string(path)
             .map_err(|problem| format!("the file {path:?} with the identity cannot be read: {problem}"))?,
@@ -49,11 +61,9 @@ fn subject(source: &Json, network: &dyn Network) -> Result<String, String> {
             String::from_utf8(answer.body).map_err(|_| "the identity is no text".to_owned())?
         }
         (None, None) => {
-            let kind = if source["executable"].is_object() { "a program" } else { "AWS or a certificate" };
-            return Err(format!(
-                "an identity that comes from {kind} cannot be used for Google Cloud yet; name a file or a url as the credential_source, or \
-                 set GOOGLE_OAUTH_ACCESS_TOKEN"
-            ));
+            return Err("this identity cannot be used for Google Cloud; name a file, a url, an executable or an environment_id of AWS as \
+                        the credential_source, or set GOOGLE_OAUTH_ACCESS_TOKEN"
+                .to_owned());
         }
     };
     let form = &source["format"];

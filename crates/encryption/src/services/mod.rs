@@ -1,22 +1,31 @@
 //! Keys that services in networks keep: what OpenTofu calls `aws_kms`, `gcp_kms`, `azure_vault` and `openbao`. What they note in a file is
 //! shaped as OpenTofu shapes it, so that files move both ways.
 
+mod aws_chain;
+mod aws_files;
 mod aws_kms;
+mod aws_machine;
 mod aws_role;
 mod aws_signature;
 mod azure_vault;
 mod entra;
+mod entra_certificate;
 mod gcp_kms;
 mod given;
 mod google;
+mod google_aws;
 mod google_elsewhere;
+mod google_program;
 mod network;
 mod openbao;
+mod output;
+mod word;
 
 use std::sync::Arc;
 
+pub use aws_files::{AwsFiles, AwsProfile};
 pub use given::{Argument, Given, GivenValue, Kind, Need};
-pub use network::{AwsKeys, AwsPlace, Network, NetworkAnswer, NetworkRequest, Trust, Way};
+pub use network::{AwsKeys, Network, NetworkAnswer, NetworkRequest, Trust, Way};
 
 use crate::key_provider::KeyService;
 

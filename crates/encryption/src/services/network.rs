@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
@@ -20,9 +21,6 @@ pub trait Network: fmt::Debug + Send + Sync {
 
     /// The home folder.
     fn home(&self) -> Option<PathBuf>;
-
-    /// The keys of a profile at AWS; without one those of the environment, or of the profile that it names.
-    fn aws_keys(&self, place: &AwsPlace) -> Option<AwsKeys>;
 }
 
 /// How requests get to a service, where that is not left to the environment.
@@ -38,6 +36,8 @@ pub struct Way {
     pub authorities: Option<PathBuf>,
     /// Who is believed to be the service.
     pub trust: Trust,
+    /// How long an answer is waited for, where that is not as long as usual.
+    pub patience: Option<Duration>,
 }
 
 /// Who is believed to be a service.
@@ -48,17 +48,6 @@ pub enum Trust {
     Proven,
     /// Anybody: `insecure`.
     Anybody,
-}
-
-/// Where keys of AWS are looked for.
-#[derive(Clone, Debug, Default)]
-pub struct AwsPlace {
-    /// The profile.
-    pub profile: Option<String>,
-    /// Files with keys, in place of the usual one.
-    pub credentials: Vec<PathBuf>,
-    /// Files with profiles, in place of the usual one.
-    pub profiles: Vec<PathBuf>,
 }
 
 /// The keys of an account at AWS.
@@ -196,4 +185,12 @@ pub(super) fn escaped(text: &str) -> String {
 /// What is given, or else what the first of these variables holds.
 pub(super) fn or_variable(given: Option<String>, network: &dyn Network, names: &[&str]) -> Option<String> {
     given.or_else(|| names.iter().find_map(|name| network.variable(name)))
+}
+
+/// A path that may begin with `~/`.
+pub(super) fn in_home(path: &str, network: &dyn Network) -> PathBuf {
+    match (path.strip_prefix("~/"), network.home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
 }

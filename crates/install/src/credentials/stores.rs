@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use groma_encryption::AwsFiles;
+
 use super::{Login, Token, containers};
 
 /// Where credentials are looked for, once an object is asked for.
@@ -55,11 +57,6 @@ impl Stores {
 
     /// The keys of `profile`; without one those of the environment, then those of the profile that it names.
     pub fn aws(&self, profile: Option<&str>) -> Option<AwsKeys> {
-        self.aws_in(profile, &[], &[])
-    }
-
-    /// The same with other files than the usual ones: `credentials` with keys, `profiles` with profiles. Those that are named later count more.
-    pub fn aws_in(&self, profile: Option<&str>, credentials: &[PathBuf], profiles: &[PathBuf]) -> Option<AwsKeys> {
         if profile.is_none()
             && let (Some(id), Some(secret)) =
                 (self.variable("AWS_ACCESS_KEY_ID"), self.variable("AWS_SECRET_ACCESS_KEY"))
@@ -68,13 +65,14 @@ impl Stores {
             return Some(AwsKeys::new(id.to_owned(), secret.to_owned(), session));
         }
         let profile = profile.or_else(|| self.variable("AWS_PROFILE")).unwrap_or("default");
-        let keys = self.aws_files(credentials, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
-        let keys = keys.iter().rev().find_map(|text| keys_in(text, profile));
-        keys.or_else(|| {
-            let section = if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
-            let texts = self.aws_files(profiles, "AWS_CONFIG_FILE", "config");
-            texts.iter().rev().find_map(|text| keys_in(text, &section))
-        })
+        let file = |named_by: &str, name: &str| -> Vec<PathBuf> {
+            let path = self.variable(named_by).map(PathBuf::from);
+            path.or_else(|| self.home.as_deref().map(|home| home.join(".aws").join(name))).into_iter().collect()
+        };
+        let files =
+            AwsFiles::read(&file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), &file("AWS_CONFIG_FILE", "config"));
+        let keys = files.profile(profile)?.keys()?;
+        Some(AwsKeys::new(keys.id, keys.secret, keys.session))
     }
 
     /// The login for the repository `name` of a container registry: from the file that `DOCKER_CONFIG` names the folder of, and from those
@@ -91,34 +89,9 @@ impl Stores {
         files.into_iter().flatten().find_map(|path| containers::in_file(&path, registry, name))
     }
 
-    /// The contents of the files, or of the usual one.
-    fn aws_files(&self, named: &[PathBuf], named_by: &str, name: &str) -> Vec<String> {
-        let usual = || {
-            let path = self.variable(named_by).map(PathBuf::from);
-            path.or_else(|| self.home.as_deref().map(|home| home.join(".aws").join(name)))
-        };
-        let paths = if named.is_empty() { usual().into_iter().collect() } else { named.to_vec() };
-        paths.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect()
-    }
-
     fn variable(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(String::as_str).filter(|text| !text.is_empty())
     }
-}
-
-/// The keys in a section of a file of sections.
-fn keys_in(text: &str, section: &str) -> Option<AwsKeys> {
-    let mut values: HashMap<&str, &str> = HashMap::new();
-    let mut is_meant = false;
-    for line in text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
-            is_meant = name.split_whitespace().eq(section.split_whitespace());
-        } else if let Some((name, value)) = line.split_once('=').filter(|_| is_meant) {
-            values.insert(name.trim(), value.trim());
-        }
-    }
-    let value = |name: &str| values.get(name).map(|value| (*value).to_owned());
-    Some(AwsKeys::new(value("aws_access_key_id")?, value("aws_secret_access_key")?, value("aws_session_token")))
 }
 
 #[cfg(test)]
