@@ -9,11 +9,11 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::Child;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use common::background::{identifiers, interrupt, kill, start, until_said};
+use common::background::{identifiers, interrupt, kill, start, start_run, until_said};
+use common::moments::{Random, each, moment, seed, setting};
 use common::{Folder, Ran};
 use serde_json::Value as Json;
 
@@ -58,36 +58,6 @@ resource "awscc_ec2_internet_gateway" "it" {
 }
 "#;
 const OBJECTS: usize = 60;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit.max(1)
-    }
-}
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let seed = setting("GROMA_TEST_SEED", now.as_secs());
-    println!("GROMA_TEST_SEED={seed}");
-    seed
-}
-
-/// A moment to kill a run at: the `number`-th of `all` even parts of the time it takes, anywhere in that part.
-fn moment(random: &mut Random, whole: Duration, number: usize, all: usize) -> Duration {
-    let part = whole.as_micros() as u64 / all as u64;
-    Duration::from_micros(part * number as u64 + random.below(part))
-}
 
 fn kill_after(child: Child, moment: Duration) {
     std::thread::sleep(moment);
@@ -161,30 +131,6 @@ fn survive(moment: Duration, number: usize) -> bool {
     under_way
 }
 
-/// Runs `work` for each number on a few threads: most of the time is waiting.
-fn each(count: usize, work: impl Fn(usize) + Sync) {
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        break;
-                    }
-                    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(number)));
-                    if result.is_err() {
-                        failed.lock().unwrap().push(number);
-                    }
-                }
-            });
-        }
-    });
-    let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{} of {count} runs lost something: {failed:?}", failed.len());
-}
-
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_made_twice() {
     let kills = setting("GROMA_TEST_KILLS", 50) as usize;
@@ -204,6 +150,83 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_made_twice() {
     let under_way = under_way.into_inner();
     println!("{under_way} of {kills} runs were killed while they made objects");
     // How many is for the reader: a slow machine must not decide.
+}
+
+/// Ten queues that are there already, and where they were put away.
+fn made_elsewhere() -> (String, Vec<String>) {
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{HEAD}{QUEUES}"));
+    folder.ok(&["apply", "-auto-approve", "-var=delay=0ms"]);
+    let ids = known(&folder).into_iter().map(|(_, id)| id).collect();
+    (folder.read("groma-emulator.json"), ids)
+}
+
+const HEAD: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+
+variable "delay" { default = "50ms" }
+
+provider "awscc" {
+  region   = "eu-central-1"
+  emulator = { delay = var.delay }
+}
+"#;
+
+const QUEUES: &str = r#"
+resource "awscc_sqs_queue" "it" {
+  count = 10
+}
+"#;
+
+#[test]
+fn killed_at_any_moment_imports_are_known_or_not_begun() {
+    let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(4);
+    let mut random = Random(seed());
+    let (estate, ids) = made_elsewhere();
+    let blocks: String = (0..)
+        .zip(&ids)
+        .map(|(n, id)| format!("import {{\n  to = awscc_sqs_queue.it[{n}]\n  id = {id:?}\n}}\n"))
+        .collect();
+    let parameters = r#"
+        resource "awscc_ssm_parameter" "it" {
+          count = 10
+          name  = "/it/${count.index}"
+          type  = "String"
+          value = awscc_sqs_queue.it[count.index].arn
+        }"#;
+    let fresh = |more: &str| {
+        let folder = Folder::new();
+        folder.write("groma-emulator.json", &estate);
+        folder.write("main.tf", &format!("{HEAD}{QUEUES}{more}"));
+        folder
+    };
+    let (with_blocks, single) = (format!("{parameters}\n{blocks}"), ["import", "awscc_sqs_queue.it[0]", &*ids[0]]);
+    let takes = [fresh(&with_blocks), fresh("")].map(|folder| {
+        let begin = Instant::now();
+        folder.ok(if folder.read("main.tf").contains("import {") { &["apply", "-auto-approve"] } else { &single });
+        begin.elapsed()
+    });
+    let moments: Vec<[Duration; 2]> =
+        (0..kills).map(|number| takes.map(|takes| moment(&mut random, takes, number, kills))).collect();
+    each(kills, |number| {
+        let what = format!("run {number}, killed after {:?}", moments[number]);
+        let folder = fresh(&with_blocks);
+        kill_after(start(&folder, &[]), moments[number][0]);
+        folder.ok(&["apply", "-auto-approve"]);
+        let state: BTreeSet<String> = known(&folder).into_iter().map(|(_, id)| id).collect();
+        assert_eq!((state.len(), &state), (20, &identifiers(&folder)), "{what}");
+        let folder = fresh("");
+        kill_after(start_run(&folder, &single), moments[number][1]);
+        let claimed = folder.read("said").contains("Import successful!");
+        let again = folder.run(&single);
+        let was_known = again.err.contains("Resource already managed");
+        assert!(was_known || (again.code == 0 && !claimed), "{what}\n{}{}", again.out, again.err);
+        assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n", "{what}");
+    });
 }
 
 const DATA: &str = r#"

@@ -4,6 +4,7 @@
 
 pub mod background;
 pub mod even;
+pub mod moments;
 pub mod scenario;
 
 use std::io::{Read, Write};
