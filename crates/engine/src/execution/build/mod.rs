@@ -1,12 +1,15 @@
 //! Ordering the actions of a plan.
 
-use std::collections::{HashMap, HashSet};
+mod deletions;
+mod invocations;
 
-use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode};
+use std::collections::HashMap;
+
+use groma_address::{InstanceKey, Mode as ResourceMode};
 use groma_state::Dependencies;
 
 use super::{ExecutionGraph, Step};
-use crate::config_graph::{Dependent, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, Place, narrow};
 use crate::invocation::Invocation;
 use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::{Visit, plays_no_part_in_destroying};
@@ -90,7 +93,7 @@ impl<'a> Builder<'a> {
         }
         // Sorted by key, for looking instances up.
         live.values_mut().for_each(|changes| changes.sort_unstable());
-        let invoked = invoked_around(inputs);
+        let invoked = invocations::around(inputs);
         let (makes, before) = (HashMap::new(), HashMap::new());
         Self { inputs, steps: Vec::new(), edges: Vec::new(), ends, makes, live, invoked, before }
     }
@@ -229,48 +232,6 @@ impl<'a> Builder<'a> {
         self.join(&made)
     }
 
-    /// The actions before a change, one after the other; the last of them.
-    fn invocations_before(&mut self, change: u32, requires: &[u32]) -> Option<u32> {
-        let mut last = None;
-        for invocation in self.invoked_at(change, true) {
-            let step = self.step(Step::Invoke(invocation), last.as_ref().map_or(requires, std::slice::from_ref));
-            last = Some(step);
-        }
-        if let Some(step) = last {
-            self.before.insert(change, step);
-        }
-        last
-    }
-
-    /// The actions after the changes of a resource. Whatever else depends on the resource does not wait for them.
-    fn invocations_after(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
-        let node = self.inputs.world.static_module(module).resource(resource as usize);
-        let whole = self.ends[module.at()][node.at()];
-        let others: Vec<u32> = requires.iter().copied().filter(|step| *step != whole).collect();
-        let mut ends = Vec::new();
-        for (_, change) in self.live.get(&(module, resource)).cloned().unwrap_or_default() {
-            let mut last = self.makes.get(&change).copied();
-            let mut first = others.clone();
-            for invocation in self.invoked_at(change, false) {
-                first.extend(last);
-                let step = self.step(Step::Invoke(invocation), &first);
-                first.clear();
-                last = Some(step);
-                ends.push(step);
-            }
-        }
-        self.join(&ends)
-    }
-
-    fn invoked_at(&self, change: u32, before: bool) -> Vec<u32> {
-        let all = self.invoked.get(&change).map_or(&[][..], Vec::as_slice).iter().copied();
-        let is_then = |at: &u32| {
-            let trigger = self.inputs.invocations.get(*at as usize).and_then(Invocation::trigger);
-            trigger.is_some_and(|(_, event)| event.is_before() == before)
-        };
-        all.filter(is_then).collect()
-    }
-
     /// Blocks that were written for imports have no node: they stand on their provider alone.
     fn written(&mut self) {
         for (at, change) in self.inputs.changes.iter().enumerate() {
@@ -288,52 +249,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What a person asks for stands on nothing that changes.
-    fn requested(&mut self) {
-        for (at, invocation) in self.inputs.invocations.iter().enumerate() {
-            if invocation.trigger().is_none() {
-                let world = self.inputs.world;
-                let requires = world.find(&invocation.action.module).and_then(|module| {
-                    let place = world.static_module(module);
-                    let key = (invocation.action.type_name.clone(), invocation.action.name.clone());
-                    let node = place.action(place.config.actions.get_index_of(&key)?);
-                    Some(self.ends[module.at()][node.at()]).filter(|step| *step != NONE)
-                });
-                self.step(Step::Invoke(narrow(at)), requires.as_slice());
-            }
-        }
-    }
-
-    /// Deletions run in the reverse of dependency order (PL-12), the first half of a replacement before the second
-    /// (PL-09) or after it and after all that stands on it (PL-10).
-    fn deletions(&mut self) {
-        let changes = self.inputs.changes;
-        let mut deletes: Vec<(u32, u32)> = Vec::new();
-        let mut by_resource: HashMap<ConfigResource, Vec<u32>> = HashMap::new();
-        for (at, change) in changes.iter().enumerate() {
-            let at = narrow(at);
-            let step = match change.action {
-                Action::Forget | Action::ForgetThenCreate => Step::Forget(at),
-                Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete => Step::Delete(at),
-                _ => continue,
-            };
-            let provider = self.provider_step(change);
-            let step = self.step(step, provider.as_slice());
-            deletes.push((at, step));
-            self.edges.extend(self.before.get(&at).map(|before| (*before, step)));
-            by_resource.entry(change.address.config_resource()).or_default().push(step);
-            if let Some(make) = self.makes.get(&at).copied() {
-                match change.action {
-                    Action::CreateThenDelete => self.edges.push((make, step)),
-                    _ => self.edges.push((step, make)),
-                }
-            }
-        }
-        self.reverse_order(&deletes, &by_resource);
-        self.after_dependents(&deletes);
-        self.updates_before_orphans(&deletes, &by_resource);
-    }
-
     fn provider_step(&self, change: &ResourceChange) -> Option<u32> {
         let world = self.inputs.world;
         let module = world.graph().find(&change.provider.module)?;
@@ -344,114 +259,6 @@ impl<'a> Builder<'a> {
         })?;
         let node = world.graph().module(module).provider(position);
         Some(self.ends[id.at()][node.at()]).filter(|step| *step != NONE)
-    }
-
-    fn reverse_order(&mut self, deletes: &[(u32, u32)], by_resource: &HashMap<ConfigResource, Vec<u32>>) {
-        let mut gates: HashMap<&ConfigResource, u32> = HashMap::new();
-        for (change, step) in deletes {
-            let own = self.inputs.changes[*change as usize].address.config_resource();
-            for dependency in (self.inputs.dependencies)(*change as usize).iter() {
-                let Some((resource, targets)) = by_resource.get_key_value(dependency) else { continue };
-                if *resource == own {
-                    continue;
-                }
-                match targets.as_slice() {
-                    [only] => self.edges.push((*step, *only)),
-                    many => {
-                        let gate = *gates.entry(resource).or_insert_with(|| {
-                            let gate = narrow(self.steps.len());
-                            self.steps.push(Step::Join);
-                            self.edges.extend(many.iter().map(|target| (gate, *target)));
-                            gate
-                        });
-                        self.edges.push((*step, gate));
-                    }
-                }
-            }
-        }
-    }
-
-    /// An object that was replaced by one created before goes when all that stood on it stand on the new one.
-    fn after_dependents(&mut self, deletes: &[(u32, u32)]) {
-        let mut by_resource: HashMap<(ModuleId, u32), Vec<u32>> = HashMap::new();
-        for (change, step) in deletes {
-            let change = &self.inputs.changes[*change as usize];
-            if change.action == Action::CreateThenDelete
-                && let Some((module, resource, _)) = self.inputs.world.locate(&change.address)
-            {
-                by_resource.entry((module, resource)).or_default().push(*step);
-            }
-        }
-        for ((module, resource), steps) in by_resource {
-            let node = self.inputs.world.static_module(module).resource(resource as usize);
-            let users = self.users(Visit { module, node });
-            let gate = self.join(&users);
-            if gate != NONE {
-                self.edges.extend(steps.iter().map(|step| (gate, *step)));
-            }
-        }
-    }
-
-    /// The ends of the resources that depend on a node, directly or through values.
-    fn users(&self, from: Visit) -> Vec<u32> {
-        let world = self.inputs.world;
-        let mut found = Vec::new();
-        let mut seen = HashSet::new();
-        let mut open = vec![from];
-        while let Some(visit) = open.pop() {
-            for next in dependents(world, visit) {
-                if !seen.insert(next) {
-                    continue;
-                }
-                let kind = world.static_module(next.module).kind(next.node);
-                let end = self.ends[next.module.at()][next.node.at()];
-                match kind {
-                    NodeKind::Resource(_) if end != NONE => found.push(end),
-                    _ => open.push(next),
-                }
-            }
-        }
-        found
-    }
-
-    /// What used to stand on an object that goes for good is changed first, where that makes no circle: an object is
-    /// seldom free to go while another still uses it.
-    fn updates_before_orphans(&mut self, deletes: &[(u32, u32)], by_resource: &HashMap<ConfigResource, Vec<u32>>) {
-        let changes = self.inputs.changes;
-        let replaced: HashSet<ConfigResource> = changes
-            .iter()
-            .filter(|change| change.action == Action::DeleteThenCreate)
-            .map(|change| change.address.config_resource())
-            .collect();
-        let mut orphans: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
-        for (change, step) in deletes {
-            let plain =
-                changes[*change as usize].action == Action::Delete && changes[*change as usize].deposed.is_none();
-            let free = || (self.inputs.dependencies)(*change as usize).iter().all(|found| !replaced.contains(found));
-            let own = changes[*change as usize].address.config_resource();
-            if plain
-                && free()
-                && let Some((resource, _)) = by_resource.get_key_value(&own)
-                && self.inputs.world.graph().find_resource(resource).is_none()
-            {
-                orphans.entry(resource).or_default().push(*step);
-            }
-        }
-        if orphans.is_empty() {
-            return;
-        }
-        for (at, change) in changes.iter().enumerate() {
-            let at = narrow(at);
-            if change.action != Action::Update {
-                continue;
-            }
-            let Some(make) = self.makes.get(&at).copied() else { continue };
-            for dependency in (self.inputs.dependencies)(at as usize).iter() {
-                for step in orphans.get(dependency).into_iter().flatten() {
-                    self.edges.push((make, *step));
-                }
-            }
-        }
     }
 
     /// Data sources inside check blocks are read when everything is made: that is what the checks are about. Nothing but
@@ -492,52 +299,4 @@ impl<'a> Builder<'a> {
         let dependents = self.edges.into_iter().map(|(_, dependent)| dependent).collect();
         ExecutionGraph { steps: self.steps, starts, dependents }
     }
-}
-
-/// What is invoked around each change, in the order of the plan.
-fn invoked_around(inputs: &Inputs<'_>) -> HashMap<u32, Vec<u32>> {
-    let mut invoked: HashMap<u32, Vec<u32>> = HashMap::new();
-    if inputs.invocations.is_empty() {
-        return invoked;
-    }
-    let current = inputs.changes.iter().enumerate().filter(|(_, change)| change.deposed.is_none());
-    let changes: HashMap<_, _> = current.map(|(at, change)| (&change.address, narrow(at))).collect();
-    for (at, invocation) in inputs.invocations.iter().enumerate() {
-        if let Some(change) = invocation.trigger().and_then(|(resource, _)| changes.get(resource)) {
-            invoked.entry(*change).or_default().push(narrow(at));
-        }
-    }
-    invoked
-}
-
-/// The nodes that wait for `visit`, in all instances.
-fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
-    let module = world.static_module(visit.module);
-    let kind = module.kind(visit.node);
-    let mut found = Vec::new();
-    for dependent in world.graph().dependents(world.module(visit.module).of, visit.node) {
-        match *dependent {
-            Dependent::Here(node) => found.push(Visit { module: visit.module, node }),
-            Dependent::Input { call, node } => {
-                let instances = &world.module(visit.module).calls[call as usize].instances;
-                found.extend(instances.iter().map(|id| Visit { module: *id, node }));
-            }
-            Dependent::Below(module, node) => {
-                found.extend(world.instances_of(module).iter().map(|id| Visit { module: *id, node }));
-            }
-        }
-    }
-    if let (NodeKind::Output(output), Some(caller), Some(place)) =
-        (kind, world.module(visit.module).caller, module.caller)
-        && let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize)
-    {
-        found.push(Visit { module: caller, node });
-    }
-    if let NodeKind::Call(call) = kind {
-        for id in &world.module(visit.module).calls[call as usize].instances {
-            let nodes = narrow(world.static_module(*id).len());
-            found.extend((0..nodes).map(|node| Visit { module: *id, node: NodeIndex(node) }));
-        }
-    }
-    found
 }

@@ -1,0 +1,179 @@
+//! Texts with sequences in them: quoted strings, heredocs and templates.
+
+use super::names::{QUOTED_STOP, TEMPLATE_STOP, is};
+use super::{Mode, Scanner, looks_like_an_item};
+use crate::token::TokenKind;
+
+impl Scanner<'_> {
+    /// `${` or `%{` (with its strip marker), if one begins here; the doubled forms stand for text.
+    fn sequence(&mut self) -> bool {
+        let kind = match (self.peek(0), self.peek(1)) {
+            (b'$', b'{') => TokenKind::OpenInterpolation,
+            (b'%', b'{') => TokenKind::OpenDirective,
+            _ => return false,
+        };
+        let length = if self.peek(2) == b'~' { 3 } else { 2 };
+        self.emit(kind, length);
+        self.enter(Mode::Code { depth: 0 });
+        true
+    }
+
+    /// The length of the text that the `$` or `%` at `end` stands for, or nothing if a sequence begins there.
+    fn literal_sign(&self, end: usize) -> Option<usize> {
+        let sign = self.bytes[end];
+        if self.bytes.get(end + 1) == Some(&b'{') {
+            return None;
+        }
+        let doubled = self.bytes.get(end + 1) == Some(&sign) && self.bytes.get(end + 2) == Some(&b'{');
+        Some(if doubled { 3 } else { 1 })
+    }
+
+    pub(super) fn quoted(&mut self) {
+        let end = self.quoted_run(self.bytes.len());
+        if end > self.at {
+            self.emit(TokenKind::QuotedText, end - self.at);
+        }
+        match self.bytes.get(self.at) {
+            Some(b'"') => {
+                self.emit(TokenKind::CloseQuote, 1);
+                self.leave();
+            }
+            Some(b'\n' | b'\r') => match self.closing_line() {
+                Some(until) => self.mode = Mode::QuotedLines { until },
+                None => {
+                    self.emit(TokenKind::BrokenQuote, 0);
+                    self.leave();
+                }
+            },
+            Some(_) => {
+                self.sequence();
+            }
+            None => {}
+        }
+    }
+
+    /// Where the plain characters from here end.
+    fn quoted_run(&self, limit: usize) -> usize {
+        let mut end = self.at;
+        while end < limit {
+            let byte = self.bytes[end];
+            if !is(byte, QUOTED_STOP) {
+                end += 1;
+                continue;
+            }
+            match byte {
+                b'\\' => {
+                    end += 1;
+                    // Whatever follows a backslash belongs to it, except a line end.
+                    match self.text[end..].chars().next() {
+                        Some('\n' | '\r') | None => {}
+                        Some(character) => end += character.len_utf8(),
+                    }
+                }
+                b'$' | b'%' => match self.literal_sign(end) {
+                    Some(length) => end += length,
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        end.min(self.bytes.len())
+    }
+
+    /// A string that is broken at its line end: where it is closed, if the author meant it to go on.
+    ///
+    /// Taking the rest of the file for a string because one quote is missing would report every string after it. So
+    /// only lines count that do not look like arguments or blocks, up to one with an odd number of quotes.
+    fn closing_line(&self) -> Option<usize> {
+        const LINES: usize = 40;
+        const BYTES: usize = 4096;
+        let mut start = self.at + self.bytes[self.at..].iter().position(|byte| *byte == b'\n')? + 1;
+        let limit = (start + BYTES).min(self.bytes.len());
+        for _ in 0..LINES {
+            if start >= limit {
+                return None;
+            }
+            let rest = &self.bytes[start..limit];
+            let end = start + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            let line = &self.bytes[start..end];
+            if looks_like_an_item(line) {
+                return None;
+            }
+            let mut quotes =
+                line.iter().enumerate().filter(|(at, byte)| **byte == b'"' && (*at == 0 || line[at - 1] != b'\\'));
+            if let Some((first, _)) = quotes.next() {
+                return quotes.count().is_multiple_of(2).then_some(start + first);
+            }
+            start = end + 1;
+        }
+        None
+    }
+
+    pub(super) fn quoted_lines(&mut self, until: usize) {
+        match self.bytes[self.at] {
+            b'\n' => self.emit(TokenKind::QuotedNewline, 1),
+            b'\r' if self.peek(1) == b'\n' => self.emit(TokenKind::QuotedNewline, 2),
+            b'\r' => self.emit(TokenKind::QuotedText, 1),
+            _ if self.at >= until => self.mode = Mode::Quoted,
+            _ => {
+                let end = self.quoted_run(until);
+                if end > self.at {
+                    self.emit(TokenKind::QuotedText, end - self.at);
+                } else if !self.sequence() {
+                    self.mode = Mode::Quoted;
+                }
+            }
+        }
+    }
+
+    pub(super) fn heredoc(&mut self, start: usize, end: usize, at_line_start: bool) {
+        let rest = &self.bytes[self.at..];
+        if at_line_start {
+            let line_end = rest.iter().position(|byte| *byte == b'\n');
+            if let Some(length) = line_end {
+                let line = &self.text[self.at..self.at + length];
+                if line.trim() == &self.text[start..end] {
+                    let line = line.strip_suffix('\r').unwrap_or(line);
+                    self.emit(TokenKind::CloseHeredoc, line.len());
+                    self.leave();
+                    return;
+                }
+            }
+        }
+        let line = self.template_run();
+        let at_line_start = line > 0 && self.bytes[self.at + line - 1] == b'\n';
+        self.mode = Mode::Heredoc { start, end, at_line_start };
+        if line > 0 {
+            self.emit(TokenKind::Text, line);
+        } else {
+            self.sequence();
+        }
+    }
+
+    pub(super) fn bare(&mut self) {
+        match self.template_run() {
+            0 => {
+                self.sequence();
+            }
+            length => self.emit(TokenKind::Text, length),
+        }
+    }
+
+    /// The length of the plain characters from here to the end of the line, the line end included.
+    fn template_run(&self) -> usize {
+        let mut end = self.at;
+        while end < self.bytes.len() {
+            let byte = self.bytes[end];
+            if !is(byte, TEMPLATE_STOP) {
+                end += 1;
+            } else if byte == b'\n' {
+                return end + 1 - self.at;
+            } else if let Some(length) = self.literal_sign(end) {
+                end += length;
+            } else {
+                break;
+            }
+        }
+        end.min(self.bytes.len()) - self.at
+    }
+}
