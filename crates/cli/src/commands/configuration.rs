@@ -127,13 +127,14 @@ pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Config
     loaded_to_look(context, &load_options(context), files)
 }
 
-/// The configuration that `files` hold, with the values that its variables had when it was planned.
+/// The configuration that `files` hold, with the values that its variables had when it was planned; what names there are was seen then.
 pub(super) fn load_planned(
     context: &Context,
     files: &dyn Files,
     variables: &IndexMap<Name, Value>,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { early_variables: variables.clone(), ..load_options(context) };
+    let options =
+        LoadOptions { early_variables: variables.clone(), references: References::LeftAlone, ..load_options(context) };
     loaded(context, &options, files)
 }
 

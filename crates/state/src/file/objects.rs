@@ -14,67 +14,73 @@ use crate::object::{ObjectRecord, ObjectStatus};
 #[derive(Default)]
 pub(super) struct DependencyLines {
     lines: ByAddress<Line>,
-    /// All lines, then [`SHORT`] bytes more. They are close together: there are millions of looks at them.
-    text: Vec<u8>,
-    /// Those of the list that is being written.
-    found: Vec<Line>,
+    /// The list that is being written, and what an earlier one has left behind it.
+    list: Vec<u8>,
 }
 
-/// Where a line is in the text.
-#[derive(Clone, Copy)]
-struct Line {
-    at: usize,
-    length: usize,
+/// A line as it is looked at millions of times: most are in one piece with their length, which the processor fetches at once.
+#[repr(align(64))]
+enum Line {
+    Short { length: u8, text: [u8; SHORT] },
+    Long(Box<[u8]>),
 }
 
-/// A copy of a length that the compiler knows is a few instructions, so short lines are copied as if they were that long, and cut
-/// off.
-const SHORT: usize = 63;
+/// With what else is in it, a line of this length fills 64 bytes.
+const SHORT: usize = 62;
 
 /// How deep the list of an object's dependencies is in the file.
 const DEPENDENCIES_DEPTH: usize = 5;
 
 impl DependencyLines {
     fn write(&mut self, dependencies: &Dependencies, out: &mut Vec<u8>) {
-        let Self { lines, text, found } = self;
-        found.clear();
-        lines.each(dependencies, |_, address| Line::of(address, text), |line| found.push(*line));
-        out.reserve(dependencies.len() * (SHORT + 1));
-        let begin = out.len();
-        found.iter().for_each(|line| line.push_to(text, out));
-        match out.get_mut(begin) {
-            Some(first_comma) => *first_comma = b'[',
-            None => out.push(b'['),
+        let Self { lines, list } = self;
+        let mut end = 0;
+        lines.each(dependencies, |_, address| Line::of(address), |line| end = line.put(list, end));
+        let written = list.get_mut(..end).unwrap_or_default();
+        if let Some(first_comma) = written.first_mut() {
+            *first_comma = b'[';
         }
+        out.extend_from_slice(written);
         new_line(DEPENDENCIES_DEPTH, out);
         out.push(b']');
     }
 }
 
 impl Line {
-    /// The line of a dependency, added to the `text`.
-    fn of(address: &str, text: &mut Vec<u8>) -> Self {
-        let at = text.len().saturating_sub(SHORT);
-        text.truncate(at);
-        text.push(b',');
-        new_line(DEPENDENCIES_DEPTH + 1, text);
-        text.push(b'"');
+    /// The line of a dependency.
+    fn of(address: &str) -> Self {
+        let mut line = Vec::with_capacity(SHORT);
+        line.push(b',');
+        new_line(DEPENDENCIES_DEPTH + 1, &mut line);
+        line.push(b'"');
         // Names and dots need no escapes.
-        text.extend_from_slice(address.as_bytes());
-        text.push(b'"');
-        let length = text.len() - at;
-        text.resize(at + length + SHORT, 0);
-        Self { at, length }
+        line.extend_from_slice(address.as_bytes());
+        line.push(b'"');
+        let mut text = [0; SHORT];
+        match text.get_mut(..line.len()) {
+            Some(room) => room.copy_from_slice(&line),
+            None => return Self::Long(line.into()),
+        }
+        Self::Short { length: line.len() as u8, text }
     }
 
-    fn push_to(self, text: &[u8], out: &mut Vec<u8>) {
-        let Self { at, length } = self;
-        if length > SHORT {
-            return out.extend_from_slice(&text[at..at + length]);
+    /// Puts the line into a list that ends at `end`; returns where it ends now.
+    fn put(&self, list: &mut Vec<u8>, end: usize) -> usize {
+        match self {
+            Self::Short { length, text } => {
+                if list.len() < end + SHORT {
+                    list.resize(2 * end + SHORT, 0);
+                }
+                // A copy of a length that the compiler knows is a few instructions: what is too much is written over.
+                list[end..end + SHORT].copy_from_slice(text);
+                end + usize::from(*length)
+            }
+            Self::Long(text) => {
+                list.truncate(end);
+                list.extend_from_slice(text);
+                list.len()
+            }
         }
-        let end = out.len() + length;
-        out.extend_from_slice(&text[at..at + SHORT]);
-        out.truncate(end);
     }
 }
 

@@ -99,6 +99,24 @@ fn instances_with_the_same_dependencies_share_one_list() {
 }
 
 #[test]
+fn long_and_short_addresses_stand_in_one_list() {
+    let name = |length: usize| format!("type.{}", "n".repeat(length));
+    let list = |lengths: &[usize]| lengths.iter().map(|length| name(*length)).collect::<Vec<_>>();
+    let instance = |dependencies: Vec<String>| format!(r#"{{"attributes":{{}},"dependencies":{dependencies:?}}}"#);
+    let lists = [list(&[1, 2, 200, 201]), list(&[40, 41, 42, 43, 44, 45]), list(&[200]), list(&[1, 43, 200, 300])];
+    let instances: Vec<String> = lists
+        .iter()
+        .enumerate()
+        .map(|(at, names)| instance(names.clone()).replacen('{', &format!(r#"{{"index_key":{at},"#), 1))
+        .collect();
+    let written = text(&read(with_instances(&instances.join(",")).as_bytes()).unwrap());
+    for names in lists {
+        let lines: Vec<String> = names.iter().map(|name| format!("            {name:?}")).collect();
+        assert!(written.contains(&format!("\"dependencies\": [\n{}\n          ]", lines.join(",\n"))), "{written}");
+    }
+}
+
+#[test]
 fn what_opentofu_keeps_with_an_instance_is_kept() {
     let source = with_instances(
         r#"{"index_key":"k","provider":"provider[\"registry.opentofu.org/a/b\"].x[\"e.u\"]","schema_version":0,
