@@ -106,6 +106,54 @@ fn a_package_that_is_missing_or_changed_does_not_run() {
     );
 }
 
+/// Writes a lock file with these hashes.
+fn lock(folder: &Path, hashes: &[&str], more: &str) {
+    let hashes: String = hashes.iter().map(|hash| format!("    {hash:?},\n")).collect();
+    let text = format!(
+        "provider \"example.com/acme/tool\" {{\n  version     = \"1.0.0\"\n  constraints = \"1.0.0\"\n  hashes = [\n{hashes}  ]\n}}\n{more}"
+    );
+    std::fs::write(folder.join(".terraform.lock.hcl"), text).unwrap();
+}
+
+#[test]
+fn hashes_that_an_unpacked_package_cannot_have_do_not_keep_it_away() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    let zip = format!("zh:{}", "0".repeat(64));
+    lock(folder.path(), &[&zip], "");
+    let (code, text) = groma(folder.path(), &["init"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("Incomplete lock file information"), "{text}");
+    let locked = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
+    assert!(locked.contains(&zip) && locked.contains("\"h1:"), "{locked}");
+    assert_eq!(groma(folder.path(), &["plan"]).0, 0);
+    // A hash of a kind that it has is another matter.
+    std::fs::remove_dir_all(folder.path().join(".terraform")).unwrap();
+    lock(folder.path(), &[&zip, "h1:AAAAUDvmiJcijsvfXpiLCz0lXIBSsEJjMxljt7hxMhw="], "");
+    let (code, text) = groma(folder.path(), &["init"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("doesn't match any of the checksums previously recorded"), "{text}");
+}
+
+#[test]
+fn who_locked_without_hashes_is_told_that_they_are_of_this_platform_only() {
+    for hashes in [&[][..], &["h2:to-come"]] {
+        let folder = folder(&["1.0.0"], "1.0.0");
+        lock(folder.path(), hashes, "");
+        let (code, text) = groma(folder.path(), &["init"]);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("Incomplete lock file information"), "{text}");
+    }
+}
+
+#[test]
+fn locks_of_modules_are_left_to_versions_to_come() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    lock(folder.path(), &[], "module \"m\" {\n  version = \"1.0.0\"\n}\n");
+    let (code, text) = groma(folder.path(), &["init"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Warning: Dependency locks for modules are not yet supported"), "{text}");
+}
+
 #[test]
 fn a_read_only_lock_file_stays_as_it_is() {
     let folder = folder(&["1.0.0"], "1.0.0");

@@ -34,7 +34,8 @@ pub struct LockedProvider {
     pub span: Span,
 }
 
-static FILE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("provider", &["source_addr"]));
+static FILE: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().block("provider", &["source_addr"]).block("module", &["path"]));
 
 static PROVIDER: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("version").optional("constraints").optional("hashes"));
@@ -69,6 +70,10 @@ impl LockFile {
         let (content, problems) = parsed.body.content(&FILE);
         diagnostics.append(problems);
         for block in &content.blocks {
+            if &*block.kind.name == "module" {
+                diagnostics.push(module_lock(block));
+                continue;
+            }
             let Some((address, provider)) = provider(block, diagnostics) else { continue };
             if self.providers.contains_key(&address) {
                 diagnostics.push(
@@ -83,6 +88,13 @@ impl LockFile {
             self.providers.insert(address, provider);
         }
     }
+}
+
+/// What Terraform has reserved for versions to come.
+fn module_lock(block: &Block) -> Diagnostic {
+    let detail = "The lock file says which versions of modules to use. This version of Groma knows locks of providers only, and takes the \
+                  modules that the configuration asks for.";
+    Diagnostic::warning("Dependency locks for modules are not yet supported", detail).at(block.header)
 }
 
 fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAddress, LockedProvider)> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use groma_address::ProviderAddress;
 use zip::ZipArchive;
 
-use super::hash::{archive_hash, content_hash, folder_hash};
+use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
 use super::package::{Authentication, Location, PackageMeta};
 use super::platform::Platform;
 use super::registry::host_of;
@@ -29,7 +29,7 @@ pub(super) struct Fetched {
     pub authentication: Authentication,
 }
 
-/// Gets the package of an offer into `store`. Where `allowed` has hashes it must have one of them.
+/// Gets the package of an offer into `store`. Where `allowed` has hashes of a kind that it has, too, it must have one of them.
 pub(super) async fn fetch(
     sources: &Sources,
     address: &ProviderAddress,
@@ -177,7 +177,10 @@ fn check(
     found: &[Arc<str>],
 ) -> Result<(), String> {
     check_source(package, found)?;
-    if !allowed.is_empty() && !found.iter().any(|hash| allowed.contains(hash)) {
+    // An unpacked package has no hash of an archive, and hashes of a kind that is to come say nothing yet.
+    let comparable = |hash: &&Arc<str>| found.iter().any(|own| own.split(':').next() == hash.split(':').next());
+    let mut comparable = allowed.iter().filter(comparable).peekable();
+    if comparable.peek().is_some() && !comparable.any(|hash| found.contains(hash)) {
         return Err(format!(
             "the current package for {address} {} doesn't match any of the checksums previously recorded in the dependency lock file; \
              for more information: https://developer.hashicorp.com/terraform/language/provider-checksum-verification",
@@ -188,8 +191,7 @@ fn check(
 }
 
 fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String> {
-    let known: Vec<&Arc<str>> =
-        package.required.iter().filter(|hash| hash.starts_with("h1:") || hash.starts_with("zh:")).collect();
+    let known: Vec<&Arc<str>> = package.required.iter().filter(|hash| is_checksum(hash)).collect();
     if known.is_empty() || found.iter().any(|hash| known.contains(&hash)) {
         return Ok(());
     }

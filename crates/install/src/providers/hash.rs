@@ -13,6 +13,11 @@ use zip::ZipArchive;
 use crate::archive::LARGEST;
 use crate::hex::hex;
 
+/// Whether a hash is of a kind that can be worked out here.
+pub fn is_checksum(hash: &str) -> bool {
+    hash.starts_with("h1:") || hash.starts_with("zh:")
+}
+
 /// `zh:` and the checksum of the archive as a file.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use groma_config::version::{Constraints, Version};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::fetch::{Fetched, fetch};
-use super::hash::folder_hash;
+use super::hash::{folder_hash, is_checksum};
 use super::lock::{Lock, Locks, constraints_text};
 use super::package::{Authentication, SourceError};
 use super::platform::Platform;
@@ -297,7 +297,8 @@ impl Installation {
             }
             Ensured::Fetched(fetched) => {
                 self.has_third_party |= fetched.authentication.is_third_party();
-                if fetched.vouched.is_empty() && before.is_none() {
+                let was_known = before.is_some_and(|lock| lock.hashes.iter().any(|hash| is_checksum(hash)));
+                if fetched.vouched.is_empty() && !was_known {
                     self.hashed_here.push(address.clone());
                 }
                 lock.add_hashes(fetched.vouched);

@@ -43,10 +43,15 @@ impl Store {
         let parent = target.parent()?;
         fs::create_dir_all(parent).ok()?;
         let name = format!(".{}.lock", target.file_name()?.to_string_lossy());
+        let unpacking = unpacking(target);
         let file = File::options().create(true).truncate(false).write(true).open(parent.join(name)).ok()?;
         loop {
             match file.try_lock() {
-                Ok(()) => return Some(file),
+                Ok(()) => {
+                    // Nobody else unpacks this package now: what is there of it was left by runs that were killed.
+                    remove_all(parent, &unpacking);
+                    return Some(file);
+                }
                 // The other downloads of this process go on.
                 Err(TryLockError::WouldBlock) => tokio::time::sleep(BETWEEN_TRIES).await,
                 Err(TryLockError::Error(_)) => return None,
@@ -62,7 +67,7 @@ impl Store {
         let parent = parent(target)?;
         fs::create_dir_all(parent)?;
         let result = (|| {
-            let scratch = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(parent)?;
+            let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent)?;
             let fresh = scratch.path().join("package");
             Archive::Zip.unpack(File::open(archive)?, &fresh, "", Links::Refused)?;
             replace(&fresh, target, scratch.path())
@@ -110,6 +115,20 @@ impl Store {
     }
 }
 
+/// How the names of folders begin in which the package of `target` is unpacked.
+fn unpacking(target: &Path) -> String {
+    format!(".unpacking-{}-", target.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Removes the folders in `parent` whose names begin so. What cannot be removed stays.
+fn remove_all(parent: &Path, beginning: &str) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(beginning) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn parent(target: &Path) -> io::Result<&Path> {
     target.parent().ok_or_else(|| io::Error::other("a package needs a folder to be in"))
 }
@@ -144,4 +163,25 @@ fn link(source: &Path, target: &Path) -> io::Result<()> {
         if entry.file_type()?.is_dir() { link(&entry.path(), &to)? } else { fs::copy(entry.path(), to).map(drop)? }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_killed_run_left_half_unpacked_goes_with_the_next_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path());
+        let target = folder.path().join("linux_amd64");
+        let [left, other] =
+            [".unpacking-linux_amd64-Ab1", ".unpacking-darwin_arm64-Cd2"].map(|name| folder.path().join(name));
+        for path in [&left, &other, &target] {
+            fs::create_dir_all(path.join("package")).unwrap();
+        }
+        let held = store.hold(&target).await;
+        assert!(held.is_some() && !left.exists());
+        // That of another platform may be under way.
+        assert!(other.exists() && target.exists());
+    }
 }
