@@ -9,8 +9,8 @@ use std::thread::{self, Builder};
 /// Takes the next piece of a text.
 pub(crate) type Take<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 
-/// So many pieces are made sooner than it takes to ask for processors and to start threads.
-const FEW: usize = 6;
+/// So few pieces are made before a thread for them has started.
+const FEW: usize = 3;
 
 /// Has `make` append each of the `pieces` to a buffer, given its number and what its thread keeps from piece to piece, and
 /// passes them on to `take`: one at a time and in order, while others are made. Ends at the first error.
