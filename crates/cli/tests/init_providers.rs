@@ -32,14 +32,15 @@ fn configure(folder: &Path, constraint: &str) {
     std::fs::write(folder.join("main.tf"), text).unwrap();
 }
 
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groma"));
+    command.args(arguments).current_dir(folder);
+    command.env("TF_CLI_CONFIG_FILE", folder.join("rc")).env("HOME", folder);
+    command
+}
+
 fn groma(folder: &Path, arguments: &[&str]) -> (i32, String) {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_groma"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("TF_CLI_CONFIG_FILE", folder.join("rc"))
-        .env("HOME", folder)
-        .output()
-        .unwrap();
+    let Output { status, stdout, stderr } = command(folder, arguments).output().unwrap();
     let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     // Texts wrap where the terminal ends.
     (status.code().unwrap_or(-1), text.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -152,6 +153,17 @@ fn locks_of_modules_are_left_to_versions_to_come() {
     let (code, text) = groma(folder.path(), &["init"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Warning: Dependency locks for modules are not yet supported"), "{text}");
+}
+
+#[test]
+fn what_names_running_providers_wrongly_does_not_have_packages_installed_in_their_place() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    for wrong in ["x", "[]", r#"{"example.com/acme/tool": {}}"#, r#"{"a/b/c/d": {}}"#] {
+        let ran = command(folder.path(), &["init"]).env("TF_REATTACH_PROVIDERS", wrong).output().unwrap();
+        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(!ran.status.success() && text.contains("Error: Invalid TF_REATTACH_PROVIDERS"), "{wrong}: {text}");
+        assert!(!folder.path().join(".terraform/providers").exists(), "{wrong}");
+    }
 }
 
 #[test]

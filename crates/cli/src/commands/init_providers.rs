@@ -117,7 +117,7 @@ impl<'a> ProviderSteps<'a> {
     ) -> Result<(), Diagnostics> {
         let cli = &context.cli;
         let mut wanted = all.clone();
-        let running = reattached(context);
+        let running = reattached(context)?;
         let without = builtin(&all, cli, &self.before);
         wanted.retain(|address, _| {
             !without.contains(address) && !running.contains(address) && !cli.overrides.contains_key(address)

@@ -182,8 +182,11 @@ pub(super) fn builtin(
 }
 
 /// The providers of processes that run already.
-pub(super) fn reattached(context: &Context) -> BTreeSet<ProviderAddress> {
-    Plugins::of(context).map(|plugins| plugins.reattached().cloned().collect()).unwrap_or_default()
+///
+/// # Errors
+/// `TF_REATTACH_PROVIDERS` cannot be read: what it names must not be installed from elsewhere instead.
+pub(super) fn reattached(context: &Context) -> Result<BTreeSet<ProviderAddress>, Diagnostics> {
+    Ok(Plugins::of(context)?.reattached().cloned().collect())
 }
 
 /// What the lock file of the working directory says.
