@@ -110,8 +110,10 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
     diagnostics.append(problems);
     let version = parsed(&content, "version", "Invalid provider version number", diagnostics)?;
     let constraints = match content.get("constraints") {
-        Some(_) => parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?,
-        None => Constraints::default(),
+        Some(attribute) if attribute.expression.as_static_string().is_none_or(|text| !text.is_empty()) => {
+            parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?
+        }
+        _ => Constraints::default(),
     };
     let hashes = content.get("hashes").map(|attribute| hashes(&attribute.expression, diagnostics)).unwrap_or_default();
     Some((address, LockedProvider { version, constraints, hashes, span: block.header }))
@@ -137,15 +139,25 @@ fn parsed<T: std::str::FromStr>(
     value
 }
 
+/// The hashes of a package. One that cannot be read is an error: a package must not go unchecked for a slip.
 fn hashes(expression: &Expression, diagnostics: &mut Diagnostics) -> Vec<Arc<str>> {
-    let hashes: Option<Vec<_>> =
-        expression.as_list().map(|list| list.iter().filter_map(Expression::as_static_string).collect());
-    hashes.unwrap_or_else(|| {
-        diagnostics.push(
-            Diagnostic::error("Invalid provider hash set", "The hashes are a list of strings.").at(expression.span),
-        );
-        Vec::new()
-    })
+    let list = expression.as_list().unwrap_or_default();
+    if list.is_empty() {
+        let detail =
+            "The hashes are a list of at least one string. Leave the argument out to have them worked out anew.";
+        diagnostics.push(Diagnostic::error("Invalid provider hash set", detail).at(expression.span));
+    }
+    let mut hashes = Vec::with_capacity(list.len());
+    for element in list {
+        match element.as_static_string() {
+            Some(hash) if hash.split_once(':').is_some_and(|(scheme, _)| !scheme.is_empty()) => hashes.push(hash),
+            _ => {
+                let detail = "A hash is a string that begins with its scheme and a colon, such as h1: or zh:.";
+                diagnostics.push(Diagnostic::error("Invalid provider hash string", detail).at(element.span));
+            }
+        }
+    }
+    hashes
 }
 
 #[cfg(test)]
@@ -176,6 +188,28 @@ mod tests {
         assert!(lock_file.providers.is_empty());
         let summaries: Vec<&str> = diagnostics.iter().map(|d| d.summary.as_str()).collect();
         assert_eq!(summaries, ["Invalid provider source address", "Invalid provider version number"]);
+    }
+
+    #[test]
+    fn hashes_that_cannot_be_read_are_not_passed_over() {
+        let of =
+            |hashes: &str| read(&format!("provider \"x/y\" {{\n  version = \"1.0.0\"\n  hashes = {hashes}\n}}\n")).1;
+        for hash in ["1", "var.x", "null", "\"\"", "\"71sNUDvm\"", "\":71sNUDvm\""] {
+            let problems = of(&format!("[\"h1:abc=\", {hash}]"));
+            let summaries: Vec<&str> = problems.iter().map(|problem| problem.summary.as_str()).collect();
+            assert_eq!(summaries, ["Invalid provider hash string"], "{hash}");
+        }
+        for set in ["[]", "\"h1:abc=\"", "{}"] {
+            let problems = of(set);
+            assert_eq!(problems.iter().next().unwrap().summary, "Invalid provider hash set", "{set}");
+        }
+        assert!(of("[\"h1:abc=\", \"h9:to-come\"]").is_empty());
+    }
+
+    #[test]
+    fn constraints_may_be_empty() {
+        let (lock_file, problems) = read("provider \"x/y\" {\n  version = \"1.0.0\"\n  constraints = \"\"\n}\n");
+        assert!(problems.is_empty() && lock_file.providers.len() == 1);
     }
 
     #[test]
