@@ -229,3 +229,29 @@ fn numbers_far_from_all_others_cost_nothing() {
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  count = 4000000000\n}\n");
     assert!(folder.fails(&["plan"]).contains("too large"));
 }
+
+#[test]
+fn nothing_is_said_of_targets_nor_of_a_plan_before_there_is_one() {
+    let wrong = "resource \"terraform_data\" \"a\" {\n  input = 1\n  nope  = 2\n}\n";
+    let sound = "resource \"terraform_data\" \"b\" {\n  input = 1\n}\n";
+    let mut scenario = Scenario::new("before_a_plan", sound);
+    scenario.run(APPLY);
+    scenario.change(wrong);
+    scenario.run(&["plan", "-target=terraform_data.a"]);
+    scenario.run(&["destroy", "-auto-approve", "-target=terraform_data.a"]);
+    let unreadable = r#"
+data "terraform_remote_state" "a" {
+  backend = "local"
+  config = {
+    path = "nowhere"
+  }
+}
+"#;
+    scenario.change(unreadable);
+    for command in [&["plan"][..], &["apply", "-auto-approve"], &["apply", "-auto-approve", "-refresh-only"]] {
+        scenario.run(command);
+        scenario.run(&[command, &["-target=data.terraform_remote_state.a"]].concat());
+    }
+    scenario.change(sound);
+    scenario.end();
+}

@@ -331,3 +331,31 @@ fn an_object_of_which_nothing_is_known_has_no_values() {
     let second = "resource \"terraform_data\" \"second\" {\n  input            = terraform_data.first.id\n  triggers_replace = terraform_data.first.id\n}\n";
     life("nothing_known", &[&format!("{first}\n{second}")]);
 }
+
+#[test]
+fn there_is_one_zero_in_plans_and_outputs_and_two_in_the_state() {
+    let mut life = Scenario::new(
+        "zeros",
+        r#"
+resource "terraform_data" "it" {
+  input = { zero = -0, zeros = [0 * -1, -0.0], text = jsonencode([-0]), whole = format("%d|%5d|%+d|%x", -0, -0, -0, -0), real = format("%f", -0) }
+}
+
+output "zero" {
+  value = -0
+}
+
+output "zeros" {
+  value = { a = -0, b = [0 / -1] }
+}
+"#,
+    );
+    life.run(&["plan"]);
+    life.run(&["apply", "-auto-approve"]);
+    life.run(&["show"]);
+    life.run(&["state", "show", "terraform_data.it"]);
+    life.run(&["output"]);
+    life.run(&["output", "-raw", "zero"]);
+    life.run(&["plan", "-detailed-exitcode"]);
+    life.end();
+}

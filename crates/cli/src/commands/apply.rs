@@ -17,8 +17,8 @@ use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
 use super::operation::{
-    OpenState, Watched, forgetting_warning, open_for_changes, options, partial_plan_warning, prepare_context,
-    run as new_run, state_flag_warning, watch,
+    OpenState, Watched, forgetting_warning, open_for_changes, options, prepare_context, run as new_run,
+    state_flag_warning, watch,
 };
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
@@ -179,14 +179,13 @@ fn from_directory(
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
-    warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else {
         context.show(&warnings);
         return Ok(None);
     };
     warnings.append(forgetting_warning(context, &plan));
-    if kind != Kind::Refresh {
+    if kind != Kind::Refresh && !failed_at_once(&plan) {
         show_plan(context, &plan);
     }
     if plan.errored || warnings.has_errors() {
@@ -362,4 +361,10 @@ fn finish(context: &Context, kind: Kind, counts: Counts, state: &State, elsewher
         let title = palette.paint(Tone::BoldGreen, "Outputs:");
         context.streams.print(&format!("\n{title}\n\n{}", output::list(state, context.secrecy)));
     }
+}
+
+/// Whether planning failed with nothing that could be shown beside the error.
+fn failed_at_once(plan: &Plan) -> bool {
+    let has_looked = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
+    plan.errored && plan.outputs.is_empty() && has_looked
 }

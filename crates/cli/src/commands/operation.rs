@@ -318,22 +318,3 @@ pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics 
     );
     Diagnostic::warning(format!("Some objects will no longer be managed by {product}"), detail).into()
 }
-
-/// The warning that a plan for chosen targets is partial.
-pub(super) fn partial_plan_warning(context: &Context, options: &PlanOptions) -> Diagnostics {
-    let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
-        ([], []) => return Diagnostics::new(),
-        (_, []) => ("only what -target names and what that depends on", "-target"),
-        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
-    };
-    Diagnostic::warning(
-        "Resource targeting is in effect",
-        format!(
-            "This plan covers {covers}. Other changes that the \
-             configuration asks for may be missing from it.\n\nKeep {option} for emergencies, such as getting past \
-             an error or a mistake, or for when a message of {} advises it.",
-            context.wording.product
-        ),
-    )
-    .into()
-}

@@ -10,8 +10,7 @@ use super::context::Context;
 use super::encryption;
 use super::generated;
 use super::operation::{
-    forgetting_warning, open_state, options, partial_plan_warning, prepare_context, run as new_run, state_flag_warning,
-    watch,
+    forgetting_warning, open_state, options, prepare_context, run as new_run, state_flag_warning, watch,
 };
 use super::outcome::{Outcome, misuse};
 use super::planfile;
@@ -54,7 +53,6 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
-    warnings.append(partial_plan_warning(context, &options));
     warnings.append(problems);
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));

@@ -44,8 +44,13 @@ impl StoredObject {
 }
 
 /// How objects are shown that nothing happens to.
-const QUIET: Manner =
-    Manner { hides_null: false, forces_replacement: false, shows_unchanged: true, hides_symbols: true };
+const QUIET: Manner = Manner {
+    hides_null: false,
+    forces_replacement: false,
+    shows_unchanged: true,
+    hides_symbols: true,
+    signs_zero: true,
+};
 
 /// Appends one object as a block.
 pub fn write_object(object: &StoredObject, palette: Palette, secrecy: Secrecy, out: &mut String) {

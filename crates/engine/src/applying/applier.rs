@@ -351,7 +351,7 @@ impl<'a> Applier<'a> {
                 (value.is_wholly_known() && !output.ephemeral).then_some((value, output.sensitive))
             });
             if let Some((value, sensitive)) = worked_out {
-                let (value, _) = value.unmark_deep();
+                let value = with_one_zero(value.unmark_deep().0);
                 if value.is_null() {
                     self.state.outputs.remove(&change.name);
                     continue;
@@ -378,6 +378,20 @@ impl<'a> Applier<'a> {
             self.world.module_mut(module).resources[resource as usize].settle(position, value);
         }
     }
+}
+
+/// Outputs are stored as a plan would hold them, which knows one zero only.
+fn with_one_zero(value: Value) -> Value {
+    let is_below = |value: &Value| value.as_number().is_some_and(|number| number.is_zero() && number.is_negative());
+    let mut has_other = false;
+    value.walk(|_, part| {
+        has_other |= is_below(part);
+        !has_other
+    });
+    if !has_other {
+        return value;
+    }
+    value.transform(|_, part| if is_below(&part) { Value::number(0_u64) } else { part })
 }
 
 /// A problem of the run as a whole, such as a full disk, meets every step that is still open: it is told once.

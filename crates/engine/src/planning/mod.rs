@@ -71,15 +71,18 @@ pub(crate) async fn plan(
     }
     match ready(session, providers, prepared, state, options).await {
         Ok((mut planner, warnings)) => {
+            let mut told = targets::partial(options);
             let left_out = planner.moves.left_out(&options.targets);
             if let Some(problem) = left_out.or_else(|| targets::moved(&planner.moves, &options.excludes)) {
-                return (None, problem.into(), None);
+                told.push(problem);
+                return (None, told, None);
             }
             planner.run().await;
             planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
             let (plan, mut problems, spent) = planner.finish();
             deprecation::complete(&mut problems, warnings);
-            (Some(plan), problems, Some(spent))
+            told.append(problems);
+            (Some(plan), told, Some(spent))
         }
         Err(diagnostics) => (None, diagnostics, None),
     }

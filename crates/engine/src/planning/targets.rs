@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use groma_address::{AbsResource, ConfigResource, ResourceInstance, Target};
-use groma_diagnostics::{Diagnostic, quoted};
+use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::{Dependencies, State};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
@@ -231,6 +231,20 @@ impl Included {
             }
         }
     }
+}
+
+/// The warning that a plan does not cover everything.
+pub fn partial(options: &PlanOptions) -> Diagnostics {
+    let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
+        ([], []) => return Diagnostics::new(),
+        (_, []) => ("only what -target names and what that depends on", "-target"),
+        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
+    };
+    let detail = format!(
+        "This plan covers {covers}. Other changes that the configuration asks for may be missing from it.\n\nKeep {option} for \
+         emergencies, such as getting past an error or a mistake, or for when a message advises it."
+    );
+    Diagnostic::warning("Resource targeting is in effect", detail).into()
 }
 
 /// The problem that what is excluded covers an object that has moved, at one of its addresses.

@@ -157,7 +157,8 @@ pub(super) fn integer(number: &Number, layout: &Layout, mode: char, out: &mut St
         _ => (decimal, ""),
     };
     let prefix = if layout.sharp { prefix } else { "" };
-    let sign = sign(number, layout);
+    // An integer has one zero.
+    let sign = if number.is_zero() { sign(&Number::from(0_u64), layout) } else { sign(number, layout) };
     let digits = match layout.precision {
         Some(0) if digits == "0" => return,
         Some(least) => format!("{digits:0>least$}"),

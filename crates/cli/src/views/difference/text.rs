@@ -175,6 +175,7 @@ fn documents(
         hides_null: true,
         forces_replacement: false,
         shows_unchanged: manner.shows_unchanged || only_spacing,
+        signs_zero: true,
         ..manner
     };
     writer.push("jsonencode(");

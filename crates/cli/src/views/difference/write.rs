@@ -53,26 +53,25 @@ impl Writer<'_> {
         }
         let [before, after] = sides;
         match difference.change {
-            Change::Create => self.bare(after),
+            Change::Create => self.bare(after, manner),
             Change::Delete => {
-                self.bare(before);
+                self.bare(before, manner);
                 self.null_suffix(Change::Delete, manner);
             }
-            Change::None => self.bare(before),
+            Change::None => self.bare(before, manner),
             Change::Update => {
-                self.bare(before);
+                self.bare(before, manner);
                 self.arrow();
-                self.bare(after);
+                self.bare(after, manner);
             }
         }
         self.replacement_remark(difference.forces_replacement, manner);
     }
 
-    fn bare(&mut self, value: Option<&Value>) {
+    fn bare(&mut self, value: Option<&Value>, manner: Manner) {
         match value.map(Value::kind) {
             Some(Kind::Bool(value)) => self.out.push_str(if value { "true" } else { "false" }),
-            // There are two zeros in a computer, and one for people.
-            Some(Kind::Number(number)) if number.to_i64() == Some(0) => self.out.push('0'),
+            Some(Kind::Number(number)) if number.is_zero() && !manner.signs_zero => self.out.push('0'),
             Some(Kind::Number(number)) => {
                 let _ = write!(self.out, "{number}");
             }

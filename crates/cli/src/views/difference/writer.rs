@@ -18,6 +18,8 @@ pub struct Manner {
     pub shows_unchanged: bool,
     /// No symbols, and no room for them.
     pub hides_symbols: bool,
+    /// Zero has the sign that it has in the state, or in a document. Plans know one zero only.
+    pub signs_zero: bool,
 }
 
 impl Manner {

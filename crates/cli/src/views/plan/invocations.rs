@@ -6,8 +6,13 @@ use groma_engine::{Plan, ResourceChange};
 use crate::terminal::{Palette, Tone};
 use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
 
-const QUIET: Manner =
-    Manner { hides_null: true, forces_replacement: false, shows_unchanged: true, hides_symbols: true };
+const QUIET: Manner = Manner {
+    hides_null: true,
+    forces_replacement: false,
+    shows_unchanged: true,
+    hides_symbols: true,
+    signs_zero: false,
+};
 
 /// Appends the actions around a change: those before it, then those after it.
 pub(super) fn write_around(plan: &Plan, change: &ResourceChange, palette: Palette, out: &mut String) {
