@@ -67,6 +67,11 @@ pub struct Referenced {
 pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> {
     let root = &*traversal.root.name;
     match root {
+        _ if names_type(traversal) => Err(Diagnostic::error(
+            "Unknown variable",
+            format!("There is no variable named \"{root}\". The name of a type has no value; only the function convert takes one."),
+        )
+        .at(traversal.root.span)),
         "var" => attribute_of(traversal, Reference::Variable),
         "local" => attribute_of(traversal, Reference::Local),
         "count" => attribute_of(traversal, Reference::Count),
@@ -98,6 +103,11 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         .at(traversal.root.span)),
         _ => resource(traversal, Mode::Managed, traversal.root.name.clone(), &traversal.steps, traversal.root.span),
     }
+}
+
+/// Whether it is the name of a type, which refers to nothing: the function `convert` takes it as its second argument.
+pub(crate) fn names_type(traversal: &Traversal) -> bool {
+    traversal.steps.is_empty() && matches!(&*traversal.root.name, "string" | "number" | "bool" | "any")
 }
 
 fn invalid(detail: impl Into<String>, span: Span) -> Diagnostic {

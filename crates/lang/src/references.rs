@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use groma_diagnostics::Diagnostics;
-use groma_hcl::{BinaryOperator, Expression, ExpressionKind, Ident, Name, Selector, Template, TemplatePart, Traversal};
+use groma_hcl::{
+    BinaryOperator, Call, Expression, ExpressionKind, Ident, Name, Selector, Template, TemplatePart, Traversal,
+};
 
-use crate::reference::{Referenced, parse_reference};
+use crate::reference::{Referenced, names_type, parse_reference};
 
 /// The objects that an expression refers to, in the order of the source, and what is wrong with the references.
 ///
@@ -27,7 +29,30 @@ pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traver
 
 /// The same, with what the expressions around the traversal do about it.
 pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Arc<Traversal>, Shelter)) {
-    Walk { bound: Vec::new(), shelter: Shelter::None, visit }.expression(expression);
+    let mut visit = |mention: Mention<'_>, shelter| {
+        if let Mention::Name(traversal) = mention {
+            visit(traversal, shelter);
+        }
+    };
+    Walk { bound: Vec::new(), shelter: Shelter::None, visit: &mut visit }.expression(expression);
+}
+
+/// Calls `visit` with every call of a function in the expression, the outer ones first.
+pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Call)) {
+    let mut visit = |mention: Mention<'_>, _| {
+        if let Mention::Function(call) = mention {
+            visit(call);
+        }
+    };
+    Walk { bound: Vec::new(), shelter: Shelter::None, visit: &mut visit }.expression(expression);
+}
+
+/// What an expression is made of beside literals.
+enum Mention<'e> {
+    /// A name that nothing in the expression binds.
+    Name(&'e Arc<Traversal>),
+    /// A call.
+    Function(&'e Call),
 }
 
 /// Whether a mistake in a part of an expression shows when the whole is evaluated.
@@ -43,7 +68,7 @@ struct Walk<'a> {
     /// Names of the `for` expressions around the current place.
     bound: Vec<Name>,
     shelter: Shelter,
-    visit: &'a mut dyn FnMut(&Arc<Traversal>, Shelter),
+    visit: &'a mut dyn FnMut(Mention<'_>, Shelter),
 }
 
 impl Walk<'_> {
@@ -55,10 +80,12 @@ impl Walk<'_> {
             | ExpressionKind::Number(_)
             | ExpressionKind::String(_) => {}
             ExpressionKind::Template(template) => self.template(template),
+            // What is wrong with the text is told when it is evaluated, and nothing that it seems to mention.
+            ExpressionKind::JsonString(string) if string.diagnostics.has_errors() => {}
             ExpressionKind::JsonString(string) => self.expression(&string.template),
             ExpressionKind::Traversal(traversal) => {
-                if !self.bound.contains(&traversal.root.name) {
-                    (self.visit)(traversal, self.shelter);
+                if !self.bound.contains(&traversal.root.name) && !names_type(traversal) {
+                    (self.visit)(Mention::Name(traversal), self.shelter);
                 }
             }
             ExpressionKind::Relative(relative) => self.expression(&relative.source),
@@ -71,14 +98,10 @@ impl Walk<'_> {
                 self.selectors(&splat.each);
             }
             ExpressionKind::Call(call) => {
+                (self.visit)(Mention::Function(call), self.shelter);
                 let inside = if matches!(&*call.name.name, "try" | "can") { Shelter::Some } else { self.shelter };
                 self.sheltered(inside, |walk| {
-                    for (index, argument) in call.arguments.iter().enumerate() {
-                        // The second argument of `convert` is a type: what looks like names are keywords.
-                        if index != 1 || &*call.name.name != "convert" {
-                            walk.expression(argument);
-                        }
-                    }
+                    call.arguments.iter().for_each(|argument| walk.expression(argument));
                 });
             }
             ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| self.expression(element)),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use groma_hcl::{Expression, ExpressionKind};
-use groma_lang::{Reference, for_each_traversal, parse_reference};
+use groma_lang::{Reference, for_each_call, for_each_traversal, parse_reference};
 
 use crate::model::{LocalProviderRef, Module, ProviderBlock};
 
@@ -109,6 +109,12 @@ impl Search {
                 Reference::Variable(_) | Reference::Local(_) => self.value(chain, &referenced.target),
                 _ => None,
             };
+        });
+        for_each_call(expression, &mut |call| {
+            if found.is_none() && &*call.name.name == "plantimestamp" {
+                let span = call.name.span.to(call.close);
+                found = Some(Late { what: "plantimestamp()".to_owned(), span, way: Vec::new() });
+            }
         });
         found
     }

@@ -109,7 +109,8 @@ impl Evaluator<'_> {
             ExpressionKind::Template(template) => self.template(template, expression.span),
             ExpressionKind::JsonString(string) => {
                 self.diagnostics.append(string.diagnostics.clone());
-                self.evaluate(&string.template)
+                // What could not be read as a whole would only be misunderstood.
+                if string.diagnostics.has_errors() { Value::DYNAMIC } else { self.evaluate(&string.template) }
             }
             ExpressionKind::Relative(relative) => self.relative(relative, expression),
             ExpressionKind::Index(index) => self.index(index, expression),

@@ -85,8 +85,11 @@ impl Evaluator<'_> {
 
     /// `convert`: the second argument is a type, not a value.
     pub(super) fn convert(&mut self, call: &Call, whole: &Expression) -> Value {
+        let before = self.diagnostics.len();
         let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
-        if !self.check_unread(call, expressions.len() + values.len(), &["value", "type"], whole) {
+        if failed_since(self.diagnostics, before)
+            || !self.check_unread(call, expressions.len() + values.len(), &["value", "type"], whole)
+        {
             return Value::DYNAMIC;
         }
         let Some(last) = call.arguments.last() else { return Value::DYNAMIC };
