@@ -42,6 +42,8 @@ fn counted() -> Folder {
 #[test]
 fn the_first_line_of_version_is_what_wrappers_read() {
     let text = Folder::new().ok(&["version"]);
+    // Wrappers hand on whatever they were given.
+    assert_eq!(Folder::new().ok(&["version", "more"]), text);
     let first = text.lines().next().unwrap();
     assert!(first.starts_with("Terraform v1.15.5 "), "{first}");
     assert!(first.contains("Groma"), "{first}");

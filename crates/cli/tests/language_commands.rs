@@ -162,3 +162,16 @@ fn a_provider_that_is_only_passed_on_is_needed() {
     folder.write("m/main.tf", "output \"o\" {\n  value = 1\n}\n");
     assert!(folder.fails(&["validate"]).contains("registry.terraform.io/hashicorp/foo"));
 }
+
+#[test]
+fn validate_looks_at_another_folder() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"a\" {\n  value = nope\n}\n");
+    folder.write("sub/main.tf", "output \"a\" {\n  value = path.module\n}\n");
+    assert!(folder.ok(&["validate", "sub"]).contains("The configuration is valid."));
+    folder.write("sub/wrong.tf", "output \"b\" {\n  value = var.b\n}\n");
+    assert!(folder.fails(&["validate", "sub"]).contains("on sub/wrong.tf line 2"));
+    assert!(folder.fails(&["validate", "nowhere"]).contains("Failed to read module directory"));
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.ok(&["validate", "empty"]);
+}

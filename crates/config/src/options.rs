@@ -34,6 +34,8 @@ pub enum References {
 /// How to load a configuration.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
+    /// The folder of the root module; where the command works if it is empty.
+    pub directory: PathBuf,
     /// The Terraform version that `required_version` of `.tf` files is held against.
     pub terraform_version: Version,
     /// The OpenTofu version that `required_version` of `.tofu` files is held against.
@@ -61,6 +63,7 @@ pub struct LoadOptions {
 impl Default for LoadOptions {
     fn default() -> Self {
         Self {
+            directory: PathBuf::new(),
             terraform_version: Version::new(1, 15, 5),
             opentofu_version: Version::new(1, 12, 0),
             default_registry: DEFAULT_PROVIDER_HOST.into(),

@@ -103,6 +103,9 @@ pub struct Functions {
 /// Arguments of `validate`.
 #[derive(Args, Clone, Debug)]
 pub struct Validate {
+    /// The folder of the configuration, if it is another one
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
     /// The result for programs
     #[command(flatten)]
     pub json: JsonDocument,

@@ -73,8 +73,10 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     let (summary, what) = match problem.kind() {
         ErrorKind::UnknownArgument if flag.starts_with('-') => {
-            let known = text(ContextKind::SuggestedArg)
-                .map(|known| format!(". Did you mean -{}?", known.trim_start_matches('-')));
+            let known = text(ContextKind::SuggestedArg);
+            let known = known.as_deref().map(|known| known.trim_start_matches('-'));
+            // What the parser takes for near may be another word.
+            let known = groma_diagnostics::suggest(&name, known).map(|known| format!(". Did you mean -{known}?"));
             (FLAGS, format!("flag provided but not defined: -{name}{}", known.unwrap_or_default()))
         }
         ErrorKind::UnknownArgument => {
@@ -179,6 +181,7 @@ mod tests {
         let message = |words: &[&str]| parsed(words).unwrap_err().to_string();
         assert!(message(&["plan", "-nosuch"]).contains("flag provided but not defined: -nosuch"));
         assert!(message(&["plan", "-nosuch"]).contains("groma plan -help"));
+        assert!(!message(&["plan", "-nope"]).contains("Did you mean"));
         assert!(message(&["plan", "-detailed-exitcod"]).contains("Did you mean -detailed-exitcode?"));
         assert!(message(&["plan", "-var"]).contains("flag needs an argument: -var"));
         assert!(message(&["plan", "-refresh=maybe"]).contains("invalid value \"maybe\" for flag -refresh"));

@@ -61,4 +61,7 @@ pub struct Version {
     /// Print JSON
     #[arg(long)]
     pub json: Option<Flag>,
+    /// Passed over, as by Terraform: wrappers ask for the version with whatever they were given
+    #[arg(hide = true)]
+    pub others: Vec<String>,
 }

@@ -38,12 +38,19 @@ pub(super) enum Empty {
 ///
 /// # Errors
 /// More is wrong: what else there is to see would follow from that.
-pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { queries, ..load_options(context) };
+pub(super) fn load_to_check(
+    context: &Context,
+    directory: &Path,
+    queries: Queries,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { directory: directory.to_owned(), queries, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let empty = nothing();
-    let is_empty = queries == Queries::LeftOut && !has_configuration(&disk);
-    let files: &dyn Files = if is_empty { &empty } else { &disk };
+    let is_empty = queries == Queries::LeftOut && !has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
+    let (options, files): (_, &dyn Files) = match is_empty {
+        true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
+        false => (options, &disk),
+    };
     sound(load(&options, &context.sources, files))
 }
 
@@ -52,7 +59,7 @@ pub(super) fn load_to_check(context: &Context, queries: Queries) -> Result<(Conf
 /// # Errors
 /// As for [`load_to_check`].
 pub(super) fn load_to_look(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match load_to_check(context, Queries::LeftOut) {
+    match load_to_check(context, Path::new(""), Queries::LeftOut) {
         Ok((configuration, diagnostics)) => Ok((configuration, as_told_of_states(diagnostics))),
         Err(diagnostics) => Err(as_told_of_states(diagnostics)),
     }

@@ -12,7 +12,7 @@ use super::configuration::load_to_check;
 use super::context::Context;
 use super::mistakes::further;
 use super::operation::run_with;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, fail};
 use super::packages::Packages;
 use super::results::Results;
 use super::variables::{Missing, values};
@@ -67,7 +67,12 @@ pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
     let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
-    let (configuration, mut diagnostics) = load_to_check(context, queries)?;
+    let directory = arguments.directory.clone().unwrap_or_default();
+    if arguments.directory.as_ref().is_some_and(|directory| !directory.is_dir()) {
+        let detail = format!("There is no folder {}. Check the path.", directory.display());
+        return Err(fail("Failed to read module directory", detail));
+    }
+    let (configuration, mut diagnostics) = load_to_check(context, &directory, queries)?;
     // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),

@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
@@ -214,8 +213,15 @@ impl<'a> Early<'a> {
     fn path(&self, attribute: &str) -> Value {
         match attribute {
             "module" => Value::string(display(&self.module.directory)),
-            "root" => Value::string(display(Path::new(""))),
+            "root" => Value::string(self.root_directory()),
             _ => Value::DYNAMIC,
+        }
+    }
+
+    fn root_directory(&self) -> String {
+        match self.origin {
+            Origin::Root(values) => display(&values.options.directory),
+            Origin::Call(_, above) => above.root_directory(),
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn load_with(
     let mut reader = folder::Reader::new(options, sources, files);
     reader.keep_manifest();
     let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics };
-    let Some(root) = builder.build(Path::new("")) else { return (None, diagnostics) };
+    let Some(root) = builder.build(&options.directory) else { return (None, diagnostics) };
     let root = Arc::new(root);
     let mut soundness = if diagnostics.has_errors() { Soundness::Incomplete } else { Soundness::Sound };
     let mut deep = Vec::new();
