@@ -2,7 +2,6 @@
 
 mod bench;
 mod conform;
-mod protocol;
 mod schemas;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +11,6 @@ const TASKS: &str = "\
 tasks:
   bench [OPTIONS]   measure the release build; see below
   conform [PART]    what Terraform says and does beside what ours do; the parts are: language, providers
-  protocol          write the code of the plugin protocol's messages anew from crates/plugin/src/proto
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)";
 
@@ -23,7 +21,6 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&workspace_root(), rest),
         Some(bench::MEASURED) => return bench::measured_task(rest),
         Some("conform") => conform::run(&workspace_root(), rest),
-        Some("protocol") => protocol::run(&workspace_root()),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
         Some(other) => Err(format!("no task is called {other:?}\n{TASKS}\n{}", bench::HELP)),
         None => Err(format!("{TASKS}\n{}", bench::HELP)),

@@ -1,5 +1,4 @@
-//! The code of the messages and stubs of the plugin protocol, from the definitions beside it. It lies in the repository: who builds
-//! Groma, or a provider on its framework, does not build compilers of protocol definitions first.
+//! Generates the messages and stubs of the plugin protocol from the definitions in `src/proto`.
 
 use std::error::Error;
 use std::path::Path;
@@ -7,9 +6,7 @@ use std::path::Path;
 use prost_types::DescriptorProto;
 
 /// Where the definitions are.
-const DEFINITIONS: &str = "crates/plugin/src/proto";
-/// Where the code goes.
-const GENERATED: &str = "crates/plugin/src/proto/generated";
+const FOLDER: &str = "src/proto";
 /// The definitions of the provider's calls, for which client and server have tables of their own instead of stubs.
 const PROVIDER: [&str; 2] = ["tfplugin6.proto", "tfplugin5.proto"];
 /// The definitions of what surrounds them.
@@ -27,28 +24,23 @@ const RENAMED: [(&str, &str); 5] = [
 /// The messages that differ between the versions on the wire, or hold one that does.
 const OF_THEIR_OWN: [&str; 4] = ["Schema", "ActionSchema", "GetProviderSchema", "GetProviderSchema.Response"];
 
-/// Writes the code anew.
-///
-/// # Errors
-/// A definition is wrong, or a file cannot be written.
-pub fn run(root: &Path) -> Result<(), String> {
-    generate(root, &root.join(GENERATED)).map_err(|error| error.to_string())
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = std::env::var_os("OUT_DIR").ok_or("cargo says where to write")?;
+    for name in PROVIDER.iter().chain(&HOST) {
+        println!("cargo::rerun-if-changed={FOLDER}/{name}");
+    }
+    host(Path::new(&out))?;
+    provider(Path::new(&out))
 }
 
-fn generate(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
-    let definitions = root.join(DEFINITIONS);
-    host(&definitions, out)?;
-    provider(&definitions, out)
-}
-
-fn host(definitions: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
-    let descriptors = protox::compile(HOST, [definitions])?;
+fn host(out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(HOST, [FOLDER])?;
     Ok(tonic_prost_build::configure().build_transport(false).out_dir(out).compile_fds(descriptors)?)
 }
 
 /// Version 5 gets the messages of version 6 wherever the two are the same on the wire.
-fn provider(definitions: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
-    let descriptors = protox::compile(PROVIDER, [definitions])?;
+fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(PROVIDER, [FOLDER])?;
     let of_version_5 = descriptors.file.iter().find(|file| file.package() == "tfplugin5");
     let mut names = Vec::new();
     for message in of_version_5.into_iter().flat_map(|file| &file.message_type) {
@@ -103,21 +95,4 @@ fn snake(name: &str) -> String {
         text.push(letter.to_ascii_lowercase());
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_code_is_that_of_the_definitions() {
-        let root = crate::workspace_root();
-        let out = tempfile::tempdir().unwrap();
-        generate(&root, out.path()).unwrap();
-        for entry in std::fs::read_dir(out.path()).unwrap() {
-            let name = entry.unwrap().file_name();
-            let read = |folder: &Path| std::fs::read_to_string(folder.join(&name)).unwrap();
-            assert_eq!(read(&root.join(GENERATED)), read(out.path()), "run `cargo xtask protocol`: {name:?}");
-        }
-    }
 }
