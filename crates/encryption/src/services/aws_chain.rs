@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use super::aws_files::{AwsFiles, AwsProfile};
+use super::aws_lender::Lender;
 use super::aws_machine;
-use super::aws_role::Lender;
 use super::given::{Given, GivenValue};
 use super::network::{AwsKeys, Network, in_home, text};
 use super::output::output;

@@ -4,6 +4,7 @@
 mod aws_chain;
 mod aws_files;
 mod aws_kms;
+mod aws_lender;
 mod aws_machine;
 mod aws_role;
 mod aws_signature;
