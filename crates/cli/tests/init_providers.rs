@@ -152,7 +152,10 @@ fn locks_of_modules_are_left_to_versions_to_come() {
     lock(folder.path(), &["h2:to-come"], "module \"m\" {\n  version = \"1.0.0\"\n}\n");
     let (code, text) = groma(folder.path(), &["init"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Warning: Dependency locks for modules are not yet supported"), "{text}");
+    assert!(
+        text.contains("Warning: Dependency locks for modules are not yet supported on .terraform.lock.hcl line 8"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl<'a> ProviderSteps<'a> {
     pub fn begin(context: &Context, teller: &'a Teller, arguments: &'a Init) -> Result<Self, Diagnostics> {
         let mode = lock_file_mode(arguments)?;
         let mut notices = Notices::default();
-        let before = locks(&mut notices.warnings);
+        let before = locks(context, &mut notices.warnings);
         if notices.warnings.has_errors() {
             return Err(notices.warnings);
         }

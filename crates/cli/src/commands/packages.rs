@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use groma_address::ProviderAddress;
 use groma_config::version::Constraints;
 use groma_config::{Configuration, DiskFiles, LockFile};
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources as Texts};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::{
     Cache, CacheTrust, Candidates, Installer, Locks, Method, Platform, Selection, Source, Sources, Store, filesystem,
 };
@@ -59,7 +59,7 @@ impl Packages {
         let cli = &context.cli;
         let plugins = Plugins::of(context)?;
         // What is wrong with a lock file is told where it would be written anew.
-        let locks = locks(&mut Diagnostics::new());
+        let locks = locks(context, &mut Diagnostics::new());
         let reattached = plugins.reattached().cloned().collect();
         let store = store(context);
         let builtin = builtin(needed, cli, &locks);
@@ -190,8 +190,8 @@ pub(super) fn reattached(context: &Context) -> Result<BTreeSet<ProviderAddress>,
 }
 
 /// What the lock file of the working directory says.
-pub(super) fn locks(problems: &mut Diagnostics) -> Locks {
-    let (file, found) = LockFile::read(&Texts::new(), &DiskFiles::new("."));
+pub(super) fn locks(context: &Context, problems: &mut Diagnostics) -> Locks {
+    let (file, found) = LockFile::read(&context.sources, &DiskFiles::new("."));
     problems.append(found);
     Locks::from(&file)
 }

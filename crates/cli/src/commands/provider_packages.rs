@@ -85,7 +85,7 @@ fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Resul
     let platforms = parsed_platforms(platforms)?;
     let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let mut problems = Diagnostics::new();
-    let locks = locks(&mut problems);
+    let locks = locks(context, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }

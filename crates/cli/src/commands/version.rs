@@ -16,7 +16,7 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
     // What is wrong with a lock file is told by those who work with it.
     let locks = match Path::new(LOCK_FILE).exists() {
-        true => locks(&mut Diagnostics::new()),
+        true => locks(context, &mut Diagnostics::new()),
         false => Locks::default(),
     };
     let text = if arguments.json.is_some_and(Flag::is_on) { json_text(&locks) } else { text(&locks) };
