@@ -20,7 +20,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceList) -> Outcome {
     }
     text.push('\n');
     if context.settings.workspace_is_overridden {
-        text.push_str("\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n\n");
+        text.push_str("\nThe environment variable TF_WORKSPACE says which workspace is active.\n\n");
     }
     context.say_as(&text, || {
         Message::new("workspace_list", "list of workspaces")

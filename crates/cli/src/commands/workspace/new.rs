@@ -38,11 +38,10 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
 pub(super) fn create(context: &Context, places: &Places, name: &str) -> Result<(), Diagnostics> {
     places.make(name)?;
     choose(context, name)?;
-    let wording = &context.wording;
+    let command = &context.wording.command;
     context.say(&format!(
-        "Created and switched to workspace {name:?}!\n\nYou're now on a new, empty workspace. Workspaces isolate their state,\nso if \
-         you run \"{} plan\" {} will not see any existing state\nfor this configuration.\n",
-        wording.command, wording.product
+        "Created and switched to workspace {name:?}!\n\nEach workspace has a state of its own, and this one is new: \
+         \"{command} plan\" sees nothing of\nwhat other workspaces manage.\n"
     ));
     Ok(())
 }
