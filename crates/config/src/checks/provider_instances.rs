@@ -76,11 +76,12 @@ fn known_too_late(chain: &[&Module], block: &ProviderBlock) -> Option<Diagnostic
     );
     // What leads there may be in another module.
     let span = if found.way.is_empty() { found.span } else { for_each.span };
-    Some(Diagnostic::error("Dynamic value in static context", detail).at(span))
+    Some(Diagnostic::error(found.summary, detail).at(span))
 }
 
-/// A reference to what is known too late.
+/// A mention of what is known too late.
 struct Late {
+    summary: &'static str,
     what: String,
     span: Span,
     /// The names that lead to it.
@@ -93,7 +94,7 @@ struct Search {
 }
 
 impl Search {
-    /// The first reference of `expression`, in the last module of `chain`, that leads to an object.
+    /// The first mention in `expression`, in the last module of `chain`, of an object or of the time of the plan, or what leads there.
     fn expression(&mut self, chain: &[&Module], expression: &Expression) -> Option<Late> {
         let mut found = None;
         for_each_traversal(expression, &mut |traversal| {
@@ -104,7 +105,13 @@ impl Search {
             let Ok(referenced) = parse_reference(traversal) else { return };
             found = match &referenced.target {
                 Reference::Resource(_) | Reference::Module(_) => {
-                    Some(Late { what: referenced.target.to_string(), span: traversal.span, way: Vec::new() })
+                    let what = referenced.target.to_string();
+                    Some(Late {
+                        summary: "Dynamic value in static context",
+                        what,
+                        span: traversal.span,
+                        way: Vec::new(),
+                    })
                 }
                 Reference::Variable(_) | Reference::Local(_) => self.value(chain, &referenced.target),
                 _ => None,
@@ -113,7 +120,8 @@ impl Search {
         for_each_call(expression, &mut |call| {
             if found.is_none() && &*call.name.name == "plantimestamp" {
                 let span = call.name.span.to(call.close);
-                found = Some(Late { what: "plantimestamp()".to_owned(), span, way: Vec::new() });
+                let what = "plantimestamp()".to_owned();
+                found = Some(Late { summary: "Invalid for_each argument", what, span, way: Vec::new() });
             }
         });
         found
