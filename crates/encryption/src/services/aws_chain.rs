@@ -31,7 +31,7 @@ impl Chain<'_> {
         }
         let mut named = given("profile");
         if named.is_none() {
-            if let Some(keys) = self.of_environment() {
+            if let Some(keys) = AwsKeys::of_environment(self.network) {
                 return Ok(keys);
             }
             let is_set = |name: &str| self.network.variable(name).is_some();
@@ -46,12 +46,6 @@ impl Chain<'_> {
             None if files.profile("default").is_some() => self.of_profile(&files, "default", &[]),
             None => self.of_place(),
         }
-    }
-
-    fn of_environment(&self) -> Option<AwsKeys> {
-        let variable = |name: &str| self.network.variable(name);
-        let (id, secret) = (variable("AWS_ACCESS_KEY_ID")?, variable("AWS_SECRET_ACCESS_KEY")?);
-        Some(AwsKeys { id, secret, session: variable("AWS_SESSION_TOKEN") })
     }
 
     fn files(&self) -> AwsFiles {
@@ -110,7 +104,7 @@ impl Chain<'_> {
     /// What `credential_source` names.
     fn of_source(&self, source: &str) -> Result<AwsKeys, String> {
         match source.to_ascii_lowercase().as_str() {
-            "environment" => self.of_environment().ok_or_else(|| {
+            "environment" => AwsKeys::of_environment(self.network).ok_or_else(|| {
                 "the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set".to_owned()
             }),
             "ec2instancemetadata" => aws_machine::of_machine(self.given, self.network),

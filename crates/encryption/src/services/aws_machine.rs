@@ -103,15 +103,8 @@ fn usual_place(given: &Given, network: &dyn Network) -> Result<String, String> {
 }
 
 fn lent_to_machine(place: &str, network: &dyn Network) -> Lent {
-    let token = token_of_machine(&format!("{place}/latest/api/token"), network)?;
-    let get = |place: String| {
-        let request = NetworkRequest::get(place);
-        let request = match &token {
-            Some(token) => request.with("x-aws-ec2-metadata-token", token),
-            None => request,
-        };
-        ask(network, &request)
-    };
+    let token = token_of_machine(format!("{place}/latest/api/token"), network)?;
+    let get = |place: String| ask(network, &metadata_request(place, token.as_deref()));
     let roles = format!("{place}/latest/meta-data/iam/security-credentials/");
     let role = told(&get(roles.clone())?)?;
     let role = role.lines().next().map(str::trim).filter(|role| !role.is_empty()).ok_or("none is named")?;
@@ -119,13 +112,27 @@ fn lent_to_machine(place: &str, network: &dyn Network) -> Lent {
 }
 
 /// The token with which the machine is asked; none where it is an old one that wants none.
-fn token_of_machine(place: &str, network: &dyn Network) -> Result<Option<String>, String> {
-    let request = NetworkRequest { method: "PUT", url: place.to_owned(), headers: Vec::new(), body: Vec::new() };
-    let answer = ask(network, &request.with("x-aws-ec2-metadata-token-ttl-seconds", "21600"))?;
+fn token_of_machine(place: String, network: &dyn Network) -> Result<Option<String>, String> {
+    let answer = ask(network, &token_request(place))?;
     if [403, 404, 405].contains(&answer.status) && !is_true(network, "AWS_EC2_METADATA_V1_DISABLED") {
         return Ok(None);
     }
     told(&answer).map(|token| Some(token.trim().to_owned()))
+}
+
+/// Asks a machine for a token, which is good for five minutes.
+pub(super) fn token_request(place: String) -> NetworkRequest {
+    let request = NetworkRequest { method: "PUT", url: place, headers: Vec::new(), body: Vec::new() };
+    request.with("x-aws-ec2-metadata-token-ttl-seconds", "300")
+}
+
+/// Asks a machine for what is known of it, with the token where it wants one.
+pub(super) fn metadata_request(place: String, token: Option<&str>) -> NetworkRequest {
+    let request = NetworkRequest::get(place);
+    match token {
+        Some(token) => request.with("x-aws-ec2-metadata-token", token),
+        None => request,
+    }
 }
 
 /// The text of an answer.

@@ -1,8 +1,10 @@
 //! Who asks Google Cloud from a machine or an account of AWS: a request to the Security Token Service that is signed here and sent by Google.
 
+use std::cell::OnceCell;
+
 use serde_json::{Value as Json, json};
 
-use super::aws_machine::keys_in;
+use super::aws_machine::{keys_in, metadata_request, token_request};
 use super::aws_signature::signed;
 use super::network::{AwsKeys, Network, NetworkRequest, Way, escaped, or_variable, refusal};
 
@@ -14,15 +16,14 @@ pub(super) fn subject(source: &Json, audience: &str, network: &dyn Network) -> R
             "the credential_source is of the form {version:?}, and only \"aws1\" is known; make the credentials anew with gcloud"
         ));
     }
-    let machine = Machine { source, network, token: None };
+    let machine = Machine { source, network, token: OnceCell::new() };
     let region = match or_variable(None, network, &["AWS_REGION", "AWS_DEFAULT_REGION"]) {
         Some(region) => region,
-        None => machine.asked_with_token()?.region()?,
+        None => machine.region()?,
     };
-    let (id, secret) = (network.variable("AWS_ACCESS_KEY_ID"), network.variable("AWS_SECRET_ACCESS_KEY"));
-    let keys = match (id, secret) {
-        (Some(id), Some(secret)) => AwsKeys { id, secret, session: network.variable("AWS_SESSION_TOKEN") },
-        _ => machine.asked_with_token()?.keys()?,
+    let keys = match AwsKeys::of_environment(network) {
+        Some(keys) => keys,
+        None => machine.keys()?,
     };
     let place = source["regional_cred_verification_url"]
         .as_str()
@@ -46,29 +47,19 @@ fn host_of(place: &str) -> Result<String, String> {
 struct Machine<'a> {
     source: &'a Json,
     network: &'a dyn Network,
-    token: Option<String>,
+    token: OnceCell<String>,
 }
 
 impl Machine<'_> {
-    /// The same with the token that newer machines want.
-    fn asked_with_token(&self) -> Result<Self, String> {
-        let token = match self.source["imdsv2_session_token_url"].as_str() {
-            None => None,
-            Some(place) => {
-                let request =
-                    NetworkRequest { method: "PUT", url: place.to_owned(), headers: Vec::new(), body: Vec::new() };
-                Some(self.told(request.with("x-aws-ec2-metadata-token-ttl-seconds", "300"))?)
-            }
-        };
-        Ok(Self { token, ..*self })
-    }
-
-    fn request(&self, place: String) -> NetworkRequest {
-        let request = NetworkRequest::get(place);
-        match &self.token {
-            Some(token) => request.with("x-aws-ec2-metadata-token", token),
-            None => request,
+    /// A request with the token that newer machines want, which is asked for once.
+    fn request(&self, place: String) -> Result<NetworkRequest, String> {
+        if self.token.get().is_none()
+            && let Some(place) = self.source["imdsv2_session_token_url"].as_str()
+        {
+            let token = self.told(token_request(place.to_owned()))?;
+            self.token.get_or_init(|| token);
         }
+        Ok(metadata_request(place, self.token.get().map(String::as_str)))
     }
 
     fn told(&self, request: NetworkRequest) -> Result<String, String> {
@@ -84,7 +75,7 @@ impl Machine<'_> {
         let place = self.source["region_url"]
             .as_str()
             .ok_or("no region of AWS is known; set the environment variable AWS_REGION")?;
-        let zone = self.told(self.request(place.to_owned()))?;
+        let zone = self.told(self.request(place.to_owned())?)?;
         Ok(zone.strip_suffix(|last: char| last.is_ascii_lowercase()).unwrap_or(&zone).to_owned())
     }
 
@@ -92,8 +83,9 @@ impl Machine<'_> {
         let place = self.source["url"].as_str().ok_or(
             "there are no keys of AWS; set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         )?;
-        let role = self.told(self.request(place.to_owned()))?;
-        keys_in(&self.network.send(&self.request(format!("{}/{role}", place.trim_end_matches('/'))), &Way::default())?)
+        let role = self.told(self.request(place.to_owned())?)?;
+        let request = self.request(format!("{}/{role}", place.trim_end_matches('/')))?;
+        keys_in(&self.network.send(&request, &Way::default())?)
             .map_err(|problem| format!("the machine has no role at AWS: {problem}"))
     }
 }

@@ -61,6 +61,14 @@ pub struct AwsKeys {
     pub session: Option<String>,
 }
 
+impl AwsKeys {
+    /// Those that the environment has.
+    pub(super) fn of_environment(network: &dyn Network) -> Option<Self> {
+        let (id, secret) = (network.variable("AWS_ACCESS_KEY_ID")?, network.variable("AWS_SECRET_ACCESS_KEY")?);
+        Some(Self { id, secret, session: network.variable("AWS_SESSION_TOKEN") })
+    }
+}
+
 /// A request to a service.
 #[derive(Clone)]
 pub struct NetworkRequest {
