@@ -247,6 +247,69 @@ fn a_saved_plan_destroys_where_the_provider_is_that_data_tells_of() {
     assert!(!folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
 }
 
+/// A queue in an emulator that the last of `n` data sources tells of.
+const NUMBERED: &str = r#"
+variable "n" {
+  type    = number
+  default = 1
+}
+
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+
+data "terraform_remote_state" "keeper" {
+  count   = var.n
+  backend = "local"
+  config = {
+    path = "keeper.tfstate"
+  }
+}
+
+provider "awscc" {
+  region   = "eu-west-1"
+  emulator = { path = "./${data.terraform_remote_state.keeper[var.n - 1].outputs.name}.json" }
+}
+
+resource "awscc_sqs_queue" "it" {
+  queue_name = "it"
+}
+"#;
+
+/// What Terraform 1.15 does with the same provider as a plugin.
+#[test]
+fn destroying_reads_the_data_that_a_provider_needs_as_the_configuration_counts_it() {
+    let folder = Folder::new();
+    folder.write("main.tf", NUMBERED).write("keeper.tfstate", &keeper("Leo"));
+    folder.ok(APPLY);
+    let reads = |told: &str| {
+        let lines = told.lines().filter(|line| line.contains("Read complete"));
+        lines.map(|line| line.split_once(": ").unwrap().0.to_owned()).collect::<Vec<_>>()
+    };
+    let told = folder.ok(&["plan", "-destroy", "-var=n=2"]);
+    assert_eq!(reads(&told), ["data.terraform_remote_state.keeper[0]", "data.terraform_remote_state.keeper[1]"]);
+    folder.ok(&["state", "rm", "data.terraform_remote_state.keeper"]);
+    let told = folder.ok(&["plan", "-destroy", "-out=p"]);
+    assert_eq!(reads(&told), ["data.terraform_remote_state.keeper[0]"]);
+    folder.ok(SAVED);
+    assert!(!folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
+    assert_eq!(folder.ok(&["state", "list"]), "", "what was read for the plan goes, too");
+}
+
+#[test]
+fn a_count_that_cannot_be_worked_out_any_more_keeps_nothing_alive() {
+    let folder = Folder::new();
+    folder.write("main.tf", NUMBERED).write("keeper.tfstate", &keeper("Leo"));
+    folder.ok(APPLY);
+    let never_made = "resource \"terraform_data\" \"never\" {\n  input = 1\n}\n";
+    let counted = NUMBERED.replace("count   = var.n\n", "count   = terraform_data.never.output\n");
+    folder.write("main.tf", &format!("{counted}{never_made}"));
+    folder.ok(DESTROY);
+    assert!(!folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
+}
+
 #[test]
 fn data_that_cannot_be_read_keeps_nothing_alive() {
     let folder = Folder::new();

@@ -262,6 +262,9 @@ pub struct Plan {
     pub deferred: Vec<DeferredChange>,
     /// What changed outside since the last run.
     pub drift: Vec<ResourceChange>,
+    /// Data sources that go from the state when everything else is done; none unless the plan destroys. Until then they stay:
+    /// providers are configured with them.
+    pub parting: Vec<ResourceInstance>,
     /// Outputs of the root module by name.
     pub outputs: Vec<OutputChange>,
     /// The state after moves and refresh: where apply starts.

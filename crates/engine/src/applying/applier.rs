@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
 
-use groma_address::{Name, ProviderConfig};
+use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{DeposedKey, OutputValue, State};
 use groma_value::Value;
@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use super::clerk::{Clerk, Equipment};
 use super::event::Event;
 use super::outcome::{AppliedRun, Done};
-use super::parting_data::PartingData;
+use super::parting_data;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
 use crate::conversations::Conversations;
@@ -72,7 +72,7 @@ pub(super) struct Applier<'a> {
     pub(super) actions: ActionBlocks,
     pub(super) mode: Mode,
     /// Data sources that go with what is destroyed.
-    parting: PartingData,
+    parting: Vec<ResourceInstance>,
     outputs: Vec<OutputChange>,
     execution: ExecutionGraph,
     waiting: Vec<u32>,
@@ -117,7 +117,6 @@ impl<'a> Applier<'a> {
             Mode::Destroy => Checks::closed(&plan.checks),
             Mode::Normal | Mode::RefreshOnly => Checks::of(&plan.checks),
         };
-        let parting = PartingData::of(&plan);
         let is_partial = !plan.targets.is_empty() || !plan.excludes.is_empty();
         let mut applier = Self {
             session,
@@ -138,7 +137,7 @@ impl<'a> Applier<'a> {
             invocations: plan.invocations.into_iter().map(Arc::new).collect(),
             actions: ActionBlocks::default(),
             mode: plan.mode,
-            parting,
+            parting: plan.parting,
             outputs: plan.outputs,
             failed: vec![false; waiting.len()],
             ended: 0,
@@ -319,7 +318,7 @@ impl<'a> Applier<'a> {
         let spent = Box::new((self.world, self.changes, self.execution));
         let (made, done) = self.clerk.finish();
         self.state.absorb(made);
-        self.parting.take_out_of(&mut self.state);
+        parting_data::take_out(&self.parting, &mut self.state);
         AppliedRun {
             state: self.state,
             done: self.done.and(done),

@@ -57,7 +57,8 @@ impl Planner<'_> {
         let expansion = match self.options.mode {
             // What is to be destroyed is what the state has, whatever the configuration says now.
             Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
-                recorded_expansion(&self.world, &self.state, visit.module, at)
+                let wanted = self.expansion_of_needed_data(visit, resource);
+                wanted.unwrap_or_else(|| recorded_expansion(&self.world, &self.state, visit.module, at))
             }
             Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
                 let deferral = self.repetition_deferral();

@@ -38,11 +38,9 @@ impl Planner<'_> {
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
-        let relevant = {
-            let parting = self.parting_data();
-            let going = (self.options.mode, &parting[..]);
-            relevant::attributes(&self.world, self.templates, &self.changes, &outputs, going)
-        };
+        let parting = self.parting_data();
+        let going = (self.options.mode, &parting[..]);
+        let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, going);
         let errored = self.evaluation.diagnostics.has_errors();
         let order = self.carried_out();
         let undecided: HashSet<_> = self.undecided.into_iter().collect();
@@ -88,6 +86,7 @@ impl Planner<'_> {
             changes: self.changes,
             deferred: self.deferred,
             drift: self.drift,
+            parting,
             outputs,
             prior_state: self.state,
             variables,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_config::Resource;
 use groma_diagnostics::{Diagnostics, Severity};
 
 use super::event::Instance;
@@ -12,9 +13,10 @@ use crate::options::{Deferral, Refresh};
 use crate::plan::Mode;
 use crate::reading::DataRead;
 use crate::record;
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::templates::Template;
-use crate::walk::Outcome;
-use crate::world::InstanceScope;
+use crate::walk::{Outcome, Visit};
+use crate::world::{Expansion, InstanceScope};
 
 impl Planner<'_> {
     /// Reads a data source, if what it is read with is known.
@@ -60,6 +62,20 @@ impl Planner<'_> {
         let data = self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
         let is_aimed_at = |address: &ResourceInstance| self.included.as_ref().is_none_or(|some| some.chosen(address));
         data.map(|view| view.address()).filter(is_aimed_at).collect()
+    }
+
+    /// The instances of a data source that something is configured with, as the configuration has them; none where it is another
+    /// resource, or its repetition cannot be worked out: then it is what the last run found.
+    pub(super) fn expansion_of_needed_data(&self, visit: Visit, resource: &Resource) -> Option<Expansion> {
+        let index = self.world.module(visit.module).of;
+        let is_needed = self.remains.as_ref().is_some_and(|remains| remains.needs(index, visit.node));
+        if resource.address.mode != ResourceMode::Data || !is_needed {
+            return None;
+        }
+        let scope = InstanceScope::new(&self.world, visit.module, &self.evaluation.functions);
+        let mut problems = Diagnostics::new();
+        let wanted = expand_or_defer(Arguments::of_resource(resource), Deferral::Refused, &scope, &mut problems);
+        wanted.filter(|_| !problems.has_errors())
     }
 
     /// Whether it is there only because it depends on something that is destroyed.

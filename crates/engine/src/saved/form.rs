@@ -26,6 +26,8 @@ pub(super) struct Form<'a> {
     pub(super) changes: Changes<'a>,
     pub(super) drift: Changes<'a>,
     pub(super) deferred: Vec<Left<'a>>,
+    /// Data sources that go from the state: the number of the resource, and the key.
+    pub(super) parting: Vec<(u32, Key<'a>)>,
     pub(super) outputs: Vec<Output<'a>>,
     pub(super) variables: Vec<Variable<'a>>,
     pub(super) relevant: Vec<Relevant<'a>>,
@@ -170,6 +172,7 @@ mod tests {
             changes: Changes::default(),
             drift: Changes::default(),
             deferred: Vec::new(),
+            parting: Vec::new(),
             outputs: Vec::new(),
             variables: Vec::new(),
             relevant: Vec::new(),

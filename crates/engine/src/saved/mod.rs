@@ -30,7 +30,7 @@ use tables::{Addresses, Known, Numbered};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// The bytes of a plan, without its state.
 ///
@@ -99,6 +99,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
     let changes = Changes::of(&plan.changes, &mut numbered)?;
     let drift = Changes::of(&plan.drift, &mut numbered)?;
     let deferred = plan.deferred.iter().map(|one| Left::of(one, &mut numbered)).collect::<Result<_, _>>()?;
+    let parting = plan.parting.iter().map(|one| (numbered.resource(one), Key::of(&one.key))).collect();
     let outputs = plan.outputs.iter().map(|output| {
         Ok::<_, groma_value::CodecError>(Output {
             name: output.name.to_string(),
@@ -143,6 +144,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
         changes,
         drift,
         deferred,
+        parting,
         outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
         variables: variables.collect::<Result<_, groma_value::CodecError>>()?,
         relevant: relevant.collect::<Result<_, groma_value::CodecError>>()?,
@@ -216,6 +218,8 @@ fn from_form(
     let drift = form.drift.read(&known).ok_or_else(damaged)?;
     let deferred = form.deferred.into_iter().map(|one| one.read(&known));
     let deferred = deferred.collect::<Option<_>>().ok_or_else(damaged)?;
+    let parting = form.parting.into_iter().map(|(resource, key)| known.instance(resource, key));
+    let parting = parting.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
     for invoked in form.invocations {
         invocations.push(invocation_from_form(invoked, &known, providers)?);
@@ -248,6 +252,7 @@ fn from_form(
         invocations,
         deferred_invocations,
         generated: Vec::new(),
+        parting,
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
         prior_state,
         variables: variables.collect::<Option<_>>().ok_or_else(damaged)?,
