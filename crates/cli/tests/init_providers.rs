@@ -1,8 +1,10 @@
 //! `init` with packages of a folder: what it installs, locks and says.
 #![allow(clippy::unwrap_used)] // a test may fail where it is surprised
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 const TOOL: &str = "mirror/example.com/acme/tool";
 
@@ -91,11 +93,15 @@ fn a_changed_constraint_needs_an_upgrade() {
 fn a_package_that_is_missing_or_changed_does_not_run() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    let (_, text) = groma(folder.path(), &["providers", "schema", "-json"]);
+    assert!(text.contains("tool does not give its schemas: - error: "), "it is no program, and that is told: {text}");
     let program = folder.path().join(TOOL).join("1.0.0").join(platform()).join("terraform-provider-tool_v1.0.0");
     std::fs::write(program, "changed").unwrap();
     let (code, text) = groma(folder.path(), &["plan"]);
     assert_eq!(code, 1);
     assert!(text.contains("Error: Required plugins are not installed"), "{text}");
+    assert!(text.contains("does not match any of the checksums recorded in the dependency lock file"), "{text}");
+    let (_, text) = groma(folder.path(), &["providers", "schema", "-json"]);
     assert!(text.contains("does not match any of the checksums recorded in the dependency lock file"), "{text}");
     let (_, text) = groma(folder.path(), &["init"]);
     assert!(text.contains("doesn't match any of the checksums previously recorded"), "{text}");
@@ -105,6 +111,25 @@ fn a_package_that_is_missing_or_changed_does_not_run() {
         text.contains("there is no package for example.com/acme/tool 1.0.0 cached in .terraform/providers"),
         "{text}"
     );
+}
+
+#[test]
+fn a_package_that_was_right_before_and_is_changed_with_its_old_size_and_time_does_not_run() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    // So long ago must a change be before a command notes what the package hashes to, for the next one.
+    std::thread::sleep(Duration::from_millis(2100));
+    let run = || groma(folder.path(), &["plan"]).1;
+    for _ in 0..2 {
+        assert!(!run().contains("does not match any of the checksums"));
+    }
+    let program = folder.path().join(TOOL).join("1.0.0").join(platform()).join("terraform-provider-tool_v1.0.0");
+    let before = std::fs::metadata(&program).unwrap();
+    std::fs::write(&program, "9.9.9").unwrap();
+    File::options().append(true).open(&program).unwrap().set_modified(before.modified().unwrap()).unwrap();
+    let now = std::fs::metadata(&program).unwrap();
+    assert_eq!((now.len(), now.modified().unwrap()), (before.len(), before.modified().unwrap()));
+    assert!(run().contains("does not match any of the checksums recorded in the dependency lock file"));
 }
 
 /// Writes a lock file with these hashes.

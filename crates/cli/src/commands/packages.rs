@@ -95,7 +95,13 @@ impl Packages {
     /// What answers for the provider; none where it is not installed.
     pub fn selection(&self, address: &ProviderAddress) -> Option<Selection> {
         let selected = self.selected.get(address).cloned();
-        selected.or_else(|| self.available.as_ref()?.select(address, &self.plugins))
+        selected.or_else(|| self.available.as_ref()?.select(address, &self.plugins)?.ok())
+    }
+
+    /// Why nothing answers for the provider, as far as the configuration or the lock file asks for it.
+    pub fn problem_with(&self, address: &ProviderAddress) -> Option<Diagnostic> {
+        let locked = || self.available.as_ref()?.select(address, &self.plugins)?.err();
+        self.missing.clone().or_else(locked)
     }
 
     /// How plugin processes are reached.
@@ -143,7 +149,8 @@ impl Packages {
 }
 
 impl Available {
-    fn select(&self, address: &ProviderAddress, plugins: &Plugins) -> Option<Selection> {
+    /// What answers for the provider, or why nothing does; none where nothing here names it.
+    fn select(&self, address: &ProviderAddress, plugins: &Plugins) -> Option<Result<Selection, Diagnostic>> {
         let candidates = Candidates {
             builtin: BTreeSet::new(),
             reattached: plugins.reattached().cloned().collect(),
@@ -155,7 +162,10 @@ impl Available {
             command: &self.wording.command,
         };
         let one = BTreeMap::from([(address.clone(), Constraints::default())]);
-        candidates.select(&one).ok()?.remove(address)
+        match candidates.select(&one) {
+            Ok(mut selected) => selected.remove(address).map(Ok),
+            Err(problem) => self.locks.providers.contains_key(address).then_some(Err(problem)),
+        }
     }
 }
 
@@ -198,13 +208,19 @@ pub(super) fn locks(context: &Context, problems: &mut Diagnostics) -> Locks {
 
 /// Where the packages of the working directory are.
 pub(super) fn store(context: &Context) -> Store {
-    Store::new(context.settings.data_directory.join("providers"))
+    noted_store(context, context.settings.data_directory.join("providers"))
+}
+
+/// A store whose packages are known again by what the data directory notes of them.
+fn noted_store(context: &Context, root: impl Into<PathBuf>) -> Store {
+    Store::with_notes(root, context.settings.data_directory.join("packages"))
 }
 
 /// The cache that configurations share, if there is to be one.
-pub(super) fn cache(cli: &CliConfiguration) -> Option<Cache> {
+pub(super) fn cache(context: &Context) -> Option<Cache> {
+    let cli = &context.cli;
     let trust = if cli.cache_may_break_lock_file { CacheTrust::Any } else { CacheTrust::Locked };
-    cli.plugin_cache.as_ref().map(|folder| Cache { store: Store::new(folder), trust })
+    cli.plugin_cache.as_ref().map(|folder| Cache { store: noted_store(context, folder), trust })
 }
 
 /// What installs the packages of these providers.
@@ -215,7 +231,7 @@ pub(super) fn installer(context: &Context, methods: Vec<Method>) -> Result<Insta
     Ok(Installer {
         sources: Sources { methods, discovery: discovery(context)? },
         store: store(context),
-        cache: cache(&context.cli),
+        cache: cache(context),
         platform: Platform::current(),
         command: context.wording.command.clone(),
     })

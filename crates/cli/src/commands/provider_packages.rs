@@ -34,7 +34,7 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     let given = given_source(arguments)?;
     let mut work = work(context, &arguments.platform, given)?;
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
-        work.cache = cache(&context.cli);
+        work.cache = cache(context);
     }
     let only = addresses(&arguments.rest)?;
     if let Some(unknown) = only.iter().find(|address| !work.wanted.contains_key(address)) {

@@ -48,7 +48,7 @@ impl ProviderSource for Included {
                 return self.packages.plugins().launch(address, &folder, verified.as_deref());
             }
             None if is_cloud_control(address) && self.packages.missing().is_none() => {}
-            None => return Err(self.packages.missing().cloned().unwrap_or_else(|| not_required(address))),
+            None => return Err(self.packages.problem_with(address).unwrap_or_else(|| not_required(address))),
         }
         Ok(Arc::new(AwsCloudControl::default().served()))
     }

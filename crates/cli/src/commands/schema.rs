@@ -2,6 +2,10 @@
 
 use std::sync::PoisonError;
 
+use groma_address::ProviderAddress;
+use groma_diagnostics::Diagnostics;
+use groma_provider::ProviderDiagnostics;
+
 use super::configuration::{Empty, load_blocks};
 use super::context::Context;
 use super::lookup::Lookup;
@@ -22,9 +26,7 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
     addresses.sort_by_key(|address| address.to_string());
     for address in addresses {
         let provider = lookup.provider(&address)?;
-        let json = provider_json(&**provider).map_err(|_| {
-            fail("Failed to read a provider's schemas", format!("The provider {address} does not give its schemas."))
-        })?;
+        let json = provider_json(&**provider).map_err(|problems| not_given(&address, &problems))?;
         schemas.insert(address.to_string(), json);
     }
     let mut document = serde_json::Map::new();
@@ -35,4 +37,9 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
     let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
     let _ = write_compact(&document, &mut *out).and_then(|()| out.write_all(b"\n"));
     Ok(0)
+}
+
+fn not_given(address: &ProviderAddress, problems: &ProviderDiagnostics) -> Diagnostics {
+    let reasons: String = problems.iter().map(|problem| format!("\n  - {problem}")).collect();
+    fail("Failed to read a provider's schemas", format!("The provider {address} does not give its schemas:{reasons}"))
 }

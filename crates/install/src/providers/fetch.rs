@@ -42,7 +42,7 @@ pub(super) async fn fetch(
     let target = store.folder(address, &offer.version, platform);
     let hash = match &package.location {
         Location::Folder(folder) => {
-            let hash = folder_hash(folder).map_err(|error| unreadable(folder, &error))?;
+            let hash = store.hash(folder).map_err(|error| unreadable(folder, &error))?;
             check(address, &package, allowed, std::slice::from_ref(&hash))?;
             store.put_link(folder, &target).map_err(|error| format!("cannot link {}: {error}", target.display()))?;
             hash
@@ -59,8 +59,8 @@ pub(super) async fn fetch(
             hash
         }
     };
-    // What was unpacked must be what was verified: a disk that is full or faulty shows here.
-    if !matches!(folder_hash(&target), Ok(found) if found == hash) {
+    // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
+    if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
         store.remove(&target);
         return Err(format!("the package at {} is not what its archive holds", target.display()));
     }
@@ -202,7 +202,7 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String>
 
 /// What is in its place already stays there: others may be using it.
 fn unpack(store: &Store, archive: &Path, target: &Path, hash: &Arc<str>) -> Result<(), String> {
-    if matches!(folder_hash(target), Ok(found) if found == *hash) {
+    if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());
     }
     store.put_archive(archive, target).map_err(|error| error.to_string())

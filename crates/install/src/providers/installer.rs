@@ -10,7 +10,7 @@ use groma_config::version::{Constraints, Version};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::fetch::{Fetched, fetch};
-use super::hash::{folder_hash, is_checksum};
+use super::hash::is_checksum;
 use super::lock::{Lock, Locks, constraints_text};
 use super::package::{Authentication, SourceError};
 use super::platform::Platform;
@@ -207,7 +207,7 @@ impl Installer {
         let version = &choice.version;
         let target = self.store.folder(address, version, &self.platform);
         if let Some(lock) = lock
-            && matches(&target, &lock.hashes)
+            && matches(&self.store, &target, &lock.hashes)
         {
             tell(Event::Present(address, version));
             return Ok(Ensured::Known);
@@ -248,7 +248,7 @@ impl Installer {
     ) -> Result<Option<Ensured>, String> {
         let Some(cache) = &self.cache else { return Ok(None) };
         let cached = cache.store.folder(address, version, &self.platform);
-        let Ok(hash) = folder_hash(&cached) else { return Ok(None) };
+        let Ok(hash) = self.store.hash(&cached) else { return Ok(None) };
         let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
         let has_lock = lock.is_some_and(|lock| lock.hashes.iter().any(|known| known.starts_with("h1:")));
         if !is_locked && (cache.trust == CacheTrust::Locked || has_lock) {
@@ -340,10 +340,10 @@ enum Ensured {
 }
 
 /// Whether the package at `folder` has one of the hashes.
-pub(super) fn matches(folder: &Path, hashes: &[Arc<str>]) -> bool {
+fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
     folder.is_dir()
         && hashes.iter().any(|hash| hash.starts_with("h1:"))
-        && folder_hash(folder).is_ok_and(|hash| hashes.contains(&hash))
+        && store.hash(folder).is_ok_and(|hash| hashes.contains(&hash))
 }
 
 fn cannot_write(target: &Path, error: &std::io::Error) -> String {

@@ -1,6 +1,6 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
-//! The modules in their order, each using only those before it: `platform`, `hash`, `package`, `filesystem`, `signature`,
+//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`, `filesystem`, `signature`,
 //! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
 //! `elsewhere`, `selection`.
 
@@ -11,6 +11,7 @@ pub mod hash;
 mod installer;
 mod lock;
 mod network_mirror;
+mod notes;
 mod oci_mirror;
 mod package;
 mod platform;
@@ -18,6 +19,7 @@ mod registry;
 mod selection;
 pub mod signature;
 mod sources;
+mod stamp;
 mod store;
 
 pub(crate) use network_mirror::{Archives, Index};

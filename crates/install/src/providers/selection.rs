@@ -8,7 +8,6 @@ use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
 use groma_diagnostics::Diagnostic;
 
-use super::hash::folder_hash;
 use super::lock::{Locks, constraints_text};
 use super::platform::Platform;
 use super::store::Store;
@@ -139,7 +138,7 @@ impl Candidates<'_> {
         }
         let mut verified = None;
         if !lock.hashes.is_empty() {
-            let hash = folder_hash(&folder).map_err(|error| {
+            let hash = self.store.hash_among(&folder, &lock.hashes).map_err(|error| {
                 format!("failed to verify checksum of {address} {} package cached in {root}: {error}", lock.version)
             })?;
             // A `zh:` hash is of an archive, and says nothing about what was made of it.

@@ -3,12 +3,15 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
 
 use super::filesystem::package_folder;
+use super::hash::folder_hash;
+use super::notes::Notes;
 use super::platform::Platform;
 use crate::archive::{Archive, Links};
 
@@ -19,12 +22,18 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
+    notes: Option<Notes>,
 }
 
 impl Store {
     /// The store at `root`, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), notes: None }
+    }
+
+    /// The store at `root`, with notes in the folder `notes` of what its packages hash to, by which they are known again.
+    pub fn with_notes(root: impl Into<PathBuf>, notes: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), notes: Some(Notes::new(notes)) }
     }
 
     /// The folder of all packages.
@@ -35,6 +44,25 @@ impl Store {
     /// Where a package is, or would be.
     pub fn folder(&self, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
         package_folder(&self.root, address, version, platform)
+    }
+
+    /// The hash of a package of the store, read from its files.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn hash(&self, package: &Path) -> io::Result<Arc<str>> {
+        self.hash_among(package, &[])
+    }
+
+    /// The hash of a package of the store. Where it is known to have one of those `wanted` and has not changed since, its files are not read.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn hash_among(&self, package: &Path, wanted: &[Arc<str>]) -> io::Result<Arc<str>> {
+        match &self.notes {
+            Some(notes) => notes.hash(package, wanted),
+            None => folder_hash(package),
+        }
     }
 
     /// Waits until no other process puts the package of `target` in its place; whoever drops the file lets the next one go on. Where the

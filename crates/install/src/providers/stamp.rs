@@ -1,0 +1,84 @@
+//! What the file system says of the files of a package, by which it is known again without being read.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What the file system says of all files of a package. Two equal ones mean the same content, under the conditions of [`Stamp::of`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// Each file with everything that changes when it does.
+    pub text: String,
+    /// When the youngest of them was changed.
+    pub youngest: SystemTime,
+}
+
+#[cfg(target_os = "linux")]
+impl Stamp {
+    /// The stamp of the package at `folder`; none where that would not say enough:
+    ///
+    /// * There is something other than files and folders: what a link leads to may change and the link not.
+    /// * A file may be written to by others than its owner, or its owner is neither who runs us nor the administrator: what is written through
+    ///   a mapping into memory that was made before shows in no time of the file until the system has brought it to the disk.
+    /// * The file system is none of those known to set the time of change of an inode at each change, and to let nobody else set it. Servers
+    ///   of the network and file systems that are programs may say what they like; in memory a mapping leaves no trace at all.
+    pub fn of(folder: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+
+        let owner = nix::unistd::geteuid().as_raw();
+        let mut files = Vec::new();
+        let mut devices = Vec::new();
+        let mut youngest = SystemTime::UNIX_EPOCH;
+        let mut rest = vec![folder.to_owned()];
+        while let Some(folder) = rest.pop() {
+            for entry in std::fs::read_dir(folder).ok()? {
+                let path = entry.ok()?.path();
+                let facts = path.symlink_metadata().ok()?;
+                if facts.is_dir() {
+                    rest.push(path);
+                    continue;
+                }
+                if !facts.is_file() || facts.mode() & 0o022 != 0 || ![owner, 0].contains(&facts.uid()) {
+                    return None;
+                }
+                if !devices.contains(&facts.dev()) {
+                    keeps_honest_times(&path).then(|| devices.push(facts.dev()))?;
+                }
+                let (seconds, nanoseconds) = (facts.ctime(), facts.ctime_nsec());
+                let changed = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
+                let (seconds, nanoseconds) = changed?;
+                youngest =
+                    youngest.max(SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::new(seconds, nanoseconds))?);
+                files.push(format!(
+                    "{:?} dev {} inode {} mode {:o} owner {} size {} modified {}.{:09} changed {seconds}.{nanoseconds:09}\n",
+                    path,
+                    facts.dev(),
+                    facts.ino(),
+                    facts.mode(),
+                    facts.uid(),
+                    facts.size(),
+                    facts.mtime(),
+                    facts.mtime_nsec(),
+                ));
+            }
+        }
+        files.sort_unstable();
+        (!files.is_empty()).then(|| Self { text: files.concat(), youngest })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Stamp {
+    /// None: nothing is known here of what the times of files are worth.
+    pub fn of(_: &Path) -> Option<Self> {
+        None
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn keeps_honest_times(file: &Path) -> bool {
+    use nix::sys::statfs::{
+        BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, XFS_SUPER_MAGIC, statfs,
+    };
+    let known = [BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, XFS_SUPER_MAGIC];
+    statfs(file).is_ok_and(|facts| known.contains(&facts.filesystem_type()))
+}
