@@ -70,6 +70,6 @@ pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;
-pub use saved::SavedPlan;
+pub use saved::{SavedPlan, planned_variables};
 pub use search::{FoundObject, Searched, WrittenBlocks};
 pub use session::Session;

@@ -5,14 +5,11 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use groma_address::Name;
 use groma_config::{Configuration, MemoryFiles};
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
-use groma_engine::{Plan, Run};
+use groma_engine::{Plan, Run, planned_variables};
 use groma_state::{State, file, plan_file};
-use groma_value::{Type, Value, json};
-use indexmap::IndexMap;
 
 use super::backend::Local;
 use super::configuration::load_planned;
@@ -22,7 +19,6 @@ use crate::settings::VERSION;
 
 const PLAN: &str = "plan";
 const STATE: &str = "state";
-const VARIABLES: &str = "variables";
 const BACKEND: &str = "backend";
 const CONFIGURATION: &str = "configuration/";
 
@@ -37,19 +33,12 @@ pub(super) fn write(
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
-    parts.insert(VARIABLES.to_owned(), variables(plan)?);
     parts.insert(BACKEND.to_owned(), serde_json::to_vec(backend).map_err(|problem| not_saved("backend", &problem))?);
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());
     }
     plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| problem.diagnostic().into())
-}
-
-/// The values of the root module's variables, each as it is converted: module sources may depend on them.
-fn variables(plan: &Plan) -> Result<Vec<u8>, Diagnostics> {
-    let values = Value::object(plan.variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())));
-    json::to_json(&values.unmark_deep().0, &Type::Dynamic).map_err(|problem| not_saved("values of variables", &problem))
 }
 
 fn not_saved(what: &str, problem: &dyn Display) -> Diagnostics {
@@ -62,8 +51,6 @@ pub(super) struct Saved {
     pub plan: Vec<u8>,
     /// The state it was made from.
     pub state: PriorState,
-    /// The values of the root module's variables.
-    variables: IndexMap<Name, Value>,
     /// Where that state is.
     pub backend: Local,
     /// The configuration it was made from.
@@ -71,12 +58,14 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// The configuration.
+    /// The configuration. Its module sources may depend on the values of variables.
     ///
     /// # Errors
-    /// It is wrong, or a module of it is not installed.
+    /// The plan cannot be read; the configuration is wrong, or a module of it is not installed.
     pub fn configuration(&self, context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-        load_planned(context, &self.files, &self.variables)
+        let variables = planned_variables(&self.plan)?.into_iter();
+        let variables = variables.map(|variable| (variable.name, variable.value.unmark_deep().0)).collect();
+        load_planned(context, &self.files, &variables)
     }
 }
 
@@ -107,9 +96,8 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
         plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE);
-    let variables = parts.remove(VARIABLES).and_then(|bytes| json::from_json(&bytes, &Type::Dynamic).ok());
     let backend = parts.remove(BACKEND).and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let (Some(plan), Some(state), Some(variables), Some(backend)) = (plan, state, variables, backend) else {
+    let (Some(plan), Some(state), Some(backend)) = (plan, state, backend) else {
         return Err(fail("Invalid plan file", format!("{} lacks a part of a plan. Make a new plan.", path.display())));
     };
     let state = PriorState::read(state, path)?;
@@ -119,7 +107,5 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
             files.insert(Path::new(name), bytes);
         }
     }
-    let variables = variables.as_object().into_iter().flat_map(|object| object.iter());
-    let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
-    Ok(Saved { plan, state, variables, backend, files })
+    Ok(Saved { plan, state, backend, files })
 }

@@ -11,6 +11,13 @@ use super::value::{StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
 use crate::world::Expansions;
 
+/// What comes before the form: the configuration is loaded with it, so it is read first.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Head<'a> {
+    #[serde(borrow)]
+    pub(super) variables: Vec<Variable<'a>>,
+}
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct Form<'a> {
     pub(super) mode: String,
@@ -29,7 +36,6 @@ pub(super) struct Form<'a> {
     /// Data sources that go from the state: the number of the resource, and the key.
     pub(super) parting: Vec<(u32, Key<'a>)>,
     pub(super) outputs: Vec<Output<'a>>,
-    pub(super) variables: Vec<Variable<'a>>,
     pub(super) relevant: Vec<Relevant<'a>>,
     pub(super) targets: Vec<String>,
     pub(super) excludes: Vec<String>,
@@ -174,7 +180,6 @@ mod tests {
             deferred: Vec::new(),
             parting: Vec::new(),
             outputs: Vec::new(),
-            variables: Vec::new(),
             relevant: Vec::new(),
             targets: vec!["a.b".to_owned()],
             excludes: Vec::new(),

@@ -21,7 +21,7 @@ use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
 use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute, Which};
 use crate::providers::Providers;
 use changes::Changes;
-use form::{Form, Invoked, Output, Relevant, Variable};
+use form::{Form, Head, Invoked, Output, Relevant, Variable};
 use key::Key;
 use left::Left;
 use names::{action_name, action_of, mode_name, mode_of};
@@ -30,7 +30,7 @@ use tables::{Addresses, Known, Numbered};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// The bytes of a plan, without its state.
 ///
@@ -43,13 +43,25 @@ pub fn encode(plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
             format!("A value of the plan cannot be written: {problem}. This is a bug in Groma; please report it.");
         Diagnostic::error("Failed to write plan file", detail)
     };
+    let head = to_head(plan).map_err(|problem| unwritable(problem.to_string()))?;
     let form = to_form(plan).map_err(|problem| unwritable(problem.to_string()))?;
     let version = postcard::to_allocvec(&VERSION).map_err(|problem| unwritable(problem.to_string()))?;
-    postcard::to_extend(&form, version).map_err(|problem| unwritable(problem.to_string()))
+    let begun = postcard::to_extend(&head, version).map_err(|problem| unwritable(problem.to_string()))?;
+    postcard::to_extend(&form, begun).map_err(|problem| unwritable(problem.to_string()))
+}
+
+/// The values of the root module's variables in the bytes of a plan, which its configuration is loaded with.
+///
+/// # Errors
+///
+/// The bytes are no plan, or one of another version.
+pub fn planned_variables(bytes: &[u8]) -> Result<Vec<PlannedVariable>, Diagnostics> {
+    Ok(read_head(bytes)?.0)
 }
 
 /// A plan as a file has it. What needs no schemas is read, so that this may be done while the configuration is loaded.
 pub struct SavedPlan<'a> {
+    variables: Vec<PlannedVariable>,
     form: Form<'a>,
     addresses: Addresses,
     relevant_attributes: Vec<RelevantAttribute>,
@@ -62,21 +74,14 @@ impl<'a> SavedPlan<'a> {
     ///
     /// The bytes are no plan, or one of another version.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Diagnostics> {
-        let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
-        if version != VERSION {
-            let detail = format!(
-                "The plan file was written by another version of Groma (format {version}, this one knows format {VERSION}). Make a new \
-                 plan."
-            );
-            return Err(Diagnostic::error("Failed to read plan file", detail).into());
-        }
+        let (variables, bytes) = read_head(bytes)?;
         let mut form: Form<'_> = postcard::from_bytes(bytes).map_err(|_| damaged())?;
         let addresses = Addresses::read(&form.resources, &form.providers).ok_or_else(damaged)?;
         let relevant = std::mem::take(&mut form.relevant).into_iter().map(|relevant| {
             Some(RelevantAttribute { resource: relevant.resource.parse().ok()?, path: relevant.path.path()? })
         });
         let relevant_attributes = relevant.collect::<Option<_>>().ok_or_else(damaged)?;
-        Ok(Self { form, addresses, relevant_attributes })
+        Ok(Self { variables, form, addresses, relevant_attributes })
     }
 
     /// How many changes are planned.
@@ -94,6 +99,34 @@ impl<'a> SavedPlan<'a> {
     }
 }
 
+/// The variables, and what comes after them.
+fn read_head(bytes: &[u8]) -> Result<(Vec<PlannedVariable>, &[u8]), Diagnostics> {
+    let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
+    if version != VERSION {
+        let detail = format!(
+            "The plan file was written by another version of Groma (format {version}, this one knows format {VERSION}). Make a new \
+             plan."
+        );
+        return Err(Diagnostic::error("Failed to read plan file", detail).into());
+    }
+    let (head, bytes) = postcard::take_from_bytes::<Head<'_>>(bytes).map_err(|_| damaged())?;
+    let variables = head.variables.into_iter().map(|variable| {
+        let value = variable.value.dynamic_value()?;
+        Some(PlannedVariable { name: variable.name.into(), value })
+    });
+    Ok((variables.collect::<Option<_>>().ok_or_else(damaged)?, bytes))
+}
+
+fn to_head(plan: &Plan) -> Result<Head<'_>, Unwritable> {
+    let variables = plan.variables.iter().map(|variable| {
+        Ok::<_, groma_value::CodecError>(Variable {
+            name: variable.name.to_string(),
+            value: StoredValue::dynamic(&variable.value)?,
+        })
+    });
+    Ok(Head { variables: variables.collect::<Result<_, groma_value::CodecError>>()? })
+}
+
 fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
     let mut numbered = Numbered::default();
     let changes = Changes::of(&plan.changes, &mut numbered)?;
@@ -107,12 +140,6 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
             before: StoredValue::dynamic(&output.before)?,
             after: StoredValue::dynamic(&output.after)?,
             sensitive: output.sensitive,
-        })
-    });
-    let variables = plan.variables.iter().map(|variable| {
-        Ok::<_, groma_value::CodecError>(Variable {
-            name: variable.name.to_string(),
-            value: StoredValue::dynamic(&variable.value)?,
         })
     });
     let relevant = plan.relevant_attributes.iter().map(|relevant| {
@@ -146,7 +173,6 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
         deferred,
         parting,
         outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
-        variables: variables.collect::<Result<_, groma_value::CodecError>>()?,
         relevant: relevant.collect::<Result<_, groma_value::CodecError>>()?,
         targets: plan.targets.iter().map(ToString::to_string).collect(),
         excludes: plan.excludes.iter().map(ToString::to_string).collect(),
@@ -209,7 +235,7 @@ fn invocation_from_form(
 }
 
 fn from_form(
-    SavedPlan { form, addresses, relevant_attributes }: SavedPlan<'_>,
+    SavedPlan { variables, form, addresses, relevant_attributes }: SavedPlan<'_>,
     prior_state: State,
     providers: &mut Providers,
 ) -> Result<Plan, Diagnostics> {
@@ -240,10 +266,6 @@ fn from_form(
             sensitive: output.sensitive,
         })
     });
-    let variables = form.variables.into_iter().map(|variable| {
-        let value = variable.value.dynamic_value()?;
-        Some(PlannedVariable { name: variable.name.into(), value })
-    });
     Ok(Plan {
         mode: mode_of(&form.mode).ok_or_else(damaged)?,
         changes,
@@ -255,7 +277,7 @@ fn from_form(
         parting,
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
         prior_state,
-        variables: variables.collect::<Option<_>>().ok_or_else(damaged)?,
+        variables,
         targets: form.targets.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
         excludes: form.excludes.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
         replace: form.replace.iter().map(|text| text.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?,
