@@ -1,0 +1,9 @@
+//! Evaluating variables, locals, outputs and checks into the world: the same when planning and when applying.
+
+mod conditions;
+mod outputs;
+mod values;
+mod variables;
+
+pub use conditions::outcome_of;
+pub use values::{Evaluation, repetition_of};

@@ -1,0 +1,98 @@
+//! Output values: their preconditions, and what others get to see.
+
+use std::sync::Arc;
+
+use groma_config::Output;
+use groma_diagnostics::{Diagnostic, Severity};
+use groma_lang::observing;
+use groma_value::{Deprecation, Marks, Value, convert};
+
+use super::values::{Evaluation, names};
+use crate::checks::{Checkable, Verdict, judge};
+use crate::deprecation::tell;
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, ModuleId, World};
+
+impl Evaluation {
+    /// An output value of a module instance.
+    pub fn output(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, output)) = config.outputs.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions);
+        let (config_address, object) = names(world, module, &format!("output.{name}"));
+        for rule in &output.preconditions {
+            let verdict = judge(rule, &scope, &mut self.diagnostics);
+            self.checks.report(Checkable::Output, config_address.clone(), object.clone(), &verdict);
+            match verdict {
+                Verdict::Fail(message) => {
+                    let problem = self.unmet("Module output value precondition failed", message, rule);
+                    self.diagnostics.push(observing(problem, &rule.condition, &scope));
+                    if self.unmet == Severity::Error {
+                        return Outcome::Failed;
+                    }
+                }
+                Verdict::Error => return Outcome::Failed,
+                Verdict::Pass | Verdict::Unknown => {}
+            }
+        }
+        let Some(value) = self.value(&output.expression, &scope) else { return Outcome::Failed };
+        let Some(value) = self.publish(output, value, world, module) else {
+            return Outcome::Failed;
+        };
+        world.module_mut(module).outputs[at as usize] = Some(value);
+        Outcome::Done
+    }
+
+    /// An output's value as those outside see it; none when it must not be seen there.
+    fn publish(&mut self, output: &Output, value: Value, world: &World, module: ModuleId) -> Option<Value> {
+        let caller = world.module(module).caller;
+        // Of what is deprecated itself it is no news that it uses such things.
+        let mut value = match output.deprecated {
+            None => tell(value, &output.expression, &mut self.diagnostics),
+            Some(_) => value.without_deprecations(),
+        };
+        if let Some(constraint) = &output.constraint {
+            value = match convert::convert(&value, &constraint.ty) {
+                Ok(converted) => converted,
+                Err(problem) => {
+                    let detail = format!(
+                        "The value does not have the type of the output \"{}\": {}.",
+                        output.name, problem.message
+                    );
+                    self.diagnostics.push(Diagnostic::error("Invalid output value", detail).at(output.expression.span));
+                    return None;
+                }
+            };
+        }
+        let marks = value.deep_marks();
+        if caller.is_none() && !output.sensitive && marks.is_sensitive() {
+            let detail = "This output of the root module holds sensitive data, and outputs are what others get to \
+                          see. If that is intended, say so with this argument in the output block, which also hides \
+                          the value on the terminal:\n    sensitive = true\n\nIf it is not, take the sensitive part \
+                          out of the expression.";
+            self.diagnostics.push(Diagnostic::error("Output refers to sensitive values", detail).at(output.span));
+            return None;
+        }
+        if !output.ephemeral && marks.is_ephemeral() {
+            let detail = "The value comes from an ephemeral value, but the output is not ephemeral: its value would \
+                          be kept in the state. Use a value that is not ephemeral here. An output of a module other \
+                          than the root can also be declared with \"ephemeral = true\".";
+            self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
+            return None;
+        }
+        if output.sensitive {
+            value = value.with_marks(&Marks::SENSITIVE);
+        }
+        if output.ephemeral {
+            value = value.with_marks(&Marks::EPHEMERAL);
+        }
+        if let (Some(message), Some(caller)) = (&output.deprecated, caller)
+            && world.tells_deprecations(caller)
+        {
+            let origin = format!("{}.{}", world.static_module(module).path(), output.name).into();
+            value = value.with_marks(&Marks::deprecated(Deprecation { message: message.clone(), origin }));
+        }
+        Some(value)
+    }
+}

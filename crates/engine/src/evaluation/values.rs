@@ -1,0 +1,141 @@
+//! What all evaluation works with, and values of expressions, blocks and local values.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{Name, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
+use groma_hcl::Expression;
+use groma_lang::{FunctionContext, Scope, evaluate, observing};
+use groma_provider::BodyDecoder;
+use groma_value::{Kind, Type, Value, convert};
+use indexmap::IndexMap;
+
+use crate::checks::Checks;
+use crate::deprecation::{tell_body, tell_own};
+use crate::options::Input;
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, ModuleId, Repetition, World};
+
+/// What evaluation needs besides the world, and what it finds.
+pub struct Evaluation {
+    /// What functions need.
+    pub functions: Arc<FunctionContext>,
+    /// Values of the root module's variables.
+    pub inputs: IndexMap<Name, Input>,
+    /// Results of conditions.
+    pub checks: Checks,
+    /// How bad it is that a precondition or a postcondition does not hold: who only looks at what there is goes on.
+    pub unmet: Severity,
+    /// What went wrong.
+    pub diagnostics: Diagnostics,
+    /// Why data sources inside check blocks could not be read, by the address of the check.
+    pub unread: HashMap<String, String>,
+}
+
+impl Evaluation {
+    /// Notes a problem, unless it may only follow from one that is noted already.
+    pub fn tell_unless_failed(&mut self, problem: Diagnostic) {
+        if !self.diagnostics.has_errors() {
+            self.diagnostics.push(problem);
+        }
+    }
+
+    /// Evaluates `expression` in `scope`; none after an error, which is noted.
+    pub fn value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
+        let mut problems = Diagnostics::new();
+        let value = evaluate(expression, scope, &mut problems);
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then_some(value)
+    }
+
+    /// The same; what is deprecated about the value itself is told.
+    pub fn telling_value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
+        let value = self.value(expression, scope)?;
+        tell_own(&value, expression, &mut self.diagnostics);
+        Some(value.without_own_deprecations())
+    }
+
+    /// A local value of a module instance.
+    pub fn local(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((_, local)) = config.locals.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.functions);
+        match self.telling_value(&local.expression, &InstanceScope::new(world, module, &functions)) {
+            Some(value) => {
+                world.module_mut(module).locals[at as usize] = Some(value);
+                Outcome::Done
+            }
+            None => Outcome::Failed,
+        }
+    }
+
+    /// The configuration that the block of a resource instance gives; none after an error, which is noted.
+    pub fn instance(&mut self, body: &BodyDecoder, address: &ResourceInstance, scope: &dyn Scope) -> Option<Value> {
+        let (value, mut problems) = body.evaluate(scope);
+        for problem in problems.iter_mut() {
+            problem.address.get_or_insert_with(|| address.to_string());
+        }
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        let value = self.used_by(value, body, address);
+        (!failed).then_some(value)
+    }
+
+    /// Tells what is deprecated about the value that the block of a resource instance gives.
+    pub fn used_by(&mut self, value: Value, body: &BodyDecoder, address: &ResourceInstance) -> Value {
+        let mut problems = Diagnostics::new();
+        let value = tell_body(value, body, &mut problems);
+        self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address.to_string())));
+        value
+    }
+
+    /// The configuration that a provider block gives; none after an error, which is noted.
+    pub fn provider(&mut self, body: &BodyDecoder, scope: &dyn Scope) -> Option<Value> {
+        let (value, problems) = body.evaluate(scope);
+        let failed = problems.has_errors();
+        self.diagnostics.append(problems);
+        (!failed).then(|| value.without_deprecations())
+    }
+
+    /// An argument of an instance's lifecycle that must be true or false and known; none without one, where it is null, and
+    /// after an error, which is noted.
+    pub fn truth(&mut self, expression: Option<&Expression>, scope: &dyn Scope) -> Option<bool> {
+        let expression = expression?;
+        let value = self.value(expression, scope)?;
+        let truth = match convert::convert(&value.unmark().0, &Type::Bool) {
+            Ok(truth) => truth,
+            Err(problem) => {
+                let detail = format!("This lifecycle argument must be true or false: {}.", problem.message);
+                let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
+                self.diagnostics.push(observing(problem, expression, scope));
+                return None;
+            }
+        };
+        match truth.kind() {
+            Kind::Bool(truth) => Some(truth),
+            Kind::Null => None,
+            _ => {
+                let detail = "This lifecycle argument must be known when the plan is made, but it stands on something that is not \
+                              known before apply.";
+                let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
+                self.diagnostics.push(observing(problem, expression, scope));
+                None
+            }
+        }
+    }
+}
+
+/// The address of something in a module, as written and of the instance.
+pub(super) fn names(world: &World, module: ModuleId, name: &str) -> (String, String) {
+    let path = world.static_module(module).path();
+    let address = &world.module(module).address;
+    let within = |module: String| if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") };
+    (within(path.to_string()), within(address.to_string()))
+}
+
+/// What `count` and `each` mean for one instance of a resource.
+pub fn repetition_of(world: &World, module: ModuleId, resource: u32, position: usize) -> Repetition {
+    world.module(module).resources[resource as usize].expansion.repetition(position)
+}

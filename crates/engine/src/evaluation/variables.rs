@@ -1,0 +1,163 @@
+//! Input variables: what they are given, and the rules for that.
+
+use std::sync::Arc;
+
+use groma_address::Name;
+use groma_config::{Condition, Variable};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
+use groma_lang::observing;
+use groma_value::Value;
+
+use super::values::{Evaluation, names};
+use crate::checks::{Checkable, Verdict, judge};
+use crate::config_graph::{Deprecations, mentions_others};
+use crate::deprecation::tell_own;
+use crate::walk::Outcome;
+use crate::world::{InstanceScope, ModuleId, World};
+
+impl Evaluation {
+    /// An input variable of a module instance.
+    pub fn variable(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        let given = match world.module(module).caller {
+            None => Some(match self.inputs.get(name) {
+                Some(input) => {
+                    (Some(input.value.clone()), if input.span.is_none() { variable.span } else { input.span })
+                }
+                None => (None, variable.span),
+            }),
+            Some(caller) => self.argument(world, caller, module, name, variable.span),
+        };
+        let Some((given, span)) = given else { return Outcome::Failed };
+        let Some(value) = self.accept(variable, given, span) else { return Outcome::Failed };
+        if !variable.ephemeral && value.deep_marks().is_ephemeral() {
+            let detail = format!(
+                "The value is ephemeral, and the variable {:?} of the module is not: what it is given may be kept in the state. Declare it \
+                 with \"ephemeral = true\" in the module, or give it another value.",
+                variable.name
+            );
+            self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(span));
+            return Outcome::Failed;
+        }
+        world.module_mut(module).variables[at as usize] = Some(value);
+        let own: Vec<&Condition> = variable.validations.iter().filter(|rule| !mentions_others(rule, name)).collect();
+        self.validate(world, module, variable, &own, span)
+    }
+
+    /// The validation rules of a variable that look at other objects too.
+    pub fn validation(&mut self, world: &World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        let rules: Vec<&Condition> = variable.validations.iter().filter(|rule| mentions_others(rule, name)).collect();
+        self.validate(world, module, variable, &rules, variable.span)
+    }
+
+    /// The value of a module call's argument, and where it is written; none after an error.
+    fn argument(
+        &mut self,
+        world: &World,
+        caller: ModuleId,
+        module: ModuleId,
+        name: &Name,
+        otherwise: Span,
+    ) -> Option<(Option<Value>, Span)> {
+        let place = world.static_module(module).caller?;
+        let calling = &world.static_module(caller).config;
+        let (_, call) = calling.calls.get_index(place.call as usize)?;
+        let (arguments, _) = call.body.attributes();
+        let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) else {
+            return Some((None, otherwise));
+        };
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, caller, &functions).repeated(&world.module(module).repetition);
+        let value = self.value(&argument.expression, &scope)?;
+        // What is deprecated is told here, and again where the module uses it: its authors may have to know.
+        let value = match world.static_module(module).deprecations {
+            Deprecations::Told => {
+                tell_own(&value, &argument.expression, &mut self.diagnostics);
+                value
+            }
+            Deprecations::Ignored => value.without_deprecations(),
+        };
+        Some((Some(value), argument.expression.span))
+    }
+
+    /// A given value as the variable takes it; none where it does not, which is noted.
+    fn accept(&mut self, variable: &Variable, given: Option<Value>, span: Span) -> Option<Value> {
+        let Some(given) = given else {
+            let default = variable.default_value();
+            if default.is_none() {
+                let detail =
+                    format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
+                self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
+            }
+            return default;
+        };
+        match variable.accept(&given) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.diagnostics.push(problem.diagnose(variable, span));
+                None
+            }
+        }
+    }
+
+    fn validate(
+        &mut self,
+        world: &World,
+        module: ModuleId,
+        variable: &Variable,
+        rules: &[&Condition],
+        span: Span,
+    ) -> Outcome {
+        if rules.is_empty() {
+            return Outcome::Done;
+        }
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions);
+        let mut outcome = Outcome::Done;
+        for rule in rules {
+            let mut problems = Diagnostics::new();
+            let verdict = judge(rule, &scope, &mut problems);
+            // What a rule compares with need not be told.
+            let mut problems: Diagnostics = problems.into_iter().filter(|problem| problem.origin.is_none()).collect();
+            if matches!(verdict, Verdict::Pass | Verdict::Unknown) {
+                // Nobody is told the message.
+                problems = problems.into_iter().filter(Diagnostic::is_error).collect();
+            }
+            if !problems.is_empty() {
+                // A message that cannot be shown leaves whoever gives the value without any reason.
+                problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);
+                outcome = Outcome::Failed;
+            }
+            self.diagnostics.append(problems);
+            if let Verdict::Fail(message) = &verdict {
+                let at = world_position(self, rule.condition.span);
+                let detail = format!("{message}\n\nThe validation rule that refuses this value is at {at}.");
+                let problem = Diagnostic::error("Invalid value for variable", detail).at(shown(variable, span));
+                self.diagnostics.push(observing(problem, &rule.condition, &scope));
+            }
+            if matches!(verdict, Verdict::Fail(_) | Verdict::Error) {
+                outcome = Outcome::Failed;
+            }
+            let (config, object) = names(world, module, &format!("var.{}", variable.name));
+            self.checks.report(Checkable::Variable, config, object, &verdict);
+        }
+        outcome
+    }
+}
+
+/// Where a problem with a variable's value is shown: the text that gives a sensitive value would show it.
+fn shown(variable: &Variable, given: Span) -> Span {
+    if variable.sensitive { variable.span } else { given }
+}
+
+fn world_position(evaluation: &Evaluation, span: Span) -> String {
+    match evaluation.functions.sources.locate(span) {
+        Some(place) => {
+            format!("{}:{},{}-{}", place.file.name(), place.start.line, place.start.column, place.end.column)
+        }
+        None => "an unknown place".to_owned(),
+    }
+}
