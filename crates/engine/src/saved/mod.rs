@@ -20,7 +20,7 @@ use groma_state::State;
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
 use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute, Which};
 use crate::providers::Providers;
-use changes::Changes;
+use changes::{Changes, Opened};
 use form::{Form, Head, Invoked, Output, Relevant, Variable};
 use key::Key;
 use left::Left;
@@ -64,6 +64,8 @@ pub struct SavedPlan<'a> {
     variables: Vec<PlannedVariable>,
     form: Form<'a>,
     addresses: Addresses,
+    changes: Opened<'a>,
+    drift: Opened<'a>,
     relevant_attributes: Vec<RelevantAttribute>,
 }
 
@@ -81,12 +83,14 @@ impl<'a> SavedPlan<'a> {
             Some(RelevantAttribute { resource: relevant.resource.parse().ok()?, path: relevant.path.path()? })
         });
         let relevant_attributes = relevant.collect::<Option<_>>().ok_or_else(damaged)?;
-        Ok(Self { variables, form, addresses, relevant_attributes })
+        let changes = std::mem::take(&mut form.changes).open().ok_or_else(damaged)?;
+        let drift = std::mem::take(&mut form.drift).open().ok_or_else(damaged)?;
+        Ok(Self { variables, form, addresses, changes, drift, relevant_attributes })
     }
 
     /// How many changes are planned.
     pub(crate) fn changes(&self) -> usize {
-        self.form.changes.count()
+        self.changes.count()
     }
 
     /// The plan, with the state that lies beside it. Schemas come from the providers.
@@ -235,13 +239,13 @@ fn invocation_from_form(
 }
 
 fn from_form(
-    SavedPlan { variables, form, addresses, relevant_attributes }: SavedPlan<'_>,
+    SavedPlan { variables, form, addresses, changes, drift, relevant_attributes }: SavedPlan<'_>,
     prior_state: State,
     providers: &mut Providers,
 ) -> Result<Plan, Diagnostics> {
     let known = Known::new(addresses, &form.kinds, providers)?;
-    let changes = form.changes.read(&known).ok_or_else(damaged)?;
-    let drift = form.drift.read(&known).ok_or_else(damaged)?;
+    let changes = changes.read(&known).ok_or_else(damaged)?;
+    let drift = drift.read(&known).ok_or_else(damaged)?;
     let deferred = form.deferred.into_iter().map(|one| one.read(&known));
     let deferred = deferred.collect::<Option<_>>().ok_or_else(damaged)?;
     let parting = form.parting.into_iter().map(|(resource, key)| known.instance(resource, key));

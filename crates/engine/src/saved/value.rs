@@ -9,6 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Default)]
 pub(super) struct Bytes<'a>(pub(super) Cow<'a, [u8]>);
 
+impl<'a> Bytes<'a> {
+    /// The same where they are, for as long as the file is in memory; none of what is yet to be written.
+    pub(super) fn in_file(self) -> Option<&'a [u8]> {
+        match self.0 {
+            Cow::Borrowed(bytes) => Some(bytes),
+            Cow::Owned(_) => None,
+        }
+    }
+}
+
 impl Serialize for Bytes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.0)

@@ -12,11 +12,7 @@ use crate::object::{ObjectRecord, ObjectStatus};
 
 /// What a file says about each dependency, made once for all the lists that it is in: the line, from the comma before it on.
 #[derive(Default)]
-pub(super) struct DependencyLines {
-    lines: ByAddress<Line>,
-    /// The list that is being written, and what an earlier one has left behind it.
-    list: Vec<u8>,
-}
+pub(super) struct DependencyLines(ByAddress<Line>);
 
 /// A line as it is looked at millions of times: most are in one piece with their length, which the processor fetches at once.
 #[repr(align(64))]
@@ -33,14 +29,11 @@ const DEPENDENCIES_DEPTH: usize = 5;
 
 impl DependencyLines {
     fn write(&mut self, dependencies: &Dependencies, out: &mut Vec<u8>) {
-        let Self { lines, list } = self;
-        let mut end = 0;
-        lines.each(dependencies, |_, address| Line::of(address), |line| end = line.put(list, end));
-        let written = list.get_mut(..end).unwrap_or_default();
-        if let Some(first_comma) = written.first_mut() {
+        let start = out.len();
+        self.0.each(dependencies, |_, address| Line::of(address), |line| line.write(out));
+        if let Some(first_comma) = out.get_mut(start) {
             *first_comma = b'[';
         }
-        out.extend_from_slice(written);
         new_line(DEPENDENCIES_DEPTH, out);
         out.push(b']');
     }
@@ -64,22 +57,15 @@ impl Line {
         Self::Short { length: line.len() as u8, text }
     }
 
-    /// Puts the line into a list that ends at `end`; returns where it ends now.
-    fn put(&self, list: &mut Vec<u8>, end: usize) -> usize {
+    fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Short { length, text } => {
-                if list.len() < end + SHORT {
-                    list.resize(2 * end + SHORT, 0);
-                }
-                // A copy of a length that the compiler knows is a few instructions: what is too much is written over.
-                list[end..end + SHORT].copy_from_slice(text);
-                end + usize::from(*length)
+                let end = out.len() + usize::from(*length);
+                // A copy of a length that the compiler knows is a few instructions: what is too much is cut off.
+                out.extend_from_slice(text);
+                out.truncate(end);
             }
-            Self::Long(text) => {
-                list.truncate(end);
-                list.extend_from_slice(text);
-                list.len()
-            }
+            Self::Long(text) => out.extend_from_slice(text),
         }
     }
 }
