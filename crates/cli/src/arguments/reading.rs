@@ -5,25 +5,29 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::assignments::Variables;
 use super::flags::Flag;
-use super::shared::{JsonDocument, Secrets, View};
+use super::shared::{Common, JsonDocument, Secrets};
 
-/// Arguments of `show`.
+/// What the commands have that show what a state or a plan holds.
 #[derive(Args, Clone, Debug)]
-pub struct Show {
+pub struct Reading {
     /// The result for programs
     #[command(flatten)]
     pub json: JsonDocument,
     /// Whether secrets are shown
     #[command(flatten)]
     pub secrets: Secrets,
-    /// Where the values of variables come from
+    /// Variables and texts
     #[command(flatten)]
-    pub variables: Variables,
-    /// How texts are shown
+    pub common: Common,
+}
+
+/// Arguments of `show`.
+#[derive(Args, Clone, Debug)]
+pub struct Show {
+    /// What is shown, and of which configuration
     #[command(flatten)]
-    pub view: View,
+    pub reading: Reading,
     /// A saved plan or a state file
     #[arg(value_name = "FILE")]
     pub rest: Vec<OsString>,
@@ -32,24 +36,15 @@ pub struct Show {
 /// Arguments of `output`.
 #[derive(Args, Clone, Debug)]
 pub struct Output {
-    /// The result for programs
+    /// What is shown, and of which configuration
     #[command(flatten)]
-    pub json: JsonDocument,
-    /// Whether secrets are shown
-    #[command(flatten)]
-    pub secrets: Secrets,
-    /// Where the values of variables come from
-    #[command(flatten)]
-    pub variables: Variables,
+    pub reading: Reading,
     /// Print the bare value of one output
     #[arg(long)]
     pub raw: Option<Flag>,
     /// The state file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// How texts are shown
-    #[command(flatten)]
-    pub view: View,
     /// Name of one output
     #[arg(value_name = "NAME")]
     pub rest: Vec<String>,

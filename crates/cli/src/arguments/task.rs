@@ -124,8 +124,8 @@ impl Task {
             Self::State(command) => command.variables(),
             Self::Console(arguments) => Some(&arguments.variables),
             Self::Providers(arguments) => Some(arguments.variables()),
-            Self::Show(arguments) => Some(&arguments.variables),
-            Self::Output(arguments) => Some(&arguments.variables),
+            Self::Show(arguments) => Some(&arguments.reading.common.variables),
+            Self::Output(arguments) => Some(&arguments.reading.common.variables),
             Self::Workspace(command) | Self::Env(command) => Some(command.variables()),
             Self::ForceUnlock(arguments) => Some(&arguments.variables),
             Self::Provider(_)

@@ -26,8 +26,8 @@ enum Manner {
 }
 
 pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
-    context.view(&arguments.view);
-    context.reveal(&arguments.secrets);
+    context.view(&arguments.reading.common.view);
+    context.reveal(&arguments.reading.secrets);
     let manner = if arguments.raw.is_some_and(Flag::is_on) { Manner::Raw } else { Manner::Shown };
     let name = match &*arguments.rest {
         [] => None,
@@ -39,13 +39,13 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
     if manner == Manner::Raw && name.is_none() {
         return Err(fail("Output name required", "-raw prints the value of one output. Give its name."));
     }
-    if manner == Manner::Raw && arguments.json.json.is_some_and(Flag::is_on) {
+    if manner == Manner::Raw && arguments.reading.json.json.is_some_and(Flag::is_on) {
         return Err(fail(
             "Invalid output format",
             "A value is printed either as bare text or as JSON: give -raw or -json, not both.",
         ));
     }
-    let results = Results::of(&arguments.json)?;
+    let results = Results::of(&arguments.reading.json)?;
     let state = read_state(context, arguments)?;
     match name {
         None => tell_all(context, &results, &state),

@@ -27,9 +27,9 @@ use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
 pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
-    context.view(&arguments.view);
-    context.reveal(&arguments.secrets);
-    let results = Results::of(&arguments.json)?;
+    context.view(&arguments.reading.common.view);
+    context.reveal(&arguments.reading.secrets);
+    let results = Results::of(&arguments.reading.json)?;
     match &*arguments.rest {
         [] => {
             let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
