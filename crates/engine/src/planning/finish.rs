@@ -15,7 +15,7 @@ use super::planner::Planner;
 use super::relevant;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
-use crate::execution;
+use crate::execution::{self, ExecutionGraph};
 use crate::options::Deferral;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 use crate::search::Searched;
@@ -24,16 +24,7 @@ use crate::walk::Visit;
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
         self.keep_what_is_needed();
-        in_order(&mut self.changes);
-        in_order(&mut self.drift);
-        sort_by_address(
-            &mut self.deferred,
-            |deferred| (&deferred.change.address.module, &deferred.change.address.resource),
-            |one, other| {
-                let (one, other) = (&one.change, &other.change);
-                (&one.address.key, &one.deposed).cmp(&(&other.address.key, &other.deposed))
-            },
-        );
+        self.sort();
         self.warn_of_unknown_replacements();
         self.declare_checks();
         let outputs = self.output_changes();
@@ -43,43 +34,7 @@ impl Planner<'_> {
         let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, going);
         let errored = self.evaluation.diagnostics.has_errors();
         let order = self.carried_out();
-        let undecided: HashSet<_> = self.undecided.into_iter().collect();
-        let undecided: Vec<u32> = self
-            .changes
-            .iter()
-            .enumerate()
-            .filter(|(_, change)| change.deposed.is_none() && undecided.contains(&change.address))
-            .map(|(at, _)| crate::config_graph::narrow(at))
-            .collect();
-        let mut invocations = self.invocations;
-        invocations.sort_by(|one, other| one.order().cmp(&other.order()));
-        let mut deferred_invocations = self.deferred_invocations;
-        deferred_invocations.sort_by(|one, other| one.invocation.order().cmp(&other.invocation.order()));
-        let state = &self.state;
-        let changes = &self.changes;
-        let dependencies = |at: usize| -> Dependencies {
-            let change: Option<&ResourceChange> = changes.get(at);
-            let record = change.and_then(|change| state.object(&change.address, change.deposed.as_ref()));
-            record.map(|record| record.dependencies.clone()).unwrap_or_default()
-        };
-        let (graph, included) = (&*self.graph, self.included.as_ref());
-        let remains = self.remains.as_ref();
-        let looks_at = |module, node| {
-            let kind = graph.module(module).kind(node);
-            included.is_none_or(|included| included.node(graph, module, node))
-                && remains.is_none_or(|remains| remains.executes(kind, module, node))
-        };
-        let inputs = execution::Inputs {
-            world: &self.world,
-            order: &order,
-            changes,
-            dependencies: &dependencies,
-            undecided: &undecided,
-            invocations: &invocations,
-            mode: self.options.mode,
-            looks_at: &looks_at,
-        };
-        let execution = if errored { execution::ExecutionGraph::default() } else { execution::build(&inputs) };
+        let execution = if errored { ExecutionGraph::default() } else { self.execution(&order) };
         let plan = Plan {
             mode: self.options.mode,
             expansions: self.world.expansions(),
@@ -95,8 +50,8 @@ impl Planner<'_> {
             replace: self.options.replace.clone(),
             checks: self.evaluation.checks.results(),
             relevant_attributes: relevant,
-            invocations,
-            deferred_invocations,
+            invocations: self.invocations,
+            deferred_invocations: self.deferred_invocations,
             generated: self.generated,
             timestamp: self.session.timestamp.clone(),
             errored,
@@ -104,6 +59,52 @@ impl Planner<'_> {
         };
         let spent = Box::new((self.world, order, self.change_of));
         (plan, self.evaluation.diagnostics, spent)
+    }
+
+    fn sort(&mut self) {
+        in_order(&mut self.changes);
+        in_order(&mut self.drift);
+        sort_by_address(
+            &mut self.deferred,
+            |deferred| (&deferred.change.address.module, &deferred.change.address.resource),
+            |one, other| {
+                let (one, other) = (&one.change, &other.change);
+                (&one.address.key, &one.deposed).cmp(&(&other.address.key, &other.deposed))
+            },
+        );
+        self.invocations.sort_by(|one, other| one.order().cmp(&other.order()));
+        self.deferred_invocations.sort_by(|one, other| one.invocation.order().cmp(&other.invocation.order()));
+    }
+
+    /// What the plan has done, in its order, after the nodes that apply comes by.
+    fn execution(&self, order: &[Visit]) -> ExecutionGraph {
+        let undecided: HashSet<_> = self.undecided.iter().collect();
+        let undecided: Vec<u32> = (0..)
+            .zip(&self.changes)
+            .filter(|(_, change)| change.deposed.is_none() && undecided.contains(&change.address))
+            .map(|(at, _)| at)
+            .collect();
+        let dependencies = |at: usize| -> Dependencies {
+            let change: Option<&ResourceChange> = self.changes.get(at);
+            let record = change.and_then(|change| self.state.object(&change.address, change.deposed.as_ref()));
+            record.map(|record| record.dependencies.clone()).unwrap_or_default()
+        };
+        let (graph, included, remains) = (&*self.graph, self.included.as_ref(), self.remains.as_ref());
+        let looks_at = |module, node| {
+            let kind = graph.module(module).kind(node);
+            included.is_none_or(|included| included.node(graph, module, node))
+                && remains.is_none_or(|remains| remains.executes(kind, module, node))
+        };
+        execution::build(&execution::Inputs {
+            world: &self.world,
+            order,
+            changes: &self.changes,
+            dependencies: &dependencies,
+            undecided: &undecided,
+            invocations: &self.invocations,
+            mode: self.options.mode,
+            looks_at: &looks_at,
+        })
     }
 
     /// The end of a search: nothing is to be done.

@@ -1,0 +1,168 @@
+//! Resource blocks of all modes.
+
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
+use groma_config::{IgnoreChanges, Resource};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::{Step, Traversal};
+use groma_lang::Scope;
+use groma_provider::{Block, Subject};
+use groma_value::{Marks, Type, Value};
+
+use super::repetition::suitable;
+use super::walk::Validator;
+use crate::evaluation::Evaluation;
+use crate::provisioning::{self, Provisioners};
+use crate::search::Extent;
+use crate::static_references;
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
+
+impl Validator<'_> {
+    /// All that can be said of a block before there are values; a provider is asked where nothing is wrong with them.
+    pub(super) async fn resource(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((address, resource)) = config.resources.get_index(at as usize) else { return Outcome::Failed };
+        let index = self.world.module(module).of;
+        let Some(template) = self.templates.resource(index, at).cloned() else { return Outcome::Failed };
+        if !self.resource_repeats(module, resource) {
+            return Outcome::Failed;
+        }
+        let is_repeated = resource.count.is_some() || resource.for_each.is_some();
+        let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let instance = ResourceInstance {
+            module: self.world.module(module).address.clone(),
+            resource: address.clone(),
+            key: InstanceKey::None,
+        };
+        let (value, problems) = template.body.evaluate(&scope);
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        let value = self.evaluation.used_by(value, &template.body, &instance);
+        beside_arguments(&mut self.evaluation, resource, &template, &scope);
+        let object = unknown_object(address.mode, &template);
+        of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
+        let data = &mut self.world.module_mut(module).resources[at as usize];
+        data.expand(if is_repeated { Expansion::Abstract } else { Expansion::Single });
+        data.settle(0, object);
+        if failed { Outcome::Failed } else { self.asked_provider(resource, &template, &instance, &value).await }
+    }
+
+    /// Whether what repeats the block may be right.
+    fn resource_repeats(&mut self, module: ModuleId, resource: &Resource) -> bool {
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let (count, for_each) = (resource.count.as_ref(), resource.for_each.as_ref());
+        if let Some(expression) = count.or(for_each).or(resource.lifecycle.enabled.as_ref())
+            && self.evaluation.telling_value(expression, &scope).is_none()
+        {
+            return false;
+        }
+        suitable(count, for_each, &scope, &mut self.evaluation.diagnostics)
+    }
+
+    async fn asked_provider(
+        &mut self,
+        resource: &Resource,
+        template: &Template,
+        instance: &ResourceInstance,
+        value: &Value,
+    ) -> Outcome {
+        if matches!(instance.resource.mode, ResourceMode::Managed | ResourceMode::Data)
+            && let Some(problem) = template.ephemeral_misuse(value, instance)
+        {
+            self.evaluation.diagnostics.push(problem);
+            return Outcome::Failed;
+        }
+        let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
+        let subject = Subject {
+            address: instance,
+            schema: &template.schema,
+            body: Some(&template.body),
+            span: resource.body.missing_item_span(),
+        };
+        let problems = provider.validate(&subject, value).await;
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
+    }
+}
+
+/// What a block says beside the arguments of its object, and before there is one.
+fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &Template, scope: &dyn Scope) {
+    let ignored = &resource.lifecycle.ignore_changes;
+    evaluation.diagnostics.append(unknown_ignored(ignored, &template.schema.block));
+    if let IgnoreChanges::Expression(expression) = ignored {
+        let problem = evaluation.value(expression, scope).and_then(|value| unsuitable_ignored(&value));
+        evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
+    }
+    for rule in &resource.lifecycle.preconditions {
+        evaluation.value(&rule.condition, scope);
+    }
+    if let Some(key) = resource.provider.as_ref().and_then(|written| written.key.as_ref()) {
+        evaluation.value(key, scope);
+    }
+    if let Some(search) = &resource.search {
+        let _ = Extent::evaluate(search, scope, evaluation);
+    }
+}
+
+/// What a block says of its object when there is one, which `scope` calls `self`.
+fn of_object(evaluation: &mut Evaluation, resource: &Resource, instance: &ResourceInstance, scope: &dyn Scope) {
+    for rule in &resource.lifecycle.postconditions {
+        evaluation.value(&rule.condition, scope);
+    }
+    if resource.provisioners.is_empty() {
+        return;
+    }
+    let provisioners = Provisioners { blocks: &resource.provisioners, connection: resource.connection.as_ref() };
+    let mut problems = Diagnostics::new();
+    provisioning::check(&provisioners, scope, &mut problems);
+    for problem in problems.iter_mut().filter(|problem| problem.origin.is_some()) {
+        problem.address = Some(instance.to_string());
+    }
+    evaluation.diagnostics.append(problems);
+}
+
+/// An object of which only the type is known. What is searched by says nothing of what is found.
+fn unknown_object(mode: ResourceMode, template: &Template) -> Value {
+    match mode {
+        ResourceMode::List => Value::DYNAMIC,
+        ResourceMode::Ephemeral => {
+            Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL)
+        }
+        ResourceMode::Managed | ResourceMode::Data => Value::unknown(template.schema.block.implied_type().clone()),
+    }
+}
+
+/// What is wrong with an `ignore_changes` that is an expression.
+fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
+    let (value, _) = value.unmark();
+    let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
+    (!is_list && value.as_str() != Some("all")).then(|| {
+        let detail = "A list is needed: names of arguments, in quotes where the list is made by an expression.";
+        Diagnostic::error("Invalid expression", detail)
+    })
+}
+
+/// What `ignore_changes` names though the resource type has no such argument.
+fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
+    let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
+    let problem = |path: &Arc<Traversal>| {
+        let name = &path.root.name;
+        if schema.item(name).is_some() {
+            let root = Step::Attribute { name: name.clone(), span: path.root.span };
+            let steps: Vec<Step> = std::iter::once(root).chain(path.steps.iter().cloned()).collect();
+            return static_references::in_block(schema, &steps).err().map(|problem| problem.within(path.span));
+        }
+        let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));
+        let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
+        let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
+        Some(Diagnostic::error("Unsupported attribute", detail).at(path.span))
+    };
+    paths.iter().filter_map(problem).collect()
+}

@@ -1,0 +1,186 @@
+//! The walk that checks: variables, calls, providers, actions and checks; other blocks have files of their own.
+
+use std::sync::Arc;
+
+use groma_config::Configuration;
+use groma_diagnostics::Diagnostics;
+use groma_provider::ActionSubject;
+use groma_value::Value;
+use indexmap::IndexMap;
+
+use super::repetition::suitable;
+use crate::config_graph::{ConfigGraph, NodeKind};
+use crate::deprecation::tell_body;
+use crate::evaluation::Evaluation;
+use crate::options::Input;
+use crate::providers::Providers;
+use crate::session::Session;
+use crate::static_references;
+use crate::templates::Templates;
+use crate::walk::{Outcome, Visit, Walk};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
+
+/// Checks everything that can be checked now.
+pub async fn validate(
+    session: &Session,
+    graph: &Arc<ConfigGraph>,
+    templates: &Templates,
+    providers: &mut Providers,
+) -> Diagnostics {
+    let world = World::new(Arc::clone(graph), templates.surroundings(session));
+    let walk = Walk::new(&world);
+    let evaluation = session.evaluation(unknown_inputs(session));
+    let configuration = &session.configuration;
+    let mut validator = Validator { configuration, templates, providers, world, walk, evaluation };
+    while let Some((visit, outcome)) = validator.walk.next() {
+        let outcome = match outcome {
+            // Nothing is left to a later run here.
+            Outcome::Done | Outcome::Deferred => validator.visit(visit).await,
+            Outcome::Failed => Outcome::Failed,
+        };
+        validator.walk.end(&validator.world, visit, outcome);
+    }
+    static_references::check(&session.configuration, graph, templates, validator.evaluation.diagnostics)
+}
+
+/// The root module's variables as values of which only the type is known.
+fn unknown_inputs(session: &Session) -> IndexMap<groma_address::Name, Input> {
+    let variables = &session.configuration.root.variables;
+    let unknown = variables.values().map(|variable| {
+        let value = Value::unknown(variable.constraint.ty.clone());
+        (variable.name.clone(), Input { value, span: variable.span })
+    });
+    unknown.collect()
+}
+
+pub(super) struct Validator<'a> {
+    configuration: &'a Configuration,
+    pub(super) templates: &'a Templates,
+    pub(super) providers: &'a mut Providers,
+    pub(super) world: World,
+    walk: Walk,
+    pub(super) evaluation: Evaluation,
+}
+
+impl Validator<'_> {
+    async fn visit(&mut self, visit: Visit) -> Outcome {
+        let id = visit.module;
+        match self.world.static_module(id).kind(visit.node) {
+            NodeKind::Variable(at) => self.variable(id, at),
+            NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
+            NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
+            NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
+            NodeKind::Check(at) => self.check(id, at),
+            NodeKind::Import(at) => self.import(id, at),
+            NodeKind::Action(at) => self.action(id, at).await,
+            // What triggers is looked at when something changes.
+            NodeKind::Trigger(_) => Outcome::Done,
+            NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
+            NodeKind::Call(at) => self.call(id, at),
+            NodeKind::Provider(at) => self.provider(id, at).await,
+            NodeKind::Resource(at) => self.resource(id, at).await,
+        }
+    }
+
+    /// What a call gives is held against the variable. Nothing after that may lean on it: a module is checked for all values that
+    /// its callers could give, as in Terraform.
+    fn variable(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let outcome = self.evaluation.variable(&mut self.world, module, at);
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        let any = Value::unknown(variable.constraint.ty.clone());
+        self.world.module_mut(module).variables[at as usize] = variable.accept(&any).ok();
+        outcome
+    }
+
+    /// Assertions are only looked at for mistakes: nothing is known that could decide them.
+    fn check(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        for rule in &check.assertions {
+            self.evaluation.value(&rule.condition, &scope);
+        }
+        Outcome::Done
+    }
+
+    async fn action(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let index = self.world.module(module).of;
+        let Some((_, action)) = config.actions.get_index(at as usize) else { return Outcome::Failed };
+        let Some(template) = self.templates.action(index, at).cloned() else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let outer = InstanceScope::new(&self.world, module, &functions);
+        for expression in [&action.count, &action.for_each].into_iter().flatten() {
+            self.evaluation.telling_value(expression, &outer);
+        }
+        suitable(action.count.as_ref(), action.for_each.as_ref(), &outer, &mut self.evaluation.diagnostics);
+        let is_repeated = action.count.is_some() || action.for_each.is_some();
+        let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let (value, mut problems) = template.body.evaluate(&scope);
+        let value = tell_body(value, &template.body, &mut problems);
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
+        if failed {
+            return Outcome::Failed;
+        }
+        let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span: action.span };
+        let problems = provider.validate_action(&subject, &value).await;
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
+    }
+
+    fn call(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, call)) = config.calls.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
+        let mut sound = true;
+        for expression in repeats {
+            sound &= self.evaluation.telling_value(expression, &scope).is_some();
+        }
+        sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
+        if !sound {
+            return Outcome::Failed;
+        }
+        let repeated = call.count.is_some() || call.for_each.is_some();
+        let expansion = if repeated { Expansion::Abstract } else { Expansion::Single };
+        let instances = self.world.expand_call(module, at, expansion);
+        self.walk.expanded(&self.world, module, at, &instances);
+        Outcome::Done
+    }
+
+    async fn provider(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let index = self.world.module(module).of;
+        let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
+        let written = self.world.static_module(module).config.providers.get_index(at as usize);
+        // Nobody needs it: Terraform does not look at it either.
+        if written.is_some_and(|(_, written)| !self.configuration.is_used(written)) {
+            return Outcome::Done;
+        }
+        let functions = Arc::clone(&self.evaluation.functions);
+        let outer = InstanceScope::new(&self.world, module, &functions);
+        let mut repetition = Repetition::None;
+        if let Some(for_each) = &block.for_each {
+            let sound = self.evaluation.telling_value(for_each, &outer).is_some()
+                && suitable(None, Some(for_each), &outer, &mut self.evaluation.diagnostics);
+            if !sound {
+                return Outcome::Failed;
+            }
+            repetition = Repetition::Unknown;
+        }
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
+        let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
+        let problems =
+            provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
+        let failed = problems.has_errors();
+        self.evaluation.diagnostics.append(problems);
+        if failed { Outcome::Failed } else { Outcome::Done }
+    }
+}
