@@ -204,6 +204,38 @@ fn a_read_only_lock_file_stays_as_it_is() {
 }
 
 #[test]
+fn a_read_only_lock_file_that_lacks_a_hash_or_has_other_constraints_suffices() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    for locked in ["constraints = \">= 0.9.0\"", "hashes = [\"zh:00\", \"h2:00\"]"] {
+        let text = format!("provider \"example.com/acme/tool\" {{\n  version = \"1.0.0\"\n  {locked}\n}}\n");
+        std::fs::write(folder.path().join(".terraform.lock.hcl"), &text).unwrap();
+        let (code, told) = groma(folder.path(), &["init", "-lockfile=readonly"]);
+        assert!(code == 0 && told.contains("Warning: Provider lock file not updated"), "{told}");
+        assert_eq!(std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap(), text);
+    }
+}
+
+#[test]
+fn hashes_of_a_kind_to_come_stay_as_long_as_the_package_does() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    let path = folder.path().join(".terraform.lock.hcl");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let hashes = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with("    \""));
+        lines.map(|line| line.trim().chars().skip(1).take(3).collect()).collect()
+    };
+    std::fs::write(&path, written.replace("hashes = [\n", "hashes = [\n    \"zz:1\",\n    \"h2:1\",\n")).unwrap();
+    // They are sorted, as all are.
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    assert_eq!(hashes(&std::fs::read_to_string(&path).unwrap()), ["h1:", "h2:", "zz:"]);
+    // Nothing says that what is installed anew would have them.
+    std::fs::remove_dir_all(folder.path().join(".terraform")).unwrap();
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), written);
+}
+
+#[test]
 fn another_constraint_that_allows_the_locked_version_changes_no_lock_file() {
     let folder = folder(&["1.0.0", "1.2.0"], "~> 1.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);

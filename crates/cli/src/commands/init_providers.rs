@@ -246,13 +246,8 @@ fn finish(
 
 fn read_only(context: &Context, mut notices: Notices, before: &Locks, now: &Locks) -> Result<Notices, Diagnostics> {
     let command = &context.wording.command;
-    let has_same_selections = before.providers.len() == now.providers.len()
-        && now.providers.iter().all(|(address, lock)| {
-            before
-                .providers
-                .get(address)
-                .is_some_and(|old| old.version == lock.version && old.constraints == lock.constraints)
-        });
+    // A version stays as it is locked; constraints and hashes may be told anew without anything else being selected.
+    let has_same_selections = before.providers.keys().eq(now.providers.keys());
     if !has_same_selections {
         return Err(fail(
             "Provider dependency changes detected",

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use groma_address::{ModulePath, Name};
 use groma_config::version::Version;
-use groma_config::{InstalledModule, ModuleLocator, ModuleManifest, ModuleRequest, ModuleSource, RegistryModule};
+use groma_config::{
+    DiskFiles, Files, InstalledModule, ModuleLocator, ModuleManifest, ModuleRequest, ModuleSource, RegistryModule,
+};
 use groma_diagnostics::{Diagnostic, Span};
 use tokio::runtime::Runtime;
 
@@ -104,23 +106,23 @@ impl<'a> ModuleInstaller<'a> {
         Ok(())
     }
 
-    fn local(&mut self, request: &ModuleRequest<'_>, relative: &Path) -> Located<PathBuf> {
-        let directory = request.local_directory(relative);
+    fn local(&mut self, request: &ModuleRequest<'_>, directory: &Path) -> Located<PathBuf> {
         if let Some(package) = request.path.parent().and_then(|parent| self.packages.get(&parent)).cloned() {
-            if !directory.starts_with(&package) {
+            // A package may be a link, and what is in it is where the link leads.
+            if !directory.starts_with(DiskFiles::new(&self.places.root).follow(&package)) {
                 return Err(problem(
                     request.source_span,
                     "Local module path escapes module package",
                     format!(
                         "The calling module was installed as part of a package, and the folder {} is outside of it. Give an address that \
                          is no local path.",
-                        text(&directory)
+                        text(directory)
                     ),
                 ));
             }
             self.packages.insert(request.path.clone(), package);
         }
-        self.note(request, None, directory, Told::IfNew)
+        self.note(request, None, directory.to_owned(), Told::IfNew)
     }
 
     fn remote(&mut self, request: &ModuleRequest<'_>) -> Located<PathBuf> {
@@ -247,9 +249,9 @@ enum Told {
 
 impl ModuleLocator for ModuleInstaller<'_> {
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Located<PathBuf> {
-        match request.source {
-            ModuleSource::Local(relative) => self.local(request, relative),
-            _ => self.remote(request),
+        match request.local {
+            Some(directory) => self.local(request, directory),
+            None => self.remote(request),
         }
     }
 }

@@ -210,7 +210,7 @@ impl Installer {
             && matches(&self.store, &target, &lock.hashes)
         {
             tell(Event::Present(address, version));
-            return Ok(Ensured::Known);
+            return Ok(Ensured::Present);
         }
         let _held = match &self.cache {
             Some(cache) => cache.store.hold(&cache.store.folder(address, version, &self.platform)).await,
@@ -288,9 +288,12 @@ impl Installation {
         ensured: Ensured,
     ) {
         let mut lock = Lock { version, constraints: constraints.clone(), hashes: Vec::new() };
-        lock.add_hashes(before.into_iter().flat_map(|lock| lock.hashes.iter().cloned()));
+        let is_present = matches!(ensured, Ensured::Present);
+        // What was installed anew was not held against hashes of a kind that is to come: these would vouch for nothing.
+        let kept = before.into_iter().flat_map(|lock| &lock.hashes).filter(|hash| is_present || is_checksum(hash));
+        lock.add_hashes(kept.cloned());
         match ensured {
-            Ensured::Known => {}
+            Ensured::Present | Ensured::Known => {}
             Ensured::Unvouched(hash) => {
                 lock.add_hashes([hash]);
                 self.hashed_here.push(address.clone());
@@ -306,7 +309,7 @@ impl Installation {
             }
         }
         // What is locked as before stays as it is written.
-        if let Some(before) = before.filter(|before| before.hashes == lock.hashes) {
+        if let Some(before) = before.filter(|before| is_present || before.hashes == lock.hashes) {
             lock.constraints = before.constraints.clone();
         }
         self.locks.providers.insert(address.clone(), lock);
@@ -331,6 +334,8 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
 
 /// What is known of a package that is in its place.
 enum Ensured {
+    /// It was there, and the lock file has it.
+    Present,
     /// The lock file has it.
     Known,
     /// Only its own hash.

@@ -29,7 +29,7 @@ pub struct Lock {
     pub version: Version,
     /// The constraints that it was chosen by.
     pub constraints: Constraints,
-    /// The hashes of which a package must have one, sorted.
+    /// The hashes of which a package must have one: in the order of the file that they were read from, sorted otherwise.
     pub hashes: Vec<Arc<str>>,
 }
 
@@ -45,10 +45,8 @@ impl Lock {
 impl From<&LockFile> for Locks {
     fn from(file: &LockFile) -> Self {
         let providers = file.providers.iter().map(|(address, locked)| {
-            let mut lock =
-                Lock { version: locked.version.clone(), constraints: locked.constraints.clone(), hashes: Vec::new() };
-            lock.add_hashes(locked.hashes.iter().cloned());
-            (address.clone(), lock)
+            let (version, constraints) = (locked.version.clone(), locked.constraints.clone());
+            (address.clone(), Lock { version, constraints, hashes: locked.hashes.clone() })
         });
         Self { providers: providers.collect() }
     }
@@ -68,7 +66,9 @@ impl Locks {
             text.push_str(&format!("\nprovider \"{address}\" {{\n  {name} = \"{}\"\n{constraints}", lock.version));
             if !lock.hashes.is_empty() {
                 text.push_str("  hashes = [\n");
-                lock.hashes.iter().for_each(|hash| text.push_str(&format!("    \"{hash}\",\n")));
+                let mut hashes = lock.hashes.clone();
+                hashes.sort_unstable();
+                hashes.iter().for_each(|hash| text.push_str(&format!("    \"{hash}\",\n")));
                 text.push_str("  ]\n");
             }
             text.push_str("}\n");
