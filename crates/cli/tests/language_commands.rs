@@ -34,6 +34,49 @@ fn get_notes_modules_and_modules_lists_them() {
     );
 }
 
+/// A module that others call is no configuration that could be planned, and its modules can be got and listed all the same.
+#[test]
+fn get_and_modules_do_not_ask_for_what_only_a_plan_needs() {
+    let folder = Folder::new();
+    folder
+        .write(
+            "main.tf",
+            "terraform {\n  backend \"nowhere\" {}\n}\nresource \"terraform_data\" \"a\" {\n  provider = terraform.passed\n}\n\
+             removed {\n  from = terraform_data.a\n  lifecycle {\n    destroy = false\n  }\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n",
+        )
+        .write("m/main.tf", "");
+    assert_eq!(folder.ok(&["get"]), "- m in m\n");
+    assert!(folder.ok(&["modules", "-json"]).contains("{\"key\":\"m\",\"source\":\"./m\",\"version\":\"\"}"));
+    let told = folder.fails(&["validate"]);
+    for summary in ["Unsupported backend type", "Provider configuration not present", "Removed resource still exists"] {
+        assert!(told.contains(summary), "{summary}: {told}");
+    }
+}
+
+/// A module is in the folder that a link leads to, as in Terraform: that is its `path.module`, in a saved plan too.
+#[cfg(unix)]
+#[test]
+fn links_to_modules_are_followed() {
+    let folder = Folder::new();
+    folder
+        .write(
+            "main.tf",
+            "module \"net\" {\n  source = \"./modules/net\"\n}\noutput \"path\" {\n  value = module.net.path\n}\n",
+        )
+        .write(
+            "shared/net/main.tf",
+            "module \"in\" {\n  source = \"./in\"\n}\noutput \"path\" {\n  value = [path.module, module.in.path]\n}\n",
+        )
+        .write("shared/net/in/main.tf", "output \"path\" {\n  value = path.module\n}\n")
+        .write("modules/.keep", "");
+    std::os::unix::fs::symlink("../shared/net", folder.path("modules/net")).unwrap();
+    assert_eq!(folder.ok(&["get"]), "- net in shared/net\n- net.in in shared/net/in\n");
+    assert!(folder.read(".terraform/modules/modules.json").contains(r#""Source":"./modules/net","Dir":"shared/net"}"#));
+    folder.ok(&["plan", "-out=p"]);
+    folder.ok(&["apply", "p"]);
+    assert_eq!(folder.ok(&["output", "-json", "path"]), "[\"shared/net\",\"shared/net/in\"]\n");
+}
+
 #[test]
 fn constant_variables_of_the_command_line_lead_to_modules() {
     let folder = Folder::new();

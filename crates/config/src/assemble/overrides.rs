@@ -53,6 +53,13 @@ impl Assembly<'_> {
             self.module.backend = Some(backend.clone());
             self.module.cloud = None;
         }
+        for extra in file.clouds.iter().skip(1) {
+            self.error(
+                extra.span,
+                "Duplicate HCP Terraform configurations",
+                "An override file has one cloud block at most. Remove one of them.",
+            );
+        }
         if let Some(cloud) = file.clouds.first() {
             self.module.cloud = Some(cloud.clone());
             self.module.backend = None;
@@ -143,11 +150,8 @@ impl Assembly<'_> {
         replace(&mut base.constraint, output.constraint);
         replace(&mut base.sensitive, output.sensitive);
         replace(&mut base.ephemeral, output.ephemeral);
+        // "deprecated" stays what it is, as in Terraform and OpenTofu.
         replace(&mut base.description, output.description);
-        if output.deprecated.is_some() {
-            base.deprecated_span = output.deprecated_span;
-        }
-        replace(&mut base.deprecated, output.deprecated);
     }
 
     fn override_call(&mut self, call: ModuleCall) {

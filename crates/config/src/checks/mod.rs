@@ -25,6 +25,9 @@ use crate::model::Module;
 use crate::options::References;
 
 /// Checks `root` and all modules below it, of whose provider blocks something uses those in `used`, and says what it is good for, and which references schemas can tell more about.
+///
+/// Whoever evaluates nothing (to install modules, or to tell which there are) is not kept from it by names that there are not, among them those of
+/// backends and of provider configurations: the folder may be a module that others call.
 pub(crate) fn check(
     root: &Module,
     references: References,
@@ -44,15 +47,17 @@ pub(crate) fn check(
                 walk::check(module, &mut deep, &mut names);
                 check_providers(module, used, &mut deep, &mut names);
             }
-            refactoring::check(module, sources, &mut others);
+            refactoring::check(module, references, sources, &mut others);
         }
         calls::check(module, &mut others);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
-    backend::check(root, &mut others);
     outputs::check(root, &mut others);
     providers::check(root, &mut others);
-    providers::check_resources(root, &mut others);
+    if references == References::Checked {
+        backend::check(root, &mut others);
+        providers::check_resources(root, &mut others);
+    }
     provider_instances::check(root, sources, &mut others);
     let soundness = match (names.has_errors(), others.has_errors()) {
         (_, true) => Soundness::Incomplete,

@@ -9,11 +9,12 @@ use groma_lang::{Reference, references};
 
 use crate::decode::place;
 use crate::model::{Import, ImportIdentity, Module, Removed, RemovedFrom, Resource};
+use crate::options::References;
 
 /// Checks the blocks of `module`.
-pub(super) fn check(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
-    for removed in &module.removed {
-        diagnostics.append(still_there(module, removed));
+pub(super) fn check(module: &Module, references: References, sources: &Sources, diagnostics: &mut Diagnostics) {
+    if references == References::Checked {
+        diagnostics.append(module.removed.iter().filter_map(|removed| still_there(module, removed)));
     }
     if module.path.is_root() {
         check_imports(module, sources, diagnostics);

@@ -54,7 +54,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
         sensitive,
         ephemeral,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
-        deprecated: content.get("deprecated").and_then(|attribute| variable::deprecation(attribute, decoding)),
+        deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
         preconditions: preconditions(&content, decoding),

@@ -12,7 +12,7 @@ use crate::configuration::LoadedFile;
 use crate::decode::{self, Decoding, Dialect, FileContent, Role};
 use crate::model::Module;
 use crate::options::{LoadOptions, Queries};
-use crate::source::{Files, Syntax, display, module_files};
+use crate::source::{Files, Syntax, display, module_files, normalize};
 
 /// What the blocks of a file are read by.
 type Decode = fn(&Body, &mut Decoding<'_>) -> FileContent;
@@ -24,6 +24,7 @@ pub(super) struct Reader<'a> {
     pub(super) files: &'a dyn Files,
     read: Vec<LoadedFile>,
     folders: HashMap<PathBuf, Folder>,
+    links: HashSet<PathBuf>,
     incomplete: bool,
 }
 
@@ -40,7 +41,15 @@ pub(super) enum Folder {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(options: &'a LoadOptions, sources: &'a Sources, files: &'a dyn Files) -> Self {
-        Self { options, sources, files, read: Vec::new(), folders: HashMap::new(), incomplete: false }
+        Self {
+            options,
+            sources,
+            files,
+            read: Vec::new(),
+            folders: HashMap::new(),
+            links: HashSet::new(),
+            incomplete: false,
+        }
     }
 
     /// Whether something that the files declare is missing after an error, so that references to it mean nothing.
@@ -59,6 +68,17 @@ impl<'a> Reader<'a> {
         if let Some(text) = self.files.read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
             self.read.push(LoadedFile { path, text: text.into() });
         }
+    }
+
+    /// The folder that a local source of the module in `caller` leads to. Links on the way are remembered among the files.
+    pub(super) fn local(&mut self, caller: &Path, relative: &Path) -> PathBuf {
+        let path = normalize(&caller.join(relative));
+        let folder = self.files.follow(&path);
+        if folder != path && self.links.insert(path.clone()) {
+            let text = display(&folder).into();
+            self.read.push(LoadedFile { path, text });
+        }
+        folder
     }
 
     /// The module in `directory`; its problems are reported when it is read for the first time.

@@ -7,7 +7,6 @@ use groma_diagnostics::{Diagnostic, Span};
 
 use crate::manifest::ModuleManifest;
 use crate::module_source::ModuleSource;
-use crate::source::normalize;
 use crate::version::Constraints;
 
 /// A called module that is to be found.
@@ -19,19 +18,12 @@ pub struct ModuleRequest<'a> {
     pub source: &'a ModuleSource,
     /// The versions allowed.
     pub version: &'a Constraints,
-    /// The calling module's folder.
-    pub caller: &'a Path,
+    /// The folder, if the package of the calling module holds it.
+    pub local: Option<&'a Path>,
     /// The header of the call.
     pub call: Span,
     /// The `source` argument.
     pub source_span: Span,
-}
-
-impl ModuleRequest<'_> {
-    /// The folder of a module that the same package holds.
-    pub fn local_directory(&self, relative: &Path) -> PathBuf {
-        normalize(&self.caller.join(relative))
-    }
 }
 
 /// Finds the folders of called modules; whoever installs modules does so when asked for one.
@@ -55,8 +47,8 @@ pub struct InstalledModules {
 impl ModuleLocator for InstalledModules {
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
         let error = |span, summary: &str, detail: String| Box::new(Diagnostic::error(summary, detail).at(span));
-        if let ModuleSource::Local(relative) = request.source {
-            return Ok(request.local_directory(relative));
+        if let Some(directory) = request.local {
+            return Ok(directory.to_owned());
         }
         let Some(installed) = self.manifest.get(request.path) else {
             let source = request.source.address(&self.default_registry);

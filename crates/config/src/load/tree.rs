@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::{ModulePath, Name};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_value::Value;
 use indexmap::IndexMap;
@@ -143,7 +143,7 @@ impl Builder<'_, '_> {
             );
             return None;
         }
-        let module = match self.reader.folder(&directory, self.diagnostics) {
+        let module = match self.called_folder(&directory) {
             Folder::Module(module) => module,
             Folder::Empty => Arc::new(Module {
                 directory: directory.clone(),
@@ -167,6 +167,14 @@ impl Builder<'_, '_> {
         let below = self.below(&module, &place.path, above, &early.child(call, &module));
         above.pop();
         Some(Module { path: place.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
+    }
+
+    /// The folder of a called module. That its files are written in a form of old is for those to hear who work on it.
+    fn called_folder(&mut self, directory: &Path) -> Folder {
+        let mut problems = Diagnostics::new();
+        let folder = self.reader.folder(directory, &mut problems);
+        self.diagnostics.append(problems.into_iter().filter(|problem| problem.severity == Severity::Error));
+        folder
     }
 
     /// Reports arguments that have to be known before anything is planned, and are not.
@@ -223,11 +231,15 @@ impl Builder<'_, '_> {
         if call.version_expression.is_some() && call.version.is_empty() {
             return None;
         }
+        let local = match source {
+            ModuleSource::Local(relative) => Some(self.reader.local(place.directory, relative)),
+            _ => None,
+        };
         let request = ModuleRequest {
             path: &place.path,
             source,
             version: &call.version,
-            caller: place.directory,
+            local: local.as_deref(),
             call: call.span,
             source_span: source_span(call),
         };

@@ -1,7 +1,7 @@
 //! What the loader needs of a file system.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,4 +22,7 @@ pub trait Files: Send + Sync {
 
     /// The bytes of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// The folder itself, where steps of the path are symbolic links; `path` has no `..` but at its beginning.
+    fn follow(&self, path: &Path) -> PathBuf;
 }

@@ -68,6 +68,12 @@ impl Files for MemoryFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.files.get(&normalize(path)).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+
+    /// A link is a file that says where it leads.
+    fn follow(&self, path: &Path) -> PathBuf {
+        let target = self.files.get(path).and_then(|target| std::str::from_utf8(target).ok());
+        target.map_or_else(|| path.to_owned(), PathBuf::from)
+    }
 }
 
 #[cfg(test)]
