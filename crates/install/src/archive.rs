@@ -144,28 +144,37 @@ fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
         let name = entry.name().map_err(io::Error::other)?.into_owned();
         let path = safe(&name)?;
         let place = target.join(path);
-        if entry.is_dir() {
-            fs::create_dir_all(&place)?;
-            continue;
-        }
-        if let Some(parent) = place.parent() {
-            fs::create_dir_all(parent)?;
-        }
         if entry.is_symlink() {
             let mut leads = String::new();
             entry.by_ref().take(4096).read_to_string(&mut leads)?;
             check_link(&name, parent(path), Path::new(&leads), links)?;
+            fs::create_dir_all(parent(&place))?;
             links_to_make.push((leads, name, place));
             continue;
         }
-        let mut out = File::create(&place)?;
-        let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
+        let written = write_entry(&mut entry, &place, left).map_err(|error| {
+            let problem = format!("its entry {name:?} cannot be unpacked to {}: {error}", place.display());
+            io::Error::new(error.kind(), problem)
+        })?;
         left = left.checked_sub(written).ok_or_else(|| refused(&name, TOO_LARGE))?;
-        allow(&out, entry.unix_mode())?;
     }
     let made: Vec<PathBuf> = links_to_make.iter().map(|(_, name, _)| PathBuf::from(name)).collect();
     links_to_make.iter().try_for_each(|(leads, _, place)| link(Path::new(leads), place))?;
     check_links(target, &made)
+}
+
+/// Writes a file or makes a folder, and says how much that took: more than is `left` where it is too much.
+fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, place: &Path, left: u64) -> io::Result<u64> {
+    if entry.is_dir() {
+        return fs::create_dir_all(place).map(|()| 0);
+    }
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut out = File::create(place)?;
+    let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
+    allow(&out, entry.unix_mode())?;
+    Ok(written)
 }
 
 /// The entry's name as a path that stays below the folder.
@@ -335,6 +344,16 @@ mod tests {
             assert!(problem.contains("would be written outside"), "{name}: {problem}");
             assert!(!folder.path().join("in/outside").exists());
         }
+    }
+
+    #[test]
+    fn an_entry_that_is_a_file_and_a_folder_is_named() {
+        let (_, result) = unzipped(Links::Inside, |writer| {
+            for name in ["a", "a/b"] {
+                writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            }
+        });
+        assert!(result.unwrap_err().to_string().starts_with("its entry \"a/b\" cannot be unpacked to "));
     }
 
     #[test]

@@ -96,7 +96,9 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     while let Some(source) = last.source() {
         last = source;
     }
-    last.to_string()
+    // A library adds where its developers find more; that is no use to people.
+    let text = last.to_string();
+    text.split(": https://docs.rs/").next().unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]

@@ -25,6 +25,12 @@ pub struct Repository {
     name: String,
 }
 
+impl std::fmt::Display for Repository {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.registry, self.name)
+    }
+}
+
 /// Why a registry's answer cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OciError {

@@ -164,7 +164,13 @@ fn verified(
         check_source(package, std::slice::from_ref(&outer))?;
     }
     let file = File::open(archive).map_err(|error| unreadable(archive, &error))?;
-    let mut opened = ZipArchive::new(file).map_err(|error| format!("failed to open the provider archive: {error}"))?;
+    let mut opened = ZipArchive::new(file).map_err(|error| {
+        format!(
+            "failed to open the provider archive, which comes from {}: {error}. See what is there: a page to log in, or of a proxy, is no \
+             package",
+            package.location
+        )
+    })?;
     let inner = content_hash(&mut opened).map_err(|error| format!("failed to read the provider archive: {error}"))?;
     check(address, package, allowed, &[Arc::clone(&inner), outer])?;
     Ok(inner)

@@ -29,7 +29,7 @@ pub fn archive_hash(archive: &Path) -> io::Result<Arc<str>> {
 /// `h1:` of the files in an archive, the same as of the folder that it unpacks to.
 ///
 /// # Errors
-/// It cannot be read, is no archive, or has more in it than any package may have.
+/// It cannot be read, is no archive, has more in it than any package may have, or a name that no list of files can hold.
 pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Arc<str>> {
     let mut lines = Vec::with_capacity(archive.len());
     let mut left = LARGEST;
@@ -47,13 +47,13 @@ pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Ar
             lines.push((name, sum));
         }
     }
-    Ok(listing_hash(lines))
+    listing_hash(lines)
 }
 
 /// `h1:` of the files in a folder.
 ///
 /// # Errors
-/// A file cannot be read.
+/// A file cannot be read, or has a name that no list of files can hold.
 pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
     let mut lines = Vec::new();
     let mut rest = vec![(folder.canonicalize()?, String::new())];
@@ -68,17 +68,22 @@ pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
             }
         }
     }
-    Ok(listing_hash(lines))
+    listing_hash(lines)
 }
 
-/// The hash over the list of files that Go's checksum database defines.
-fn listing_hash(mut lines: Vec<(String, String)>) -> Arc<str> {
+/// The hash over the list of files that Go's checksum database defines. A name of two lines could make one list of different packages.
+fn listing_hash(mut lines: Vec<(String, String)>) -> io::Result<Arc<str>> {
     lines.sort_unstable();
     let mut hasher = Sha256::new();
     for (name, sum) in lines {
+        if name.contains('\n') {
+            return Err(io::Error::other(format!(
+                "the file name {name:?} has a line break, which a package must not have"
+            )));
+        }
         hasher.update(format!("{sum}  {name}\n"));
     }
-    format!("h1:{}", STANDARD.encode(hasher.finalize())).into()
+    Ok(format!("h1:{}", STANDARD.encode(hasher.finalize())).into())
 }
 
 fn digest(from: &mut dyn Read) -> io::Result<Vec<u8>> {
@@ -115,5 +120,15 @@ mod tests {
         Archive::Zip.unpack(File::open(&path).unwrap(), &target, "", Links::Refused).unwrap();
         let mut archive = ZipArchive::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(content_hash(&mut archive).unwrap(), folder_hash(&target).unwrap());
+    }
+
+    #[test]
+    fn a_file_name_that_looks_like_two_lines_of_the_list_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| std::fs::write(folder.path().join(name), "x").unwrap();
+        write("a");
+        assert!(folder_hash(folder.path()).is_ok());
+        write("b\n00  c");
+        assert!(folder_hash(folder.path()).unwrap_err().to_string().contains("line break"));
     }
 }

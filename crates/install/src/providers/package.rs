@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groma_config::version::Version;
 
-use crate::http::Url;
+use crate::http::{Url, without_secrets};
 use crate::oci::{Descriptor, Repository};
 
 /// Where the bytes of a package are.
@@ -25,6 +25,17 @@ pub enum Location {
     },
     /// An archive in an OCI registry: its repository, and what the registry says of it.
     Blob(Box<(Repository, Descriptor)>),
+}
+
+/// The path or the address, without what it holds of secrets.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(path) | Self::Archive(path) => path.display().fmt(f),
+            Self::Download { url, .. } => f.write_str(&without_secrets(url)),
+            Self::Blob(blob) => write!(f, "{}", blob.0),
+        }
+    }
 }
 
 /// What a source says about one package.
