@@ -220,7 +220,7 @@ fn files_and_flags_that_are_not_there() {
 fn command_lines_that_are_wrong() {
     let folder = built();
     let before = everything(&folder);
-    let cases: [(&[&str], &str); 35] = [
+    let cases: [(&[&str], &str); 36] = [
         (&["plna"], "Did you mean \"plan\"?"),
         (&["aply"], "Did you mean \"apply\"?"),
         (&["foo"], "Did you mean \"fmt\"?"),
@@ -252,6 +252,7 @@ fn command_lines_that_are_wrong() {
         (&["show", "nofile"], "Error: Failed to read the given file as a state or plan file"),
         (&["-chdir=nope", "plan"], "Error handling -chdir option: chdir nope: "),
         (&["-chdir", "plan"], "Invalid -chdir option: "),
+        (&["-no-color", "plan"], "If it is one of \"plan\", put it after that word."),
         (&["state", "rm", "terraform_data.none"], "Error: Invalid target address"),
         (&["taint", "terraform_data.none"], "Error: No such resource instance"),
         (&["import", "terraform_data.a"], "Error: Wrong number of arguments"),
@@ -268,7 +269,28 @@ fn command_lines_that_are_wrong() {
         assert_eq!((ran.code, &*ran.err), (1, ""), "{group}: nothing was asked for");
         assert!(ran.out.contains("Usage: groma"), "{group}: {}", ran.out);
     }
+    let ran = folder.run(&["-nope"]);
+    assert_eq!((ran.code, &*ran.out), (127, ""), "nothing says what is to be done");
+    assert!(ran.err.contains("There is no option \"-nope\" before the command."), "{}", ran.err);
     assert_eq!(everything(&folder), before);
+}
+
+#[test]
+fn of_a_block_whose_type_there_is_not_the_type_is_marked() {
+    for (block, context) in [
+        ("resource \"terraform_dat\" \"x\" {}\n", "resource \"terraform_dat\" \"x\""),
+        ("data \"terraform_data\" \"x\" {}\n", "data \"terraform_data\" \"x\""),
+        ("ephemeral \"terraform_data\" \"x\" {}\n", "ephemeral \"terraform_data\" \"x\""),
+        ("action \"terraform_data\" \"x\" {}\n", "action \"terraform_data\" \"x\""),
+    ] {
+        let folder = Folder::new();
+        folder.write("main.tf", block);
+        let told: Json = serde_json::from_str(&folder.run(&["validate", "-json"]).out).unwrap();
+        let snippet = &told["diagnostics"][0]["snippet"];
+        let at = |name: &str| usize::try_from(snippet[name].as_u64().unwrap()).unwrap();
+        let marked = &block[at("highlight_start_offset")..at("highlight_end_offset")];
+        assert_eq!((marked, &snippet["context"]), (block.split(' ').nth(1).unwrap(), &context.into()), "{told}");
+    }
 }
 
 #[test]

@@ -101,14 +101,14 @@ impl Fitting<'_> {
         // That a provider is missing is found by the checks of the configuration.
         let written = resource.provider.as_ref();
         let used = self.configuration.provider_use(&module.path, &resource.local_provider(), written).ok()?;
-        let schema = self.providers.schema(&used.config.provider, address, resource.header_span);
+        let schema = self.providers.schema(&used.config.provider, address, resource.type_span);
         self.template(schema, used, &resource.body)
     }
 
     fn action(&mut self, module: &Module, action: &ActionBlock) -> Option<Arc<Template>> {
         let written = action.provider.as_ref();
         let used = self.configuration.provider_use(&module.path, &action.local_provider(), written).ok()?;
-        let schema = self.providers.action_schema(&used.config.provider, &action.type_name, action.span);
+        let schema = self.providers.action_schema(&used.config.provider, &action.type_name, action.type_span);
         let empty = Body::new(Vec::new(), Vec::new(), action.span);
         self.template(schema, used, action.config.as_ref().unwrap_or(&empty))
     }

@@ -181,8 +181,7 @@ impl Providers {
     ) -> Result<Arc<Schema>, Diagnostics> {
         let provider = self.started(address).map_err(|problem| Diagnostics::from(problem.at(span)))?;
         provider.action_schema(type_name)?.ok_or_else(|| {
-            let detail =
-                format!("The provider {} does not support the action \"{type_name}\".", address.display_short());
+            let detail = format!("The provider {} has no action \"{type_name}\".", address.display_short());
             Diagnostic::error("Invalid action", detail).at(span).into()
         })
     }
@@ -199,7 +198,7 @@ fn unsupported(known: &TypeNames, address: &ProviderAddress, resource: &Resource
         Mode::List => ("Invalid list resource", "list resource", &known.lists, &known.lists),
     };
     let type_name = &resource.type_name;
-    let mut detail = format!("The provider {} does not support {what} \"{type_name}\".", address.display_short());
+    let mut detail = format!("The provider {} has no {what} \"{type_name}\".", address.display_short());
     if other.contains(type_name) {
         let kind = if resource.mode == Mode::Managed { "data source" } else { "managed resource type" };
         detail.push_str(&format!("\n\nDid you mean the {kind} \"{type_name}\"?"));

@@ -101,10 +101,23 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
             }
             None if matches!(bare, "version" | "v") => before.version = Some("version".into()),
             None if matches!(bare, "help" | "h") => before.help = Some(HELP.into()),
-            _ => return Err(UsageError::bare(format!("There is no option {option:?} before the command."))),
+            _ => return Err(no_option(&text, rest.find(|word| !is_flag(word)))),
         }
     }
     Ok(before)
+}
+
+/// That there is no such option before a command.
+fn no_option(option: &str, command: Option<OsString>) -> UsageError {
+    let known = "Before the command there are only -chdir=DIRECTORY, -help and -version.";
+    let problem = format!("There is no option {option:?} before the command. {known}");
+    match command {
+        Some(command) => {
+            let command = command.to_string_lossy();
+            UsageError::bare(format!("{problem} If it is one of {command:?}, put it after that word."))
+        }
+        None => UsageError::NoCommand(problem),
+    }
 }
 
 /// The words of `TF_CLI_ARGS_<command>` and `TF_CLI_ARGS`, for the command that is called by `names`.

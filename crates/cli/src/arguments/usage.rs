@@ -9,6 +9,8 @@ use groma_diagnostics::Diagnostic;
 pub enum UsageError {
     /// A sentence that stands alone.
     Bare(String),
+    /// The same, where nothing says what is to be done.
+    NoCommand(String),
     /// A problem with the arguments of a command, shown as a diagnostic.
     Diagnostic(Box<Diagnostic>),
 }
@@ -23,7 +25,7 @@ impl UsageError {
 impl Display for UsageError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bare(text) => f.write_str(text),
+            Self::Bare(text) | Self::NoCommand(text) => f.write_str(text),
             Self::Diagnostic(diagnostic) => write!(f, "{}: {}", diagnostic.summary, diagnostic.detail),
         }
     }

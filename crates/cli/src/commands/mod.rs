@@ -179,6 +179,7 @@ impl Telling {
 fn misused(program: &str, environment: &[(String, String)], problem: UsageError, telling: Telling) -> u8 {
     match problem {
         UsageError::Bare(text) => return tell(std::io::stderr(), &format!("{text}\n"), 1),
+        UsageError::NoCommand(text) => return tell(std::io::stderr(), &format!("{text}\n"), 127),
         UsageError::Diagnostic(diagnostic) => {
             let settings = Settings::of(environment, chosen_workspace);
             let mut context = Context::new(program, settings, std::path::PathBuf::new());

@@ -110,7 +110,7 @@ fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas
         let Entry::Vacant(place) = schemas.entry((address.mode, address.type_name.clone())) else { continue };
         let provider = module.provider_for(resource);
         // Without its provider a block that makes nothing is told without its arguments.
-        if let Ok(schema) = providers.schema(&provider, address, resource.header_span) {
+        if let Ok(schema) = providers.schema(&provider, address, resource.type_span) {
             place.insert(schema);
         }
     }

@@ -38,5 +38,6 @@ pub(super) fn action(block: &Block, decoding: &mut Decoding<'_>) -> Option<Actio
         provider: content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding)),
         config: config.map(|nested| nested.body.clone()),
         span: block.header,
+        type_span: type_label.span,
     })
 }

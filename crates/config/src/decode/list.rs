@@ -59,6 +59,7 @@ pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<Resourc
         search: Some(Box::new(search)),
         span: block.span,
         header_span: block.header,
+        type_span: type_label.span,
     })
 }
 

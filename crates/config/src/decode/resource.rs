@@ -185,6 +185,7 @@ impl<'a> Common<'a> {
             search: None,
             span: self.block.span,
             header_span: self.block.header,
+            type_span: self.block.labels.first().map_or(self.block.header, |label| label.span),
         }
     }
 }

@@ -108,6 +108,8 @@ pub struct ActionBlock {
     pub config: Option<Body>,
     /// The block's header.
     pub span: Span,
+    /// The label that says its type.
+    pub type_span: Span,
 }
 
 impl ActionBlock {

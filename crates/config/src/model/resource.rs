@@ -39,6 +39,8 @@ pub struct Resource {
     pub span: Span,
     /// The block's header: keyword and labels.
     pub header_span: Span,
+    /// The label that says its type.
+    pub type_span: Span,
 }
 
 impl Resource {
