@@ -334,6 +334,17 @@ fn a_workspace_name_cannot_lead_out_of_its_folder() {
 }
 
 #[test]
+fn every_address_that_state_list_does_not_find_is_told() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let told = folder.fails(&["state", "list", "terraform_data.a", "none.x", "module.y", "z"]);
+    for problem in ["no resource none.x", "no module module.y", "\"z\": "] {
+        assert!(told.contains(problem), "{problem}: {told}");
+    }
+}
+
+#[test]
 fn a_state_is_pushed_from_standard_input() {
     let folder = Folder::new();
     let state = first_state();

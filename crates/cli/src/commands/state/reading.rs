@@ -44,20 +44,28 @@ pub(super) fn target(text: &str) -> Result<Target, Diagnostics> {
 /// twice, as in Terraform.
 ///
 /// # Errors
-/// A text is no address, or there is nothing at an address.
+/// Texts are no addresses, or there is nothing at them: all of that is told.
 pub(super) fn chosen<'s>(
     state: &'s State,
     addresses: &[String],
     id: Option<&str>,
 ) -> Result<Vec<InstanceView<'s>>, Diagnostics> {
-    let targets = addresses.iter().map(|text| target(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut found: Vec<InstanceView<'s>> = if targets.is_empty() { state.iter().collect() } else { Vec::new() };
-    for target in &targets {
-        let before = found.len();
-        found.extend(state.iter().filter(|view| target.contains(&view.address())));
-        if found.len() == before {
-            return Err(unknown(target));
+    let mut found: Vec<InstanceView<'s>> = if addresses.is_empty() { state.iter().collect() } else { Vec::new() };
+    let mut problems = Diagnostics::new();
+    for text in addresses {
+        match target(text) {
+            Ok(target) => {
+                let before = found.len();
+                found.extend(state.iter().filter(|view| target.contains(&view.address())));
+                if found.len() == before {
+                    problems.append(unknown(&target));
+                }
+            }
+            Err(problem) => problems.append(problem),
         }
+    }
+    if problems.has_errors() {
+        return Err(problems);
     }
     if let Some(id) = id.filter(|id| !id.is_empty()) {
         let wanted = serde_json::Value::from(id).to_string();
