@@ -27,6 +27,8 @@ pub enum References {
     /// Those of what there is not are errors.
     #[default]
     Checked,
+    /// For whoever evaluates nothing but opens a state: of all names that of its backend matters.
+    OfBackend,
     /// For whoever evaluates nothing: what they name does not matter.
     LeftAlone,
 }

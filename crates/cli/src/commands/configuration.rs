@@ -199,7 +199,7 @@ pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Dia
 /// The configuration as far as it says where the state is: called modules that are not installed do not matter for that, nor what
 /// expressions name.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
-    let options = LoadOptions { references: References::LeftAlone, ..load_options(context) };
+    let options = LoadOptions { references: References::OfBackend, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();
     let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };

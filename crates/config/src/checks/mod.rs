@@ -27,7 +27,7 @@ use crate::options::References;
 /// Checks `root` and all modules below it, of whose provider blocks something uses those in `used`, and says what it is good for, and which references schemas can tell more about.
 ///
 /// Whoever evaluates nothing (to install modules, or to tell which there are) is not kept from it by names that there are not, among them those of
-/// backends and of provider configurations: the folder may be a module that others call.
+/// backends, unless it opens a state, and of provider configurations: the folder may be a module that others call.
 pub(crate) fn check(
     root: &Module,
     references: References,
@@ -54,8 +54,10 @@ pub(crate) fn check(
     }
     outputs::check(root, &mut others);
     providers::check(root, &mut others);
-    if references == References::Checked {
+    if references != References::LeftAlone {
         backend::check(root, &mut others);
+    }
+    if references == References::Checked {
         providers::check_resources(root, &mut others);
     }
     provider_instances::check(root, sources, &mut others);
