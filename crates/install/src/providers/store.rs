@@ -93,12 +93,13 @@ impl Store {
     /// The archive is damaged or refused, or the folder cannot be written to; nothing is left behind then.
     pub(super) fn put_archive(&self, archive: &Path, target: &Path) -> io::Result<()> {
         let parent = parent(target)?;
-        fs::create_dir_all(parent)?;
+        let cannot = |error| cannot_write(parent, &error);
+        fs::create_dir_all(parent).map_err(cannot)?;
         let result = (|| {
-            let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent)?;
+            let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent).map_err(cannot)?;
             let fresh = scratch.path().join("package");
             Archive::Zip.unpack(File::open(archive)?, &fresh, "", Links::Refused)?;
-            replace(&fresh, target, scratch.path())
+            replace(&fresh, target, scratch.path()).map_err(cannot)
         })();
         if result.is_err() {
             self.remove_empty(parent);
@@ -161,6 +162,10 @@ fn parent(target: &Path) -> io::Result<&Path> {
     target.parent().ok_or_else(|| io::Error::other("a package needs a folder to be in"))
 }
 
+fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("packages cannot be put into {}: {error}", folder.display()))
+}
+
 /// Puts `fresh` in the place of `target`; what was there goes to `scratch`, which is deleted later.
 fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
     for attempt in 0..3 {
@@ -196,6 +201,16 @@ fn link(source: &Path, target: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_written_to_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("example.com"), "no folder").unwrap();
+        let target = folder.path().join("example.com/acme/linux_amd64");
+        let problem = Store::new(folder.path()).put_archive(Path::new("a.zip"), &target).unwrap_err().to_string();
+        let place = target.parent().unwrap().display();
+        assert!(problem.starts_with(&format!("packages cannot be put into {place}: ")), "{problem}");
+    }
 
     #[tokio::test]
     async fn what_a_killed_run_left_half_unpacked_goes_with_the_next_lock() {
