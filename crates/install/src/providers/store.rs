@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_written_to_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("example.com"), "no folder").unwrap();
+        fs::write(folder.path().join("example.com"), "no folder").unwrap();
         let target = folder.path().join("example.com/acme/linux_amd64");
         let problem = Store::new(folder.path()).put_archive(Path::new("a.zip"), &target).unwrap_err().to_string();
         let place = target.parent().unwrap().display();
