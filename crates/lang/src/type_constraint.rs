@@ -53,7 +53,6 @@ struct Reader {
     diagnostics: Diagnostics,
     depth: usize,
 }
-
 impl Reader {
     fn refuse(&mut self, detail: impl Into<String>, span: Span) -> TypeConstraint {
         self.diagnostics.push(Diagnostic::error(SUMMARY, detail).at(span));
@@ -80,7 +79,9 @@ impl Reader {
         match &expression.kind {
             ExpressionKind::Call(call) => self.constructor(call, expression),
             ExpressionKind::Invalid => TypeConstraint::ANY,
-            ExpressionKind::Parentheses(inner) => self.read(inner),
+            ExpressionKind::Parentheses(inner) => {
+                self.refuse("A type stands without parentheses around it. Remove them.", inner.span)
+            }
             _ => self.refuse(
                 "A type is either one of the keywords string, number, bool and any, or a type constructor such as list(string).",
                 expression.span,
