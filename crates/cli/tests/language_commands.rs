@@ -218,3 +218,16 @@ fn validate_looks_at_another_folder() {
     std::fs::create_dir(folder.path("empty")).unwrap();
     folder.ok(&["validate", "empty"]);
 }
+
+#[test]
+fn what_is_missing_at_the_end_of_a_json_string_is_told_at_its_end() {
+    let folder = Folder::new();
+    let text = r#"{"output":{"a":{"value":"%{if true}xyz"}}}"#;
+    folder.write("main.tf.json", text);
+    let told: serde_json::Value = serde_json::from_str(&folder.run(&["validate", "-json"]).out).unwrap();
+    let diagnostic = &told["diagnostics"][0];
+    assert_eq!(diagnostic["summary"], "Unexpected end of template");
+    let end = text.find("\"}}}").unwrap();
+    assert_eq!(diagnostic["range"]["start"]["byte"], end);
+    assert_eq!(diagnostic["range"]["end"]["byte"], end + 1);
+}

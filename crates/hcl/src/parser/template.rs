@@ -80,15 +80,15 @@ impl<'a> Parser<'a> {
         if self.text_of(open).starts_with("<<-") {
             remove_indentation(&mut pieces.list);
         }
-        let span = self.span(open).to(self.last_span());
-        self.template(pieces, span)
+        let end = self.last_span();
+        self.template(pieces, self.span(open).to(end), end)
     }
 
     /// The template that a whole text is.
     pub(crate) fn whole_template(&mut self) -> Expression {
         let pieces = self.pieces(TokenKind::End);
-        let span = self.bytes_span(0, self.text.len());
-        self.template(pieces, span)
+        let length = self.text.len();
+        self.template(pieces, self.bytes_span(0, length), self.bytes_span(length, length))
     }
 
     /// A quoted string without sequences: nearly all strings are.
@@ -114,12 +114,13 @@ impl<'a> Parser<'a> {
         Some(Expression::new(ExpressionKind::String(text), self.span(open).to(self.span(close))))
     }
 
-    fn template(&mut self, pieces: Pieces<'a>, span: Span) -> Expression {
+    /// The template of `span`, after which comes what is at `end`.
+    fn template(&mut self, pieces: Pieces<'a>, span: Span, end: Span) -> Expression {
         let text = pieces.list.iter().find_map(|piece| match piece {
             Piece::Literal { span, .. } => Some(*span),
             _ => None,
         });
-        let mut template = self.assemble(meld(pieces.list), self.last_span());
+        let mut template = self.assemble(meld(pieces.list), end);
         if let (Some(span), Some(_)) = (text, template.wrapped()) {
             // White space that markers have taken away leaves a template all the same: its result is a string.
             template.parts.push(TemplatePart::Literal { text: Name::from(""), span });
