@@ -274,3 +274,19 @@ fn values_that_nothing_declares_are_told_by_the_apply_of_a_saved_plan_too() {
     assert!(folder.ok(&["plan", "-out=plan"]).contains(warning));
     assert!(folder.ok(&["apply", "plan"]).contains(warning));
 }
+
+/// As Terraform 1.15: what only the state takes in is told by the plan, not again by the apply of its file.
+#[test]
+fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let moved = "moved {\n  from = terraform_data.a\n  to = terraform_data.b\n}\n";
+    let main = "resource \"terraform_data\" \"b\" {}\nresource \"terraform_data\" \"n\" {}\n";
+    folder.write("main.tf", &format!("{main}{moved}"));
+    let planned = folder.ok(&["plan", "-json", "-out=p"]);
+    assert!(planned.contains("terraform_data.b: Plan to move") && planned.contains("terraform_data.n: Plan to create"));
+    let applied = folder.ok(&["apply", "-json", "p"]);
+    assert!(!applied.contains("Plan to move") && applied.contains("terraform_data.n: Plan to create"), "{applied}");
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.b\nterraform_data.n\n");
+}

@@ -293,6 +293,20 @@ fn of_a_block_whose_type_there_is_not_the_type_is_marked() {
     }
 }
 
+/// As Terraform 1.15, also where the message or the condition names other things.
+#[test]
+fn a_value_that_a_module_refuses_is_told_where_it_is_given() {
+    let folder = Folder::new();
+    folder.write("main.tf", "module \"m\" {\n  source = \"./m\"\n  name   = \"a\"\n  size   = 1\n}\n");
+    folder.write(
+        "m/main.tf",
+        "variable \"name\" {}\nvariable \"size\" {\n  validation {\n    condition     = var.size > 1\n    \
+         error_message = \"${var.name} is too small.\"\n  }\n}\n",
+    );
+    let told = folder.fails(&["plan"]);
+    assert!(told.contains("on main.tf line 4, in module \"m\":") && told.contains("a is too small."), "{told}");
+}
+
 #[test]
 fn mistakes_in_the_flags_are_told_as_messages_where_all_else_is() {
     let folder = built();

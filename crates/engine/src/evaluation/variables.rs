@@ -5,6 +5,7 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_config::{Condition, Variable};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
+use groma_hcl::Expression;
 use groma_lang::observing;
 use groma_value::Value;
 
@@ -50,7 +51,11 @@ impl Evaluation {
         let config = world.static_module(module).config.clone();
         let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
         let rules: Vec<&Condition> = variable.validations.iter().filter(|rule| mentions_others(rule, name)).collect();
-        self.validate(world, module, variable, &rules, variable.span)
+        let span = match world.module(module).caller {
+            None => self.inputs.get(name).map(|input| input.span).filter(|span| !span.is_none()),
+            Some(caller) => argument_of(world, caller, module, name).map(|argument| argument.span),
+        };
+        self.validate(world, module, variable, &rules, span.unwrap_or(variable.span))
     }
 
     /// The value of a module call's argument, and where it is written; none after an error.
@@ -62,25 +67,19 @@ impl Evaluation {
         name: &Name,
         otherwise: Span,
     ) -> Option<(Option<Value>, Span)> {
-        let place = world.static_module(module).caller?;
-        let calling = &world.static_module(caller).config;
-        let (_, call) = calling.calls.get_index(place.call as usize)?;
-        let (arguments, _) = call.body.attributes();
-        let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) else {
-            return Some((None, otherwise));
-        };
+        let Some(argument) = argument_of(world, caller, module, name) else { return Some((None, otherwise)) };
         let functions = Arc::clone(&self.functions);
         let scope = InstanceScope::new(world, caller, &functions).repeated(&world.module(module).repetition);
-        let value = self.value(&argument.expression, &scope)?;
+        let value = self.value(&argument, &scope)?;
         // What is deprecated is told here, and again where the module uses it: its authors may have to know.
         let value = match world.static_module(module).deprecations {
             Deprecations::Told => {
-                tell_own(&value, &argument.expression, &mut self.diagnostics);
+                tell_own(&value, &argument, &mut self.diagnostics);
                 value
             }
             Deprecations::Ignored => value.without_deprecations(),
         };
-        Some((Some(value), argument.expression.span))
+        Some((Some(value), argument.span))
     }
 
     /// A given value as the variable takes it; none where it does not, which is noted.
@@ -146,6 +145,15 @@ impl Evaluation {
         }
         outcome
     }
+}
+
+/// What the call of a module instance gives to its variable `name`, if it does.
+fn argument_of(world: &World, caller: ModuleId, module: ModuleId, name: &Name) -> Option<Expression> {
+    let place = world.static_module(module).caller?;
+    let calling = &world.static_module(caller).config;
+    let (_, call) = calling.calls.get_index(place.call as usize)?;
+    let (arguments, _) = call.body.attributes();
+    arguments.into_iter().find(|argument| argument.name.name == *name).map(|argument| argument.expression)
 }
 
 /// Where a problem with a variable's value is shown: the text that gives a sensitive value would show it.

@@ -146,8 +146,17 @@ impl Stream {
     }
 
     /// What is going to happen to each object.
-    pub fn planned_changes(&self, plan: &Plan) {
-        for change in plan.changes.iter().filter(|change| is_told(change)) {
+    fn planned_changes(&self, plan: &Plan) {
+        self.each_planned(plan.changes.iter().filter(|change| is_told(change)));
+    }
+
+    /// Those of a saved plan that is applied, as Terraform tells them: without those that the state takes in and nothing else does.
+    pub fn changes_to_apply(&self, plan: &Plan) {
+        self.each_planned(plan.changes.iter().filter(|change| is_told(change) && change.action != Action::NoOp));
+    }
+
+    fn each_planned<'p>(&self, changes: impl Iterator<Item = &'p ResourceChange>) {
+        for change in changes {
             let text = format!("{}: Plan to {}", change.address, action_name(change));
             self.send(Message::new("planned_change", text).with("change", change_json(change, Reasons::Shown)));
         }
