@@ -7,6 +7,12 @@ use groma_value::{Path, PathStep, Value};
 use crate::proto::v6::attribute_path::{Step, step::Selector};
 use crate::proto::v6::{self, AttributePath};
 
+/// What is told where a provider has a problem and no words for it.
+const WORDLESS: (&str, &str) = (
+    "Provider reported a problem without words",
+    "The provider says neither what is wrong nor what to do. Run again with TF_LOG=debug to see what it logs, and report this to its authors.",
+);
+
 /// The problems of a response.
 pub fn diagnostics(messages: Vec<v6::Diagnostic>) -> ProviderDiagnostics {
     messages.into_iter().map(diagnostic).collect()
@@ -19,7 +25,11 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
         _ => Severity::Error,
     };
     let path = message.attribute.as_ref().map(path).unwrap_or_default();
-    ProviderDiagnostic { severity, summary: message.summary, detail: message.detail, path }
+    let (summary, detail) = match (message.summary, message.detail) {
+        (summary, detail) if summary.is_empty() && detail.is_empty() => (WORDLESS.0.to_owned(), WORDLESS.1.to_owned()),
+        told => told,
+    };
+    ProviderDiagnostic { severity, summary, detail, path }
 }
 
 /// Problems as messages.
@@ -84,5 +94,17 @@ mod tests {
     fn an_unknown_severity_is_an_error() {
         let message = v6::Diagnostic { severity: 77, summary: "s".into(), ..Default::default() };
         assert!(diagnostics(vec![message]).has_errors());
+    }
+
+    #[test]
+    fn a_problem_without_words_gets_some() {
+        let problem = |summary: &str, detail: &str| {
+            let (summary, detail) = (summary.to_owned(), detail.to_owned());
+            let severity = v6::diagnostic::Severity::Error.into();
+            diagnostic(v6::Diagnostic { severity, summary, detail, attribute: None })
+        };
+        assert_eq!(problem("", "").summary, WORDLESS.0);
+        assert_eq!(problem("", "the disk is full").detail, "the disk is full");
+        assert_eq!(problem("Broken", "").detail, "");
     }
 }
