@@ -95,11 +95,14 @@ pub(crate) struct NativeBody {
     pub(crate) attributes: Box<[Attribute]>,
     pub(crate) blocks: Box<[Block]>,
     pub(crate) span: Span,
+    /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
+    /// argument where that stands on the same line.
+    pub(crate) missing: Span,
 }
 
 impl NativeBody {
     pub(crate) fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        Self { attributes: attributes.into(), blocks: blocks.into(), span }
+        Self { attributes: attributes.into(), blocks: blocks.into(), span, missing: first_character(span) }
     }
 
     /// The last character, which is the closing brace in a block.
@@ -107,9 +110,10 @@ impl NativeBody {
         Span::new(self.span.end().saturating_sub(1).max(self.span.start()), self.span.end())
     }
 
-    /// The first character, which is the opening brace in a block.
-    pub(crate) fn missing_item(&self) -> Span {
-        first_character(self.span)
+    /// The body of a block on a single line.
+    pub(crate) fn on_one_line(self) -> Self {
+        let missing = self.attributes.first().map_or(self.missing, |argument| first_character(argument.name.span));
+        Self { missing, ..self }
     }
 }
 
@@ -193,10 +197,11 @@ impl Body {
         }
     }
 
-    /// Where to say that something is missing: the opening brace, or the start of the file.
+    /// Where to say that something is missing: the opening brace, the only argument of a block on a single line, or the start of the
+    /// file.
     pub fn missing_item_span(&self) -> Span {
         match &self.source {
-            Source::Native(body) => body.missing_item(),
+            Source::Native(body) => body.missing,
             Source::Json(body) => body.missing_item(),
             Source::Merged(body) => body.base.missing_item_span(),
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
 
-use crate::body::{Attribute, Block, Hidden, NativeBody};
+use crate::body::{Attribute, Block, Hidden, NativeBody, first_character};
 use crate::content::Content;
 use crate::schema::{BlockSpec, BodySchema};
 
@@ -75,7 +75,7 @@ pub(crate) fn attributes(body: &NativeBody, hidden: &Hidden) -> (Vec<Attribute>,
 }
 
 fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diagnostics) {
-    let mut content = Content::new(body.missing_item());
+    let mut content = Content::new(body.missing);
     let mut diagnostics = Diagnostics::new();
     for attribute in &body.attributes {
         let name = &*attribute.name.name;
@@ -100,7 +100,8 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
 fn check_labels(block: &Block, spec: &BlockSpec) -> Result<(), Diagnostic> {
     let kind = &block.kind.name;
     let wanted = spec.labels.len();
-    let header = block.header.to(block.body.missing_item_span());
+    let brace = first_character(block.body.span());
+    let header = block.header.to(brace);
     if let Some(extra) = block.labels.get(wanted) {
         let detail = match wanted {
             0 => format!("A {kind} block takes no labels."),
@@ -110,8 +111,7 @@ fn check_labels(block: &Block, spec: &BlockSpec) -> Result<(), Diagnostic> {
     }
     if let Some(missing) = spec.labels.get(block.labels.len()) {
         let detail = format!("Every {kind} block must have {} ({}).", labels(wanted), spec.labels.join(", "));
-        let subject = block.body.missing_item_span();
-        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(subject).within(header));
+        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(brace).within(header));
     }
     Ok(())
 }

@@ -102,13 +102,15 @@ impl Parser<'_> {
             }
         };
         let labels = self.scratch.labels.take(labels);
+        let is_on_one_line = !self.goes_on_below();
         let items = match self.nested(|parser| parser.braces(&kind, open)) {
             Some(items) => items,
             None => self.begin_body(),
         };
         let braces = self.span(open).to(self.last_span());
         self.end_of_block(&kind, braces);
-        let body = Body::from_native(self.end_body(items, braces));
+        let body = self.end_body(items, braces);
+        let body = Body::from_native(if is_on_one_line { body.on_one_line() } else { body });
         let span = kind.span.to(braces);
         Block { kind, labels, body, header, span }
     }
@@ -142,10 +144,12 @@ impl Parser<'_> {
 
     /// What stands between the braces of a block, with the closing brace.
     fn braces(&mut self, kind: &Ident, open: usize) -> Items {
-        match self.kind() {
-            TokenKind::Newline | TokenKind::End | TokenKind::CloseBrace => self.block_body(open),
-            _ => self.single_line_body(kind, open),
-        }
+        if self.goes_on_below() { self.block_body(open) } else { self.single_line_body(kind, open) }
+    }
+
+    /// Whether nothing stands on the line of the opening brace, which was read.
+    fn goes_on_below(&self) -> bool {
+        matches!(self.kind(), TokenKind::Newline | TokenKind::End | TokenKind::CloseBrace)
     }
 
     /// The one argument of a block on a single line.

@@ -71,6 +71,20 @@ fn places_of_a_block() {
 }
 
 #[test]
+fn what_is_missing_in_a_block_on_one_line_is_missing_at_its_argument() {
+    let missing = |text: &str| {
+        let file = source(text);
+        let (parsed, _) = parse_file(&file);
+        let (content, _) = parsed.body.content(&BodySchema::new().block("x", &[]));
+        let span = content.blocks[0].body.missing_item_span();
+        file.slice(span).unwrap().to_owned()
+    };
+    assert_eq!(missing("x { c = 2 }\n"), "c");
+    assert_eq!(missing("x {}\n"), "{");
+    assert_eq!(missing("x { # with a comment\n c = 2\n}\n"), "{");
+}
+
+#[test]
 fn what_the_schema_does_not_have_is_reported_with_a_guess() {
     let schema = BodySchema::new().optional("count").optional("tags").block("lifecycle", &[]);
     check(
@@ -121,6 +135,7 @@ fn missing_arguments_and_wrong_labels_are_reported_at_the_header() {
     check("x {\n}\n", &schema, &["Missing type for x [{] Every x block must have 2 labels (type, name)."]);
     check("x a b c {\n}\n", &schema, &["Extraneous label for x [c] A x block takes only 2 labels (type, name)."]);
     check("y \"a\" {\n}\n", &schema, &["Extraneous label for y [\"a\"] A y block takes no labels."]);
+    check("x \"a\" { c = 2 }\n", &schema, &["Missing name for x [{] Every x block must have 2 labels (type, name)."]);
     check("z a b {\n}\n", &schema, &["Extraneous label for z [b] A z block takes only 1 label (name)."]);
     let schema = BodySchema::new().required("value");
     check(
