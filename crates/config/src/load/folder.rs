@@ -205,18 +205,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a file of the module in `directory` has `word` anywhere in its text, or may have it behind an escape of JSON.
-pub(super) fn mentions(word: &[u8], directory: &Path, files: &dyn Files) -> bool {
-    let Ok(entries) = files.list(directory) else { return false };
-    let module = module_files(entries);
-    let mut all = module.primary.iter().chain(&module.overrides);
-    all.any(|(name, syntax)| {
-        let text = files.read(&directory.join(name)).unwrap_or_default();
-        let has = |part: &[u8]| memchr::memmem::find(&text, part).is_some();
-        has(word) || *syntax == Syntax::Json && has(b"\\u")
-    })
-}
-
 /// Whether the file says so with its first two bytes; they cannot begin a text in UTF-8.
 fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])

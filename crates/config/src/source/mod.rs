@@ -3,6 +3,7 @@
 mod directory;
 mod disk;
 mod files;
+mod kept;
 mod memory;
 mod path;
 
@@ -11,4 +12,5 @@ pub use files::{Entry, Files};
 pub use memory::MemoryFiles;
 
 pub(crate) use directory::{Syntax, module_files};
+pub(crate) use kept::Kept;
 pub(crate) use path::{display, normalize};
