@@ -22,7 +22,8 @@ pub(super) fn functions() -> Vec<Function> {
             .takes(Parameter::any("val").accepting(Accepts::ANY_UNMARKED)),
         Function::inferred("jsondecode", jsondecode_type, jsondecode).takes(text("str")).nullable(),
         Function::fixed("yamlencode", Type::String, yamlencode)
-            .takes(Parameter::any("value").accepting(Accepts::NULL | Accepts::DYNAMIC | Accepts::UNKNOWN)),
+            .takes(Parameter::any("value").accepting(Accepts::NULL | Accepts::DYNAMIC | Accepts::UNKNOWN))
+            .nullable(),
         Function::fixed("yamldecode", Type::Dynamic, yamldecode).takes(text("src")).nullable(),
         of_text("base64encode", |call| Ok(Value::string(STANDARD.encode(call.text(0))))),
         Function::fixed("base64decode", Type::String, base64decode).takes(text("str").accepting(Accepts::MARKED)),

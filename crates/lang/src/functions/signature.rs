@@ -202,7 +202,7 @@ impl Function {
         self
     }
 
-    /// The same, but its result can be null.
+    /// The same, but its result can be null, or a plan of Terraform does not say that it is not.
     pub(crate) fn nullable(mut self) -> Self {
         self.nullness = Nullness::MaybeNull;
         self

@@ -39,7 +39,8 @@ pub(super) fn functions() -> Vec<Function> {
             .takes(text("suffix")),
         Function::fixed("strcontains", Type::Bool, |call| Ok(Value::bool(call.text(0).contains(call.text(1)))))
             .takes(text("str"))
-            .takes(text("substr")),
+            .takes(text("substr"))
+            .nullable(),
         Function::fixed("join", Type::String, join)
             .takes(text("separator"))
             .takes_more(Parameter::new("lists", Type::list(Type::String))),

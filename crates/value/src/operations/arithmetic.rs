@@ -1,6 +1,6 @@
 //! Arithmetic.
 
-use super::{Operand, OperationError, bounds, number};
+use super::{Operand, OperationError, number};
 use crate::number::Number;
 use crate::refinement::{Bound, Refinement};
 use crate::types::Type;
@@ -13,7 +13,7 @@ type Binary = fn(&Number, &Number) -> Option<Number>;
 /// # Errors
 /// If an operand is null or no number, or both are infinities of opposite sign.
 pub fn add(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    ranged(a, b, Number::add, "can't compute sum of opposing infinities")
+    binary(a, b, Number::add, "can't compute sum of opposing infinities")
 }
 
 /// `a - b`
@@ -21,7 +21,7 @@ pub fn add(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// # Errors
 /// If an operand is null or no number, or both are the same infinity.
 pub fn subtract(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    ranged(a, b, Number::subtract, "can't subtract infinity from itself")
+    binary(a, b, Number::subtract, "can't subtract infinity from itself")
 }
 
 /// `a * b`
@@ -29,7 +29,7 @@ pub fn subtract(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// # Errors
 /// If an operand is null or no number, or one is zero and the other infinite.
 pub fn multiply(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    ranged(a, b, Number::multiply, "can't multiply zero by infinity")
+    binary(a, b, Number::multiply, "can't multiply zero by infinity")
 }
 
 /// `a / b`; division by zero gives an infinity.
@@ -38,7 +38,7 @@ pub fn multiply(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// If an operand is null or no number, or both are zero or both infinite.
 pub fn divide(a: &Value, b: &Value) -> Result<Value, OperationError> {
     const UNDEFINED: &str = "zero by zero and infinity by infinity have no quotient";
-    binary(a, b, Number::divide, UNDEFINED, || Refinement::NOT_NULL)
+    binary(a, b, Number::divide, UNDEFINED)
 }
 
 /// `a % b`, with the sign of `a`; a modulus of zero leaves `a` as it is.
@@ -46,7 +46,7 @@ pub fn divide(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// # Errors
 /// If an operand is null or no number, or is infinite.
 pub fn modulo(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    binary(a, b, Number::modulo, "can't use modulo with zero and infinity", || Refinement::NOT_NULL)
+    binary(a, b, Number::modulo, "can't use modulo with zero and infinity")
 }
 
 /// `-a`
@@ -76,36 +76,14 @@ pub fn absolute(a: &Value) -> Result<Value, OperationError> {
     Ok(result.with_marks(a.marks()))
 }
 
-fn binary(
-    a: &Value,
-    b: &Value,
-    operation: Binary,
-    undefined: &'static str,
-    unknown: impl FnOnce() -> Refinement,
-) -> Result<Value, OperationError> {
+/// Of what is unknown nothing is known but that it is not null, be the operands within bounds or not: so it is in Terraform, and a plan has to come
+/// to the same.
+fn binary(a: &Value, b: &Value, operation: Binary, undefined: &'static str) -> Result<Value, OperationError> {
     let result = match (number(a)?, number(b)?) {
         (Operand::Known(x), Operand::Known(y)) => {
             Value::number(operation(x, y).ok_or(OperationError::Undefined(undefined))?)
         }
-        _ => Value::refined(Type::Number, unknown()),
+        _ => Value::refined(Type::Number, Refinement::NOT_NULL),
     };
     Ok(result.with_marks(a.marks()).with_marks(b.marks()))
-}
-
-/// An operation whose result lies between those for the ends of its operands' ranges.
-fn ranged(a: &Value, b: &Value, operation: Binary, undefined: &'static str) -> Result<Value, OperationError> {
-    binary(a, b, operation, undefined, || range(a, b, operation).unwrap_or(Refinement::NOT_NULL))
-}
-
-fn range(a: &Value, b: &Value, operation: Binary) -> Option<Refinement> {
-    let ((a_low, a_high), (b_low, b_high)) = (bounds(a)?, bounds(b)?);
-    let corners = [
-        operation(&a_low, &b_low)?,
-        operation(&a_low, &b_high)?,
-        operation(&a_high, &b_low)?,
-        operation(&a_high, &b_high)?,
-    ];
-    let lowest = corners.iter().min()?.clone();
-    let highest = corners.iter().max()?.clone();
-    Some(Refinement::NOT_NULL.lower_bound(Bound::inclusive(lowest)).upper_bound(Bound::inclusive(highest)))
 }

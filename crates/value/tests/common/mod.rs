@@ -86,7 +86,8 @@ fn known(ty: &Type, content: Content) -> BoxedStrategy<Value> {
     }
 }
 
-fn unknown(ty: &Type) -> BoxedStrategy<Value> {
+/// Unknown values of a type, mostly.
+pub fn unknown(ty: &Type) -> BoxedStrategy<Value> {
     let ty = ty.clone();
     refinements().prop_map(move |refinement| Value::refined(ty.clone(), refinement)).boxed()
 }
