@@ -198,6 +198,7 @@ fn a_record_lock_of_another_program_is_respected() {
 fn files_and_flags_that_are_not_there() {
     let folder = folder(ONE);
     refuses(&folder, &["plan", "-var-file=nope.tfvars"], "Failed to read variables file", "nope.tfvars does not exist");
+    refuses(&folder, &["plan", "-out=no/such/p"], "Failed to write plan file", "not saved in no/such/p");
     refuses(&folder, &["plan", "-nosuch"], "Failed to parse command-line flags", "plan -help");
     refuses(&folder, &["plan", "-parallelism=x"], "Failed to parse command-line flags", "invalid value \"x\"");
     refuses(&folder, &["plan", "-target=a b"], "Invalid target", "");

@@ -204,3 +204,10 @@ fn pl_25_of_several_removed_blocks_about_the_same_address_the_first_one_counts()
         assert_eq!(project.apply(), [format!("terraform_data.gone: {expected} (delete_because_no_resource_config)")]);
     }
 }
+
+#[test]
+fn a_move_to_the_same_address_is_one_mistake() {
+    let same = "moved {\n  from = terraform_data.a\n  to   = terraform_data.a\n}\n";
+    let mut project = Project::new(&format!("resource \"terraform_data\" \"a\" {{}}\n{same}"));
+    assert_eq!(project.plan().errors(), ["Redundant move statement"]);
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use groma_config::{Configuration, MemoryFiles};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
 use groma_engine::{Plan, Run, planned_variables};
 use groma_state::{State, file, plan_file};
@@ -38,7 +38,13 @@ pub(super) fn write(
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());
     }
-    plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| problem.diagnostic().into())
+    plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| {
+        let problem = problem.diagnostic();
+        // What people search for.
+        let summary = "Failed to write plan file".to_owned();
+        let detail = format!("The plan was not saved in {}. {}", path.display(), problem.detail);
+        Diagnostic { summary, detail, ..problem }.into()
+    })
 }
 
 fn not_saved(what: &str, problem: &dyn Display) -> Diagnostics {

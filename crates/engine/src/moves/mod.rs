@@ -113,8 +113,9 @@ fn statements(graph: &ConfigGraph, diagnostics: &mut Diagnostics) -> Vec<Stateme
         }
     }
     check(&all, diagnostics);
-    let declared = all.iter().filter(|statement| statement.is_declared(graph)).map(Statement::still_declared);
-    diagnostics.extend(declared);
+    // Of what is moved to where it is nothing else needs saying.
+    let moving = all.iter().filter(|statement| statement.from != statement.to);
+    diagnostics.extend(moving.filter(|statement| statement.is_declared(graph)).map(Statement::still_declared));
     if diagnostics.has_errors() {
         return Vec::new();
     }
