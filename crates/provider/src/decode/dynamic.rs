@@ -113,9 +113,7 @@ impl Dynamic {
             return None;
         }
         if !collection.is_known() {
-            // The content is evaluated all the same: what is wrong with it is wrong whatever the elements are.
-            let inner = self.iteration(scope, Value::DYNAMIC, Value::DYNAMIC);
-            self.content.evaluate(&inner, diagnostics);
+            // The content may come to nothing, and public modules have what is wrong in some: it is told for the first element.
             return Some(Expansion::Unknown(marks));
         }
         let mut blocks = Vec::new();

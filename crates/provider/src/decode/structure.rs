@@ -87,15 +87,17 @@ impl Reader {
         entries
     }
 
-    /// Reports references in `expression` that cannot be meant, iterators of dynamic blocks apart.
+    /// Reports references in `expression` that cannot be meant. The content of dynamic blocks is looked at when there is an element.
     pub(super) fn check_references(&mut self, expression: &Expression) {
-        let Self { diagnostics, iterators } = self;
+        if !self.iterators.is_empty() {
+            return;
+        }
+        let diagnostics = &mut self.diagnostics;
         for_each_traversal(expression, &mut |traversal| {
             // What was found to mean something has the form of a reference.
-            if Binding::of(traversal).is_some() || iterators.contains(&traversal.root.name) {
-                return;
+            if Binding::of(traversal).is_none() {
+                diagnostics.append(parse_reference(traversal).err());
             }
-            diagnostics.append(parse_reference(traversal).err());
         });
     }
 

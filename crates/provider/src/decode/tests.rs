@@ -227,6 +227,19 @@ fn a_dynamic_block_over_something_unknown_makes_the_blocks_unknown() {
     assert!(!at(&decoded.value, "rule").is_known());
 }
 
+/// As in Terraform: public modules are used that have what is wrong in content which nobody asks for.
+#[test]
+fn the_content_of_dynamic_blocks_is_looked_at_when_there_is_an_element() {
+    let text = |elements: &str| {
+        format!("name = \"n\"\ndynamic \"rule\" {{\n for_each = {elements}\n content {{\n port = bare\n }}\n}}\n")
+    };
+    let over = |elements: &str| {
+        decode_with(&schema(), &text(elements), vec![("var", Value::object([("x", Value::DYNAMIC)]))]).problems
+    };
+    assert_eq!(over("var.x"), Vec::<String>::new());
+    assert!(!over("[1]").is_empty());
+}
+
 #[test]
 fn counts_of_dynamic_blocks_are_checked_when_they_are_known() {
     let text = "name = \"n\"\ndynamic \"rule\" {\n for_each = [1, 2, 3]\n content {\n port = rule.value\n }\n}\n";
