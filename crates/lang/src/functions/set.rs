@@ -136,10 +136,20 @@ fn product(arguments: &Arguments<'_>) -> Outcome {
     }
     let types: Vec<Type> = result.element().and_then(Type::as_tuple).map(<[Type]>::to_vec).unwrap_or_default();
     let mut factors: Vec<Vec<Value>> = Vec::new();
-    for (value, ty) in arguments.values.iter().zip(&types) {
+    for (index, (value, ty)) in arguments.values.iter().zip(&types).enumerate() {
         let elements = value.as_slice().unwrap_or_default();
         let converted: Result<Vec<Value>, _> = elements.iter().map(|element| convert::convert(element, ty)).collect();
-        factors.push(converted.map_err(|problem| FunctionError::new(problem.to_string()))?);
+        let factor = converted.map_err(|problem| FunctionError::new(problem.to_string()))?;
+        // A null without a type has any, and beside it no others were held against each other.
+        let mut types = factor.iter().map(Value::ty).filter(|ty| *ty != Type::Dynamic);
+        if *ty == Type::Dynamic && types.next().is_some_and(|first| types.any(|other| other != first)) {
+            let detail = format!(
+                "all elements of each argument must be of the same type, and those of number {} are not",
+                index + 1
+            );
+            return Err(FunctionError::new(detail));
+        }
+        factors.push(factor);
     }
     let total = factors.iter().try_fold(1_usize, |total, factor| total.checked_mul(factor.len()));
     let Some(total) = total.filter(|total| *total <= MOST) else {
