@@ -140,8 +140,8 @@ fn product(arguments: &Arguments<'_>) -> Outcome {
         let elements = value.as_slice().unwrap_or_default();
         let converted: Result<Vec<Value>, _> = elements.iter().map(|element| convert::convert(element, ty)).collect();
         let factor = converted.map_err(|problem| FunctionError::new(problem.to_string()))?;
-        // A null without a type has any, and beside it no others were held against each other.
-        let mut types = factor.iter().map(Value::ty).filter(|ty| *ty != Type::Dynamic);
+        // Beside a null without a type the types of the others were not held against each other, nor brought to one.
+        let mut types = factor.iter().map(Value::ty);
         if *ty == Type::Dynamic && types.next().is_some_and(|first| types.any(|other| other != first)) {
             let detail = format!(
                 "all elements of each argument must be of the same type, and those of number {} are not",
