@@ -205,6 +205,18 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Whether a file of the module in `directory` has `word` anywhere in its text, or may have it behind an escape of JSON.
+pub(super) fn mentions(word: &[u8], directory: &Path, files: &dyn Files) -> bool {
+    let Ok(entries) = files.list(directory) else { return false };
+    let module = module_files(entries);
+    let mut all = module.primary.iter().chain(&module.overrides);
+    all.any(|(name, syntax)| {
+        let text = files.read(&directory.join(name)).unwrap_or_default();
+        let has = |part: &[u8]| memchr::memmem::find(&text, part).is_some();
+        has(word) || *syntax == Syntax::Json && has(b"\\u")
+    })
+}
+
 /// Whether the file says so with its first two bytes; they cannot begin a text in UTF-8.
 fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
@@ -218,5 +230,24 @@ fn decode_text(bytes: Vec<u8>) -> (String, Option<usize>) {
             let at = error.utf8_error().valid_up_to();
             (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryFiles;
+
+    #[test]
+    fn a_word_is_found_in_the_text_of_a_module_and_may_be_behind_an_escape_of_json() {
+        let has = |name: &str, text: &str| {
+            let mut files = MemoryFiles::new();
+            files.insert(Path::new(name), text.as_bytes().to_vec());
+            mentions(b"encryption", Path::new(""), &files)
+        };
+        assert!(has("main.tf", "terraform { encryption {} }"));
+        assert!(!has("main.tf", "terraform {}"));
+        assert!(!has("other.txt", "encryption"));
+        assert!(has("main.tf.json", r#"{"terraform": {"\u0065ncryption": {}}}"#));
     }
 }

@@ -15,7 +15,7 @@ use crate::configuration::{Configuration, Soundness};
 use crate::manifest::ModuleManifest;
 use crate::model::Encryption;
 use crate::options::LoadOptions;
-use crate::source::{Files, Kept};
+use crate::source::Files;
 use crate::{checks, providers};
 
 pub use locate::{InstalledModules, ModuleLocator, ModuleRequest};
@@ -47,11 +47,9 @@ pub fn load_encryption(
 ) -> (Option<Encryption>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     // Most have no such block, which is seen faster than the files are parsed.
-    let kept = Kept::mentioning(b"encryption", Path::new(""), files);
-    if options.encryption.is_none() && kept.is_none() {
+    if options.encryption.is_none() && !folder::mentions(b"encryption", Path::new(""), files) {
         return (None, diagnostics);
     }
-    let files = kept.as_ref().map_or(files, |kept| kept);
     let mut reader = folder::Reader::new(options, sources, files);
     let root = match reader.folder(Path::new(""), &mut Diagnostics::new()) {
         folder::Folder::Module(module) => module,

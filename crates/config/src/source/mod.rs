@@ -3,7 +3,6 @@
 mod directory;
 mod disk;
 mod files;
-mod kept;
 mod memory;
 mod path;
 
@@ -12,5 +11,4 @@ pub use files::{Entry, Files};
 pub use memory::MemoryFiles;
 
 pub(crate) use directory::{Syntax, module_files};
-pub(crate) use kept::Kept;
 pub(crate) use path::{display, normalize};
