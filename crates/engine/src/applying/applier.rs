@@ -217,7 +217,13 @@ impl<'a> Applier<'a> {
         let hooks = Arc::clone(&self.session.hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
-        if self.conversations.is_stopping() && self.ended < self.execution.steps().len() {
+        let is_complete = self.ended == self.execution.steps().len();
+        if !is_complete && !self.conversations.is_stopping() && !self.evaluation.diagnostics.has_errors() {
+            let detail = "Some of what was planned was never begun, because its steps wait for each other. What was done is in \
+                          the state. This is a mistake of this program, so please report it.";
+            self.evaluation.diagnostics.push(Diagnostic::error("Plan not carried out", detail));
+        }
+        if self.conversations.is_stopping() && !is_complete {
             let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
                           known is in the state. Plan again to see what is left to do.";
             self.evaluation.diagnostics.push(Diagnostic::error("Execution halted", detail));

@@ -15,11 +15,14 @@ use super::planner::Planner;
 use super::relevant;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
-use crate::execution::{self, ExecutionGraph};
+use crate::execution::{self, ExecutionGraph, Step};
 use crate::options::Deferral;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 use crate::search::Searched;
 use crate::walk::Visit;
+
+/// How many members of a circle are named.
+const MOST_NAMES: usize = 30;
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
@@ -32,9 +35,11 @@ impl Planner<'_> {
         let parting = self.parting_data();
         let going = (self.options.mode, &parting[..]);
         let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, going);
-        let errored = self.evaluation.diagnostics.has_errors();
         let order = self.carried_out();
-        let execution = if errored { ExecutionGraph::default() } else { self.execution(&order) };
+        let execution =
+            if self.evaluation.diagnostics.has_errors() { ExecutionGraph::default() } else { self.execution(&order) };
+        self.refuse_circle(&execution);
+        let errored = self.evaluation.diagnostics.has_errors();
         let plan = Plan {
             mode: self.options.mode,
             expansions: self.world.expansions(),
@@ -105,6 +110,35 @@ impl Planner<'_> {
             mode: self.options.mode,
             looks_at: &looks_at,
         })
+    }
+
+    /// What waits for itself can never be done, which is better known before anything is.
+    fn refuse_circle(&mut self, execution: &ExecutionGraph) {
+        let circle = execution.circle();
+        if circle.is_empty() {
+            return;
+        }
+        let name = |step: &u32| -> Option<String> {
+            let (change, goes) = match execution.steps()[*step as usize] {
+                Step::Create(at) | Step::Update(at) | Step::Read(at) | Step::Conditions(at) => (at, false),
+                Step::Delete(at) | Step::Forget(at) => (at, true),
+                _ => return None,
+            };
+            let address = &self.changes.get(change as usize)?.address;
+            Some(if goes { format!("{address} (destroy)") } else { address.to_string() })
+        };
+        let mut names: Vec<String> = circle.iter().filter_map(name).collect();
+        names.sort();
+        let more = names.len().saturating_sub(MOST_NAMES);
+        names.truncate(MOST_NAMES);
+        if more > 0 {
+            names.push(format!("and {more} more"));
+        }
+        let summary = format!("Cycle: {}", names.join(", "));
+        let detail = "These wait for each other in a circle, so none of them can be done first. Break the circle by removing \
+                      one of the references. What several instances of a resource need of each other is better done by a \
+                      resource of its own, which refers to all of them.";
+        self.evaluation.diagnostics.push(Diagnostic::error(summary, detail));
     }
 
     /// The end of a search: nothing is to be done.

@@ -2,6 +2,7 @@
 
 mod deletions;
 mod invocations;
+mod own;
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use groma_address::{InstanceKey, Mode as ResourceMode};
 use groma_state::Dependencies;
 
 use super::{ExecutionGraph, Step};
-use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, Place, StaticModule, narrow};
 use crate::invocation::Invocation;
 use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::{Visit, plays_no_part_in_destroying};
@@ -143,7 +144,10 @@ impl<'a> Builder<'a> {
             }
             NodeKind::CallEnd(call) => {
                 for child in &world.module(visit.module).calls[call as usize].instances {
-                    requires.extend(self.ends[child.at()].iter().copied().filter(|step| *step != NONE));
+                    let module = world.static_module(*child);
+                    let ends = module.nodes().filter(|(_, kind)| !is_of_check(module, *kind));
+                    let ends = ends.map(|(node, _)| self.ends[child.at()][node.at()]);
+                    requires.extend(ends.filter(|step| *step != NONE));
                 }
                 self.join(&requires)
             }
@@ -215,7 +219,7 @@ impl<'a> Builder<'a> {
         };
         let first = start.as_ref().map_or(requires, std::slice::from_ref).to_vec();
         let mut made = Vec::with_capacity(changes.len());
-        for (_, change) in changes {
+        for (key, change) in changes {
             let step = match self.inputs.changes[change as usize].action {
                 Action::Create | Action::DeleteThenCreate | Action::CreateThenDelete | Action::ForgetThenCreate => {
                     Step::Create(change)
@@ -227,9 +231,10 @@ impl<'a> Builder<'a> {
             let before = self.invocations_before(change, &first);
             let step = self.step(step, before.as_ref().map_or(&first[..], std::slice::from_ref));
             self.makes.insert(change, step);
-            made.push(step);
+            made.push((key, step));
         }
-        self.join(&made)
+        self.after_own(&self.inputs.world.static_module(module).config, resource, &made);
+        self.join(&made.into_iter().map(|(_, step)| step).collect::<Vec<_>>())
     }
 
     /// Blocks that were written for imports have no node: they stand on their provider alone.
@@ -269,8 +274,7 @@ impl<'a> Builder<'a> {
             let change = &self.inputs.changes[change as usize];
             change.action == Action::Read
                 && world.locate(&change.address).is_some_and(|(module, resource, _)| {
-                    let resources = &world.static_module(module).config.resources;
-                    resources.get_index(resource as usize).is_some_and(|(_, block)| block.check.is_some())
+                    is_of_check(world.static_module(module), NodeKind::Resource(resource))
                 })
         };
         let (checked, others): (Vec<_>, Vec<_>) = self.makes.iter().partition(|(change, _)| is_checked(**change));
@@ -298,5 +302,16 @@ impl<'a> Builder<'a> {
         }
         let dependents = self.edges.into_iter().map(|(_, dependent)| dependent).collect();
         ExecutionGraph { steps: self.steps, starts, dependents }
+    }
+}
+
+/// Whether a node is a check block or a data source inside one. These come when all else is done, so nothing waits for them.
+fn is_of_check(module: &StaticModule, kind: NodeKind) -> bool {
+    match kind {
+        NodeKind::Check(_) => true,
+        NodeKind::Resource(at) => {
+            module.config.resources.get_index(at as usize).is_some_and(|(_, block)| block.check.is_some())
+        }
+        _ => false,
     }
 }
