@@ -43,6 +43,7 @@ const TESTS: &[Test] = &[
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
     ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
     ("what_keeps_a_provider_from_telling_what_it_declares_is_told_once", silent::speechless),
+    ("a_provider_ends_while_the_plan_is_shown", ends_early),
     ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
     ("what_is_no_plugin_is_told", no_plugin),
     ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
@@ -300,6 +301,22 @@ fn hangs_until_interrupted() {
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     nobody_is_left(&folder);
     assert!(folder.ok(&["state", "list"]).contains("trouble_thing.first\n"));
+}
+
+/// A plan that is longer than what a pipe takes, and nobody reads it.
+fn ends_early() {
+    let text = "text ".repeat(30);
+    let folder = folder(&format!("${{join(\"\", [for number in range(1000) : \"{text}\"])}}"));
+    let child = folder.command(&["plan"]).spawn().unwrap();
+    let start = Instant::now();
+    while folder.path("noted").metadata().map_or(true, |noted| noted.len() == 0) {
+        assert!(start.elapsed() < Duration::from_secs(20), "the provider was not started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    nobody_is_left(&folder);
+    assert!(is_running(&child.id().to_string()));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stdout.len() > 100_000, "{}", output.stdout.len());
 }
 
 fn killed() {

@@ -106,6 +106,8 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
         .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let mut applied = ready.run.apply(ready.plan, ready.inputs, recorder);
+    // Everything is done: the providers end while the state is written.
+    groma_plugin::client::end_ahead();
     drop(ticker);
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(&mut ready.store, &mut applied.state, &mut problems);

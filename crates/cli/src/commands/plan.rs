@@ -52,6 +52,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
+    // Everything is asked: the providers end while the plan is shown and written.
+    groma_plugin::client::end_ahead();
     drop(ticker);
     warnings.append(problems);
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };

@@ -16,4 +16,4 @@ mod stores;
 pub use cache::SchemaCache;
 pub use giving_up::give_up;
 pub use remote::Plugin;
-pub use running::{Start, end_all};
+pub use running::{Start, end_ahead, end_all};

@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use groma_address::ProviderAddress;
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use tokio::task::JoinHandle;
 
 use super::cache::SchemaCache;
 use super::giving_up::started;
@@ -91,10 +92,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let Some((number, _)) = self.session.get() else { return };
-        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(number);
-        if let Some(session) = running {
-            end(vec![session]);
-        }
+        let standing = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(number);
+        wait_for_the_end_of(standing);
     }
 }
 
@@ -117,31 +116,58 @@ pub(super) fn not_started(problem: &str) -> ProviderDiagnostics {
         .into()
 }
 
-/// The processes of this program that nobody has ended yet, by a number of their own.
-static RUNNING: Mutex<BTreeMap<u64, Starting>> = Mutex::new(BTreeMap::new());
+/// How a process of this program stands.
+enum Standing {
+    Runs(Starting),
+    /// It has been asked to end.
+    Ends(JoinHandle<()>),
+}
+
+impl Standing {
+    /// Asks the process to end if nobody has yet.
+    fn ending(self) -> Option<JoinHandle<()>> {
+        match self {
+            Self::Runs(session) => runtime::handle().ok().map(|runtime| runtime.spawn(ended(session))),
+            Self::Ends(ending) => Some(ending),
+        }
+    }
+}
+
+/// The processes whose end nobody has waited for yet, by a number of their own.
+static RUNNING: Mutex<BTreeMap<u64, Standing>> = Mutex::new(BTreeMap::new());
 
 fn register(session: Starting) -> (u64, Starting) {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(number, session.clone());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(number, Standing::Runs(session.clone()));
     (number, session)
+}
+
+/// Asks all processes to end, and waits for none: for a program that calls no provider any more but has other things to do,
+/// such as writing down what they answered. It is [`end_all`] that waits.
+pub fn end_ahead() {
+    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let standing = std::mem::take(&mut *running).into_iter();
+    *running = standing.filter_map(|(number, standing)| Some((number, Standing::Ends(standing.ending()?)))).collect();
 }
 
 /// Ends all processes at once, and waits until they are gone: for a program that ends without dropping its providers.
 pub fn end_all() {
     let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
-    if !running.is_empty() {
-        end(running.into_values().collect());
+    wait_for_the_end_of(running.into_values());
+}
+
+fn wait_for_the_end_of(processes: impl IntoIterator<Item = Standing>) {
+    // All are asked before one is waited for.
+    let endings: Vec<_> = processes.into_iter().filter_map(Standing::ending).collect();
+    for ending in endings {
+        // Only the end of the program's own threads could break it off.
+        let _ = runtime::wait(ending);
     }
 }
 
-fn end(sessions: Vec<Starting>) {
-    let Ok(runtime) = runtime::handle() else { return };
-    let endings = sessions.into_iter().map(|session| async move {
-        if let Ok(session) = session.await {
-            session.shutdown().await;
-        }
-    });
-    let task = runtime.spawn(futures_util::future::join_all(endings.collect::<Vec<_>>()));
-    let _ = runtime::wait(task);
+async fn ended(session: Starting) {
+    if let Ok(session) = session.await {
+        session.shutdown().await;
+    }
 }
