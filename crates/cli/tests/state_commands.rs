@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use common::even::terraform;
 use common::{Folder, Ran};
+use serde_json::Value as Json;
 
 const CONFIGURATION: &str = r#"
 resource "terraform_data" "a" {
@@ -354,6 +355,22 @@ fn a_state_is_pushed_from_standard_input() {
     let ran = folder.run_with_input(&["state", "push", "-"], "junk");
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("Error reading source state"), "{}", ran.err);
+}
+
+#[test]
+fn a_state_without_a_lineage_is_pushed_as_it_is() {
+    let folder = Folder::new();
+    let state = |folder: &Folder| serde_json::from_str::<Json>(&folder.read("terraform.tfstate")).unwrap();
+    folder.write("main.tf", "").ok(&["init"]);
+    let bare = r#"{"version": 4, "terraform_version": "1.5.0", "serial": 3, "outputs": {}, "resources": []}"#;
+    folder.write("bare.tfstate", bare).ok(&["state", "push", "bare.tfstate"]);
+    let pushed = state(&folder);
+    assert_eq!((&pushed["lineage"], &pushed["serial"]), (&"".into(), &3.into()));
+    folder.ok(&["state", "push", "bare.tfstate"]);
+    assert_eq!(state(&folder), pushed);
+    // What a run makes of it can be told from others.
+    folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n").ok(&["apply", "-auto-approve"]);
+    assert_ne!(state(&folder)["lineage"], "");
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::io::{Cursor, Write};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::common::Folder;
+use crate::common::background::{kill, start_run};
 use crate::https::{Answer, Request, Server};
 
 const INDEX: &str = "/p/example.com/acme/tool/index.json";
@@ -136,6 +137,27 @@ fn a_download_that_breaks_off_leaves_nothing_behind() {
     assert!(folder.fails(&["init"]).contains("Error: Failed to install provider"));
     assert!(!folder.path(".terraform/providers/example.com").exists());
     assert!(!folder.path(".terraform.lock.hcl").exists());
+}
+
+#[test]
+fn a_run_that_is_killed_amid_a_download_leaves_no_temporary_file() {
+    let server = Server::start(|request| {
+        if request.path == ARCHIVE {
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        good(request)
+    });
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = folder(&server).with("TMPDIR", temporary.path().to_str().unwrap());
+    let child = start_run(&folder, &["init"]);
+    let begin = Instant::now();
+    while server.requests(ARCHIVE).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{}", folder.read("said"));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill(child);
+    let left: Vec<_> = std::fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Packages for other machines: their hashes for the lock file, and copies of their archives.
 
 use std::fs;
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -114,9 +115,9 @@ impl Sources {
         root: &Path,
     ) -> Result<Authentication, String> {
         let offer = self.offer(address, version, platform).await?;
-        let (file, _download, authentication) = archive(self, address, &offer, platform, allowed).await?;
+        let (archive, authentication) = archive(self, address, &offer, platform, allowed).await?;
         let target = archive_path(root, address, version, platform);
-        copy(&file, &target).map_err(|error| format!("cannot write {}: {error}", target.display()))?;
+        copy(archive, &target).map_err(|error| format!("cannot write {}: {error}", target.display()))?;
         Ok(authentication)
     }
 
@@ -135,11 +136,12 @@ fn archive_path(root: &Path, address: &ProviderAddress, version: &Version, platf
 }
 
 /// Whole or not at all.
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+fn copy(mut from: fs::File, to: &Path) -> std::io::Result<()> {
     let folder = to.parent().ok_or_else(|| std::io::Error::other("it has no folder"))?;
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    std::io::copy(&mut fs::File::open(from)?, file.as_file_mut())?;
+    from.rewind()?;
+    std::io::copy(&mut from, file.as_file_mut())?;
     write_whole(file, to)
 }
 

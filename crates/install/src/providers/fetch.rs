@@ -1,7 +1,7 @@
 //! Getting one package: download, verify, unpack; in this order and never otherwise.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
@@ -42,20 +42,15 @@ pub(super) async fn fetch(
     let target = store.folder(address, &offer.version, platform);
     let hash = match &package.location {
         Location::Folder(folder) => {
-            let hash = store.hash(folder).map_err(|error| unreadable(folder, &error))?;
+            let hash = store.hash(folder).map_err(|error| unreadable(&package, &error))?;
             check(address, &package, allowed, std::slice::from_ref(&hash))?;
             store.put_link(folder, &target).map_err(|error| format!("cannot link {}: {error}", target.display()))?;
             hash
         }
-        Location::Archive(archive) => {
-            let hash = verified(address, &package, allowed, archive)?;
-            unpack(store, archive, &target, &hash)?;
-            hash
-        }
-        Location::Download { .. } | Location::Blob(_) => {
-            let archive = obtain(sources, &package.location).await?;
-            let hash = verified(address, &package, allowed, archive.path())?;
-            unpack(store, archive.path(), &target, &hash)?;
+        Location::Archive(_) | Location::Download { .. } | Location::Blob(_) => {
+            let archive = obtain(sources, &package).await?;
+            let hash = verified(address, &package, allowed, &archive)?;
+            unpack(store, &archive, &target, &hash)?;
             hash
         }
     };
@@ -77,61 +72,53 @@ pub(super) async fn hashes(
 ) -> Result<Fetched, String> {
     let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
     let hash = match &package.location {
-        Location::Folder(folder) => folder_hash(folder).map_err(|error| unreadable(folder, &error))?,
-        Location::Archive(archive) => verified(address, &package, allowed, archive)?,
-        Location::Download { .. } | Location::Blob(_) => {
-            let archive = obtain(sources, &package.location).await?;
-            verified(address, &package, allowed, archive.path())?
+        Location::Folder(folder) => folder_hash(folder).map_err(|error| unreadable(&package, &error))?,
+        Location::Archive(_) | Location::Download { .. } | Location::Blob(_) => {
+            verified(address, &package, allowed, &obtain(sources, &package).await?)?
         }
     };
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
-/// An archive of an offer on this machine, verified: for `providers mirror`. The second part keeps a download alive.
+/// The archive of an offer, open and verified: for `providers mirror`.
 pub(super) async fn archive(
     sources: &Sources,
     address: &ProviderAddress,
     offer: &Offer,
     platform: &Platform,
     allowed: &[Arc<str>],
-) -> Result<(PathBuf, Option<tempfile::NamedTempFile>, Authentication), String> {
+) -> Result<(File, Authentication), String> {
     let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
-    match &package.location {
-        Location::Folder(folder) => {
-            Err(format!("{} is an unpacked package, of which no archive can be mirrored", folder.display()))
-        }
-        Location::Archive(archive) => {
-            verified(address, &package, allowed, archive)?;
-            Ok((archive.clone(), None, package.authentication))
-        }
-        Location::Download { .. } | Location::Blob(_) => {
-            let file = obtain(sources, &package.location).await?;
-            verified(address, &package, allowed, file.path())?;
-            Ok((file.path().to_owned(), Some(file), package.authentication))
-        }
+    if let Location::Folder(folder) = &package.location {
+        return Err(format!("{} is an unpacked package, of which no archive can be mirrored", folder.display()));
     }
+    let archive = obtain(sources, &package).await?;
+    verified(address, &package, allowed, &archive)?;
+    Ok((archive, package.authentication))
 }
 
-/// An archive that is somewhere else, on this machine.
-async fn obtain(sources: &Sources, location: &Location) -> Result<tempfile::NamedTempFile, String> {
-    match location {
+/// The archive of a package, open. One that comes from elsewhere is in a file without a name: a run that is killed leaves nothing behind.
+async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String> {
+    match &package.location {
         Location::Download { url, .. } => download(sources, url).await,
         Location::Blob(blob) => {
             let (repository, descriptor) = &**blob;
             let mut file = temporary()?;
             let registry = Registry::new(&sources.discovery);
-            registry.blob(repository, descriptor, file.as_file_mut()).await.map_err(|error| error.to_string())?;
+            registry.blob(repository, descriptor, &mut file).await.map_err(|error| error.to_string())?;
             Ok(file)
         }
-        Location::Folder(path) | Location::Archive(path) => Err(format!("{} is here already", path.display())),
+        Location::Folder(path) | Location::Archive(path) => {
+            File::open(path).map_err(|error| unreadable(package, &error))
+        }
     }
 }
 
-fn temporary() -> Result<tempfile::NamedTempFile, String> {
-    tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file can be made: {error}"))
+fn temporary() -> Result<File, String> {
+    tempfile::tempfile().map_err(|error| format!("no temporary file can be made: {error}"))
 }
 
-async fn download(sources: &Sources, url: &Url) -> Result<tempfile::NamedTempFile, String> {
+async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
     // Only over https: a token must not be read by others on the way.
     let token = match url.scheme() {
         "https" => sources.discovery.token(&host_of(url)).await.map_err(|error| error.to_string())?,
@@ -141,7 +128,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<tempfile::NamedTempFil
     let mut attempt = 0;
     loop {
         let mut file = temporary()?;
-        match http.download(url, token.as_ref(), &[], file.as_file_mut(), LARGEST_ARCHIVE).await {
+        match http.download(url, token.as_ref(), &[], &mut file, LARGEST_ARCHIVE).await {
             Ok(answer) if answer.status.is_success() => return Ok(file),
             Ok(answer) => return Err(format!("unsuccessful request to {}: {}", without_secrets(url), answer.status)),
             // What is there of it is of no use.
@@ -156,15 +143,14 @@ fn verified(
     address: &ProviderAddress,
     package: &PackageMeta,
     allowed: &[Arc<str>],
-    archive: &Path,
+    archive: &File,
 ) -> Result<Arc<str>, String> {
-    let outer = archive_hash(archive).map_err(|error| unreadable(archive, &error))?;
+    let outer = archive_hash(archive).map_err(|error| unreadable(package, &error))?;
     // A wrong checksum says more than that the archive cannot be read.
     if package.required.iter().all(|hash| hash.starts_with("zh:")) {
         check_source(package, std::slice::from_ref(&outer))?;
     }
-    let file = File::open(archive).map_err(|error| unreadable(archive, &error))?;
-    let mut opened = ZipArchive::new(file).map_err(|error| {
+    let mut opened = ZipArchive::new(archive).map_err(|error| {
         format!(
             "failed to open the provider archive, which comes from {}: {error}. See what is there: a page to log in, or of a proxy, is no \
              package",
@@ -207,13 +193,13 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String>
 }
 
 /// What is in its place already stays there: others may be using it.
-fn unpack(store: &Store, archive: &Path, target: &Path, hash: &Arc<str>) -> Result<(), String> {
+fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), String> {
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());
     }
     store.put_archive(archive, target).map_err(|error| error.to_string())
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> String {
-    format!("cannot read {}: {error}", path.display())
+fn unreadable(package: &PackageMeta, error: &std::io::Error) -> String {
+    format!("cannot read the package that comes from {}: {error}", package.location)
 }

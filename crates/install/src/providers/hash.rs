@@ -22,8 +22,9 @@ pub fn is_checksum(hash: &str) -> bool {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn archive_hash(archive: &Path) -> io::Result<Arc<str>> {
-    Ok(format!("zh:{}", hex(&digest(&mut File::open(archive)?)?)).into())
+pub fn archive_hash(mut archive: impl Read + Seek) -> io::Result<Arc<str>> {
+    archive.rewind()?;
+    Ok(format!("zh:{}", hex(&digest(&mut archive)?)).into())
 }
 
 /// `h1:` of the files in an archive, the same as of the folder that it unpacks to.

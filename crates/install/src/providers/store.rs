@@ -91,14 +91,14 @@ impl Store {
     ///
     /// # Errors
     /// The archive is damaged or refused, or the folder cannot be written to; nothing is left behind then.
-    pub(super) fn put_archive(&self, archive: &Path, target: &Path) -> io::Result<()> {
+    pub(super) fn put_archive(&self, archive: &File, target: &Path) -> io::Result<()> {
         let parent = parent(target)?;
         let cannot = |error| cannot_write(parent, &error);
         fs::create_dir_all(parent).map_err(cannot)?;
         let result = (|| {
             let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent).map_err(cannot)?;
             let fresh = scratch.path().join("package");
-            Archive::Zip.unpack(File::open(archive)?, &fresh, "", Links::Refused)?;
+            Archive::Zip.unpack(archive.try_clone()?, &fresh, "", Links::Refused)?;
             replace(&fresh, target, scratch.path()).map_err(cannot)
         })();
         if result.is_err() {
@@ -207,7 +207,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("example.com"), "no folder").unwrap();
         let target = folder.path().join("example.com/acme/linux_amd64");
-        let problem = Store::new(folder.path()).put_archive(Path::new("a.zip"), &target).unwrap_err().to_string();
+        let problem =
+            Store::new(folder.path()).put_archive(&tempfile::tempfile().unwrap(), &target).unwrap_err().to_string();
         let place = target.parent().unwrap().display();
         assert!(problem.starts_with(&format!("packages cannot be put into {place}: ")), "{problem}");
     }

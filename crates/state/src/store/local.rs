@@ -196,12 +196,12 @@ impl LocalStore {
         Ok(Saved::Written(state.serial))
     }
 
-    /// Writes a state that somebody brings along: with the serial and the lineage that it has.
+    /// Writes a state that somebody brings along: with the serial and the lineage that it has, which may be none.
     ///
     /// # Errors
     /// As for [`LocalStore::save`].
     pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
-        self.prepare(state);
+        state.terraform_version.clone_from(&self.terraform_version);
         let new = write_parts(state);
         let file = self.file_to_write()?;
         if self.disk.holds(&self.paths, &*file, &new)? && state.serial == self.disk.serial {
