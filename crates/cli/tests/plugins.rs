@@ -10,16 +10,19 @@ mod common;
 mod put_off;
 #[path = "plugins/silent.rs"]
 mod silent;
+#[path = "plugins/stopping.rs"]
+mod stopping;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::Folder;
+use common::background::interrupt;
 use groma_provider::{
     ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
     Provider, ProviderDiagnostics, ReadRequest, ReadResponse, Schema,
@@ -41,6 +44,7 @@ const TESTS: &[Test] = &[
     ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
     ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
+    ("fw_22_an_interrupt_asks_providers_to_stop_and_what_they_made_is_in_the_state", stopping::asked),
     ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
     ("what_keeps_a_provider_from_telling_what_it_declares_is_told_once", silent::speechless),
     ("a_provider_ends_while_the_plan_is_shown", ends_early),
@@ -123,10 +127,13 @@ fn provider() -> Arc<dyn Provider> {
             if named(&request.config, "hangs") {
                 std::thread::sleep(Duration::from_secs(3600));
             }
+            if named(&request.config, "waits to be stopped") {
+                stopping::wait();
+            }
             good()
         });
     let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
-    Arc::new(things.action("trouble_note", put_off::note()))
+    stopping::served(things.action("trouble_note", put_off::note()))
 }
 
 /// A provider that is started anew finds what an earlier one made.
@@ -289,11 +296,10 @@ fn until_second(folder: &Folder) -> std::process::Child {
 fn hangs_until_interrupted() {
     let folder = folder("hangs");
     let child = until_second(&folder);
-    let interrupt = || Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    interrupt();
+    interrupt(&child);
     std::thread::sleep(Duration::from_millis(300));
     assert!(is_running(&child.id().to_string()));
-    interrupt();
+    interrupt(&child);
     let start = Instant::now();
     let pid = child.id().to_string();
     let output = child.wait_with_output().unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::Diagnostic;
-use groma_lang::{FunctionError, ProviderFunctions, ProviderSignature};
+use groma_lang::{FunctionError, NoSignature, ProviderFunctions, ProviderSignature};
 use groma_provider::LocalFunctions;
 use groma_value::Value;
 
@@ -49,21 +49,21 @@ struct OnDemand {
 
 impl OnDemand {
     /// The functions of one provider, started for it.
-    fn of(&self, provider: &str) -> Result<LocalFunctions, String> {
+    fn of(&self, provider: &str) -> Result<LocalFunctions, NoSignature> {
         let Some((name, address)) = self.locals.get_key_value(provider) else {
             let known: Vec<&str> = self.locals.keys().map(|name| &**name).collect();
-            return Err(format!(
+            return Err(NoSignature::Unknown(format!(
                 "The module has no provider with the local name \"{provider}\". It has {}; add it to required_providers.",
                 known.join(", ")
-            ));
+            )));
         };
         match self.started.get(address) {
             Ok(checked) => match checked.schema() {
                 Ok(_) => Ok(LocalFunctions::new([(name.clone(), checked)])),
                 // That it has no functions would lead astray.
-                Err(problems) => Err(problems.iter().map(told).collect::<Vec<_>>().join("\n\n")),
+                Err(problems) => Err(NoSignature::Failed(problems)),
             },
-            Err(problem) => Err(told(&problem)),
+            Err(problem) => Err(NoSignature::Unknown(told(&problem))),
         }
     }
 }
@@ -73,11 +73,17 @@ fn told(problem: &Diagnostic) -> String {
 }
 
 impl ProviderFunctions for OnDemand {
-    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, String> {
+    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, NoSignature> {
         self.of(provider)?.signature(provider, function)
     }
 
     fn call(&self, provider: &str, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
-        self.of(provider).map_err(FunctionError::new)?.call(provider, function, arguments)
+        let functions = self.of(provider).map_err(|none| match none {
+            NoSignature::Unknown(text) => FunctionError::new(text),
+            NoSignature::Failed(problems) => {
+                FunctionError::new(problems.iter().map(told).collect::<Vec<_>>().join("\n\n"))
+            }
+        })?;
+        functions.call(provider, function, arguments)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use groma_diagnostics::Sources;
+use groma_diagnostics::{Diagnostics, Sources};
 use groma_value::{Type, Value};
 
 use crate::function_error::FunctionError;
@@ -123,14 +123,29 @@ pub struct ProviderSignature {
     pub result: Type,
 }
 
+/// Why there is no signature.
+#[derive(Clone, Debug)]
+pub enum NoSignature {
+    /// There is no such provider or function: the text says so and what there is instead.
+    Unknown(String),
+    /// The provider could not say which functions it has.
+    Failed(Diagnostics),
+}
+
+impl From<String> for NoSignature {
+    fn from(text: String) -> Self {
+        Self::Unknown(text)
+    }
+}
+
 /// The functions that the providers of a module offer.
 pub trait ProviderFunctions: Send + Sync {
     /// The signature of `provider::PROVIDER::FUNCTION`, where PROVIDER is the module's local name for it.
     ///
     /// # Errors
     ///
-    /// There is no such provider or function; the text says so and what there is instead.
-    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, String>;
+    /// There is no such provider or function, or the provider does not say.
+    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, NoSignature>;
 
     /// Calls it. The arguments are converted, checked for null and unknown by the signature, and carry no marks.
     ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_lang::{FunctionError, ProviderFunctions, ProviderParameter, ProviderSignature};
+use groma_lang::{FunctionError, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature};
 use groma_value::Value;
 
 use crate::protocol::{FunctionSignature, Parameter};
@@ -43,7 +43,7 @@ impl LocalFunctions {
 }
 
 impl ProviderFunctions for LocalFunctions {
-    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, String> {
+    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, NoSignature> {
         let (_, signature) = self.find(provider, function)?;
         Ok(ProviderSignature {
             parameters: signature.parameters.iter().map(parameter).collect(),

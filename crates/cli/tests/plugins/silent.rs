@@ -56,5 +56,9 @@ pub fn speechless() {
     folder.write("function.tf", "output \"f\" {\n  value = provider::trouble::twice(1)\n}\n");
     let told = folder.fails(&["validate"]);
     assert_eq!(told.matches("Error: Speechless").count(), 1, "{told}");
-    assert!(told.contains("Speechless: The words do not come.") && !told.contains("has no function"), "{told}");
+    assert!(told.contains("The words do not come.") && !told.contains("function"), "{told}");
+    // Whoever calls a function and nothing else is told the same.
+    let required = "terraform {\n  required_providers {\n    trouble = { source = \"example/trouble\" }\n  }\n}\n";
+    let alone = folder.write("main.tf", required).fails(&["validate"]);
+    assert_eq!(alone.matches("Error: Speechless").count(), 1, "{alone}");
 }

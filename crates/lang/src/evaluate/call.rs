@@ -6,7 +6,7 @@ use groma_value::{Marks, Type, Value, convert};
 
 use super::Evaluator;
 use super::observe::failed_since;
-use crate::context::{Availability, ProviderFunctions, ProviderParameter, ProviderSignature};
+use crate::context::{Availability, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature};
 use crate::function_error::FunctionError;
 use crate::functions::{self, CallSite, Function};
 
@@ -258,7 +258,12 @@ impl Evaluator<'_> {
     ) -> Value {
         let signature = match functions.signature(provider, function) {
             Ok(signature) => signature,
-            Err(problem) => return self.unknown_function(problem, call, whole),
+            Err(NoSignature::Unknown(problem)) => return self.unknown_function(problem, call, whole),
+            Err(NoSignature::Failed(problems)) => {
+                // As whoever else needs the provider tells it, so that it is told once.
+                problems.into_iter().for_each(|problem| self.report(problem));
+                return Value::DYNAMIC;
+            }
         };
         let before = self.diagnostics.len();
         let Some(arguments) = self.arguments(call, whole) else { return Value::DYNAMIC };
@@ -334,7 +339,17 @@ fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
     if *ty == Type::Dynamic {
         return Ok(value.clone());
     }
-    convert::convert(value, ty).map_err(|problem| problem.to_string())
+    let converted = convert::convert(value, ty).map_err(|problem| problem.to_string())?;
+    match (value.ty(), ty) {
+        // A set that may turn out smaller becomes a list of which nothing is known, not even that its elements can be made what is wanted:
+        // such a call is refused, as in Terraform.
+        (Type::Set(given), Type::List(wanted))
+            if value.is_known() && !converted.is_known() && !convert::type_conforms(&given, wanted) =>
+        {
+            Err(format!("{} required, but received {}", wanted.friendly_name(), given.friendly_name()))
+        }
+        _ => Ok(converted),
+    }
 }
 
 /// The summary of a call of what there is not: whoever writes a namespace means the function of a provider.
