@@ -7,6 +7,7 @@
 //! Static addresses ([`ModulePath`], [`ConfigResource`]) name what the author wrote; absolute ones
 //! ([`ModuleInstance`], [`AbsResource`], [`ResourceInstance`]) name what `count` and `for_each` made of it.
 
+mod host;
 mod key;
 mod module;
 mod parse;
@@ -14,13 +15,16 @@ mod provider;
 mod resource;
 mod target;
 
+pub use host::normal_host;
 pub use key::InstanceKey;
 pub use module::{ModuleInstance, ModulePath, ModuleStep};
 pub use parse::{
     ParseError, is_identifier, parse_abs_resource, parse_config_resource, parse_module_instance, parse_module_path,
     parse_provider_config, parse_resource_instance, parse_target,
 };
-pub use provider::{DEFAULT_PROVIDER_HOST, InvalidProvider, OPENTOFU_PROVIDER_HOST, ProviderAddress, ProviderConfig};
+pub use provider::{
+    DEFAULT_PROVIDER_HOST, InvalidProvider, OPENTOFU_PROVIDER_HOST, ProviderAddress, ProviderConfig, ProviderPart,
+};
 pub use resource::{AbsResource, ConfigResource, Mode, Resource, ResourceInstance};
 pub use target::Target;
 

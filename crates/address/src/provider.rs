@@ -4,6 +4,7 @@ use std::fmt;
 
 use groma_diagnostics::write_literal;
 
+use crate::host::{normal_host, normal_label};
 use crate::{InstanceKey, ModulePath, Name};
 
 /// The registry that a source without a host name means.
@@ -31,8 +32,23 @@ pub struct ProviderAddress {
 /// Why a text is no provider source address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidProvider {
+    /// What of it is wrong.
+    pub part: ProviderPart,
     /// A whole sentence that says what is wrong and what is right.
     pub message: String,
+}
+
+/// A part of a provider's source address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderPart {
+    /// The whole.
+    Source,
+    /// The registry's host.
+    Host,
+    /// The namespace in the registry.
+    Namespace,
+    /// The provider's own name.
+    Name,
 }
 
 impl fmt::Display for InvalidProvider {
@@ -84,6 +100,7 @@ impl ProviderAddress {
             [host, namespace, type_name] => (host, namespace, type_name),
             _ => {
                 return Err(InvalidProvider {
+                    part: ProviderPart::Source,
                     message: format!(
                         "{source:?} is no provider source address: it has {} parts. Write NAME, NAMESPACE/NAME or \
                          HOST/NAMESPACE/NAME.",
@@ -93,14 +110,14 @@ impl ProviderAddress {
             }
         };
         Ok(Self {
-            hostname: normal_host(host, source)?,
+            hostname: normal_registry(host, source)?,
             // Terraform 0.13 wrote a single dash for providers whose namespace it did not know yet.
             namespace: if namespace == UNTOLD_NAMESPACE {
                 namespace.into()
             } else {
-                normal_part(namespace, "namespace", source)?
+                normal_part(namespace, ProviderPart::Namespace, source)?
             },
-            type_name: normal_part(type_name, "name", source)?,
+            type_name: normal_part(type_name, ProviderPart::Name, source)?,
         })
     }
 
@@ -127,48 +144,35 @@ impl fmt::Display for ProviderAddress {
     }
 }
 
-fn normal_part(part: &str, what: &str, source: &str) -> Result<Name, InvalidProvider> {
-    let invalid = |rule: &str| InvalidProvider {
-        message: format!("{source:?} is no provider source address: the {what} {part:?} {rule}."),
-    };
+fn normal_part(part: &str, which: ProviderPart, source: &str) -> Result<Name, InvalidProvider> {
+    let what = if which == ProviderPart::Namespace { "namespace" } else { "name" };
     if part.is_empty() {
         return Err(InvalidProvider {
+            part: ProviderPart::Source,
             message: format!("{source:?} is no provider source address: its {what} is empty."),
         });
     }
-    if part.contains("--") || part.contains("__") {
-        return Err(invalid("has two dashes or underscores in a row"));
+    let invalid = |rule: &str| InvalidProvider {
+        part: which,
+        message: format!("{source:?} is no provider source address: the {what} {part:?} {rule}."),
+    };
+    if part.contains("--") {
+        return Err(invalid("has two dashes in a row"));
     }
-    if part.starts_with(['-', '_']) || part.ends_with(['-', '_']) {
-        return Err(invalid("begins or ends with a dash or an underscore"));
+    if part.starts_with('-') || part.ends_with('-') {
+        return Err(invalid("begins or ends with a dash"));
     }
-    if !part.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
-        return Err(invalid("may hold only letters, digits, dashes and underscores"));
-    }
-    Ok(part.to_lowercase().into())
+    normal_label(part).map(Name::from).ok_or_else(|| invalid("may hold only letters, digits and dashes"))
 }
 
-fn normal_host(host: &str, source: &str) -> Result<Name, InvalidProvider> {
-    let invalid = |rule: &str| InvalidProvider {
-        message: format!("{source:?} is no provider source address: the host name {host:?} {rule}."),
-    };
-    let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
-    if port.is_some_and(|port| port.parse::<u16>().is_err()) {
-        return Err(invalid("has an invalid port number"));
-    }
-    let label_is_valid = |label: &str| {
-        !label.is_empty()
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.chars().all(|c| c.is_alphanumeric() || c == '-')
-    };
-    if !name.split('.').all(label_is_valid) {
-        return Err(invalid("is not a valid host name"));
-    }
-    if !name.contains('.') && name != "localhost" && port.is_none() {
-        return Err(invalid("has no dot; write the full name of the registry's host"));
-    }
-    Ok(host.to_lowercase().into())
+fn normal_registry(host: &str, source: &str) -> Result<Name, InvalidProvider> {
+    normal_host(host).map(Name::from).ok_or_else(|| InvalidProvider {
+        part: if host.is_empty() { ProviderPart::Source } else { ProviderPart::Host },
+        message: format!(
+            "{source:?} is no provider source address: {host:?} is not the name of a host. Write it in letters, digits and \
+             dashes, parted by dots, with a port if need be."
+        ),
+    })
 }
 
 /// A provider configuration: a `provider` block (or the empty one that stands for none) of a module as written, or one of the
@@ -239,7 +243,9 @@ mod tests {
     fn a_source_may_leave_out_the_host_and_the_namespace() {
         assert_eq!(parse("aws").unwrap().to_string(), "registry.terraform.io/hashicorp/aws");
         assert_eq!(parse("Acme/Cloud").unwrap().to_string(), "registry.terraform.io/acme/cloud");
-        assert_eq!(parse("example.com:8080/a/b-c_d").unwrap().to_string(), "example.com:8080/a/b-c_d");
+        assert_eq!(parse("Example.com:08080/a/b-c").unwrap().to_string(), "example.com:8080/a/b-c");
+        assert_eq!(parse("a.b:443/Nä/x").unwrap().to_string(), "a.b/nä/x");
+        assert_eq!(parse("mirror/a/b").unwrap().to_string(), "mirror/a/b");
         let opentofu = ProviderAddress::parse("hashicorp/aws", OPENTOFU_PROVIDER_HOST).unwrap();
         assert_eq!(opentofu.to_string(), "registry.opentofu.org/hashicorp/aws");
         assert_eq!(opentofu.display_short().to_string(), "registry.opentofu.org/hashicorp/aws");
@@ -255,14 +261,23 @@ mod tests {
 
     #[test]
     fn a_wrong_source_says_which_part_is_wrong() {
-        let message = |source| parse(source).unwrap_err().message;
-        assert!(message("").contains("its name is empty"));
-        assert!(message("a/b/c/d").contains("it has 4 parts"));
-        assert!(message("a//b").contains("host name"));
-        assert!(message("hashi corp/aws").contains("may hold only letters"));
-        assert!(message("a--b/aws").contains("two dashes"));
-        assert!(message("-a/aws").contains("begins or ends"));
-        assert!(message("registry/hashicorp/aws").contains("has no dot"));
-        assert!(message("a.b:99999/hashicorp/aws").contains("port"));
+        for (source, part, expected) in [
+            ("", ProviderPart::Source, "its name is empty"),
+            ("a/b/c/d", ProviderPart::Source, "it has 4 parts"),
+            ("a//b", ProviderPart::Source, "its namespace is empty"),
+            ("/a/b", ProviderPart::Source, "not the name of a host"),
+            ("hashi corp/aws", ProviderPart::Namespace, "may hold only letters"),
+            ("registry.terraform.io/aws", ProviderPart::Namespace, "may hold only letters"),
+            ("a--b/aws", ProviderPart::Namespace, "two dashes"),
+            ("-a/aws", ProviderPart::Namespace, "begins or ends"),
+            ("a/b_c", ProviderPart::Name, "may hold only letters"),
+            ("a/b.c", ProviderPart::Name, "may hold only letters"),
+            ("-a.b/hashicorp/aws", ProviderPart::Host, "not the name of a host"),
+            ("a.b:99999/hashicorp/aws", ProviderPart::Host, "not the name of a host"),
+        ] {
+            let problem = parse(source).unwrap_err();
+            assert_eq!(problem.part, part, "{source}");
+            assert!(problem.message.contains(expected), "{source}: {}", problem.message);
+        }
     }
 }

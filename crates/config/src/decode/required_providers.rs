@@ -1,6 +1,6 @@
 //! The `required_providers` block.
 
-use groma_address::ProviderAddress;
+use groma_address::{ProviderAddress, ProviderPart};
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Expression};
 use groma_value::{Type, convert};
@@ -103,7 +103,15 @@ fn source(required: &mut RequiredProvider, value: &Expression, decoding: &mut De
             decoding.error(value.span, "Invalid provider type", detail);
         }
         Ok(address) => required.address = address,
-        Err(error) => decoding.error(value.span, "Invalid provider source string", error.to_string()),
+        Err(error) => {
+            let summary = match error.part {
+                ProviderPart::Source => "Invalid provider source string",
+                ProviderPart::Host => "Invalid provider source hostname",
+                ProviderPart::Namespace => "Invalid provider namespace",
+                ProviderPart::Name => "Invalid provider type",
+            };
+            decoding.error(value.span, summary, error.to_string());
+        }
     }
 }
 

@@ -10,7 +10,13 @@ pub(super) fn complete(address: &str) -> Result<String, String> {
         None => (None, address),
     };
     if has_scheme(rest) {
-        return Ok(address.to_owned());
+        return if has_right_port(rest) {
+            Ok(address.to_owned())
+        } else {
+            Err(format!(
+                "The port in {rest:?} is no number. Behind the host and a colon comes a port, and behind a slash the path."
+            ))
+        };
     }
     let found = shorthand(rest)?.ok_or_else(|| {
         format!(
@@ -38,6 +44,15 @@ fn has_scheme(text: &str) -> bool {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
     })
+}
+
+/// Whether the port of a URL, if it has one, is a number.
+fn has_right_port(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return true };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let behind_address = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
+    behind_address.split_once(':').is_none_or(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn shorthand(text: &str) -> Result<Option<String>, String> {

@@ -153,6 +153,8 @@ mod tests {
             ("example.test/ns/net/aws", "example.test/ns/net/aws"),
             ("gitlab.com/a/b/c", "gitlab.com/a/b/c"),
             ("oci://example.com/x", "oci://example.com/x"),
+            ("Example.TEST:443/ns/net/aws", "example.test/ns/net/aws"),
+            ("https://user:pass@[::1]:80/x.zip", "https://user:pass@[::1]:80/x.zip"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }
@@ -170,6 +172,8 @@ mod tests {
             " ./x",
             "foo::bar",
             "localhost/a/b/c",
+            "---.com/a/b/c",
+            "ab--c.com/a/b/c",
         ] {
             assert!(shown(text).starts_with("! "), "{text}: {}", shown(text));
             assert!(shown(text).contains("\"./"), "{text}: {}", shown(text));
@@ -178,5 +182,7 @@ mod tests {
         assert!(shown("git::file:///tmp/repo//../x").contains("outside"));
         assert!(shown("").contains("empty"));
         assert!(shown("//x").contains("empty"));
+        assert!(shown("https://example.com:x/a").contains("port"));
+        assert!(shown("git::ssh://git@example.com:a/b.git").contains("port"));
     }
 }

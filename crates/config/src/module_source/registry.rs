@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use groma_address::DEFAULT_PROVIDER_HOST;
+use groma_address::{DEFAULT_PROVIDER_HOST, normal_host};
 
 use super::split::{clean_subfolder, split_subfolder};
 
@@ -34,9 +34,10 @@ impl RegistryModule {
         let parts: Vec<&str> = package.split('/').collect();
         let (host, namespace, name, system) = match *parts.as_slice() {
             [namespace, name, system] => (None, namespace, name, system),
-            [host, namespace, name, system] if is_host(host) => {
-                (Some(host.to_ascii_lowercase()), namespace, name, system)
-            }
+            [host, namespace, name, system] => match registry_host(host) {
+                Some(host) => (Some(host), namespace, name, system),
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         };
         if !is_name(namespace) || !is_name(name) || !is_system(system) {
@@ -69,12 +70,9 @@ impl Display for RegistryModule {
     }
 }
 
-fn is_host(text: &str) -> bool {
-    let (name, port) = text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port)));
-    name.contains('.')
-        && !NO_REGISTRIES.contains(&name.to_ascii_lowercase().as_str())
-        && name.split('.').all(|label| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-'))
-        && port.is_none_or(|port| port.parse::<u16>().is_ok())
+/// The host in its normal form; nothing for what is a folder, or a repository on a host that is no registry.
+fn registry_host(text: &str) -> Option<String> {
+    normal_host(text).filter(|host| host.contains('.') && !NO_REGISTRIES.contains(&host.as_str()))
 }
 
 fn is_name(text: &str) -> bool {
