@@ -24,7 +24,7 @@ use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::variables::{Missing, values};
 use super::{output, planfile};
-use crate::arguments::{Apply, Destroy, Flag, Refresh};
+use crate::arguments::{Apply, Destroy, Flag, Planning, Refresh};
 use crate::settings::Questions;
 use crate::terminal::Tone;
 use crate::views::json::Counted;
@@ -205,15 +205,7 @@ fn from_file(
     watched: &Watched,
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
-    // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
-    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
-    let aims = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
-    if plans_anew || aims {
-        // Terraform does not even say so, and wrappers give all commands the same options.
-        let detail = "A saved plan is carried out as it is: options that change what is planned belong to the plan \
-                      command, and have no effect here.";
-        context.show(&Diagnostic::warning("Planning options with a saved plan", detail).into());
-    }
+    context.show(&options_without_effect(planning));
     if !path.exists() {
         return Err(fail(
             &format!("Failed to load {:?} as a plan file", path.display().to_string()),
@@ -259,6 +251,19 @@ fn from_file(
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
     }
     Ok(Some(Ready { run, store, plan, inputs, warnings }))
+}
+
+/// Terraform does not even say so, and wrappers give all commands the same options.
+fn options_without_effect(planning: &Planning) -> Diagnostics {
+    // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
+    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
+    let aims = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
+    if !plans_anew && !aims {
+        return Diagnostics::new();
+    }
+    let detail = "A saved plan is carried out as it is: options that change what is planned belong to the plan command, \
+                  and have no effect here.";
+    Diagnostic::warning("Planning options with a saved plan", detail).into()
 }
 
 fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {

@@ -177,45 +177,15 @@ fn under_way(in_flight: &[Begin]) -> Diagnostics {
 
 /// The options of a plan, as the flags say, without values of variables.
 pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> Result<PlanOptions, Diagnostics> {
-    let is_on = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
     let mut problems = Diagnostics::new();
-    let mode = match (is_on(planning.destroy), is_on(planning.refresh_only)) {
-        (true, true) => {
-            problems.append(fail(
-                "Incompatible plan mode options",
-                "A plan can either destroy or only refresh: give -destroy or -refresh-only, not both.",
-            ));
-            Mode::Normal
-        }
-        (true, false) => Mode::Destroy,
-        (false, true) => Mode::RefreshOnly,
-        (false, false) => Mode::Normal,
-    };
-    let refresh = if unless_off(planning.refresh) { Refresh::Read } else { Refresh::Trust };
-    if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
-        problems.append(fail(
-            "Incompatible refresh options",
-            "-refresh=false leaves nothing to do for a plan with -refresh-only. Give only one of the two.",
-        ));
-    }
+    let mode = mode(planning, &mut problems);
+    let refresh = refresh(planning, mode, &mut problems);
     let Targets { targets, excludes } = targeting::targets(planning, &mut problems);
-    let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", &mut problems);
-    for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {
-        problems.push(Diagnostic::error(
-            format!("Invalid force-replace address {:?}", address.to_string()),
-            "Only managed resources can be replaced.",
-        ));
-    }
+    let replace = replaced(planning, mode, &mut problems);
     if planning.parallelism < 0 {
         problems.append(fail(
             "Invalid parallelism value",
             format!("-parallelism says how many operations may run at once; {} of them cannot.", planning.parallelism),
-        ));
-    }
-    if mode != Mode::Normal && !replace.is_empty() {
-        problems.append(fail(
-            "Unsupported plan mode",
-            "-replace only goes with a plan that makes objects match the configuration.",
         ));
     }
     let deferral = if is_on(planning.allow_deferral) { Deferral::Allowed } else { Deferral::Refused };
@@ -226,17 +196,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
             "-invoke looks at the action and at what it stands on, and at nothing else: give it without -target and -exclude.",
         ));
     }
-    let mode = match (&invoke, mode) {
-        (Some(_), Mode::Normal | Mode::RefreshOnly) => Mode::RefreshOnly,
-        (Some(_), Mode::Destroy) => {
-            problems.append(fail(
-                "Incompatible plan options",
-                "-invoke does nothing but invoke an action, so it does not go with -destroy.",
-            ));
-            mode
-        }
-        (None, mode) => mode,
-    };
+    let mode = if invoke.is_some() { mode_of_invocation(mode, &mut problems) } else { mode };
     if problems.has_errors() {
         let help =
             format!("\n\nThe options of this command are shown by:\n  {} {command} -help", context.wording.command);
@@ -244,6 +204,66 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
         return Err(problems);
     }
     Ok(PlanOptions { mode, refresh, replace, targets, excludes, invoke, deferral, ..PlanOptions::default() })
+}
+
+fn is_on(flag: Option<Flag>) -> bool {
+    flag.is_some_and(Flag::is_on)
+}
+
+fn mode(planning: &Planning, problems: &mut Diagnostics) -> Mode {
+    match (is_on(planning.destroy), is_on(planning.refresh_only)) {
+        (true, true) => {
+            problems.append(fail(
+                "Incompatible plan mode options",
+                "A plan can either destroy or only refresh: give -destroy or -refresh-only, not both.",
+            ));
+            Mode::Normal
+        }
+        (true, false) => Mode::Destroy,
+        (false, true) => Mode::RefreshOnly,
+        (false, false) => Mode::Normal,
+    }
+}
+
+/// An action is invoked on what a refresh finds.
+fn mode_of_invocation(mode: Mode, problems: &mut Diagnostics) -> Mode {
+    if mode != Mode::Destroy {
+        return Mode::RefreshOnly;
+    }
+    problems.append(fail(
+        "Incompatible plan options",
+        "-invoke does nothing but invoke an action, so it does not go with -destroy.",
+    ));
+    mode
+}
+
+fn refresh(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Refresh {
+    let refresh = if unless_off(planning.refresh) { Refresh::Read } else { Refresh::Trust };
+    if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
+        problems.append(fail(
+            "Incompatible refresh options",
+            "-refresh=false leaves nothing to do for a plan with -refresh-only. Give only one of the two.",
+        ));
+    }
+    refresh
+}
+
+/// What is replaced whether it changes or not.
+fn replaced(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Vec<ResourceInstance> {
+    let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", problems);
+    for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {
+        problems.push(Diagnostic::error(
+            format!("Invalid force-replace address {:?}", address.to_string()),
+            "Only managed resources can be replaced.",
+        ));
+    }
+    if mode != Mode::Normal && !replace.is_empty() {
+        problems.append(fail(
+            "Unsupported plan mode",
+            "-replace only goes with a plan that makes objects match the configuration.",
+        ));
+    }
+    replace
 }
 
 /// The action that `-invoke` names.

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, PoisonError};
 
-use groma_engine::{Hooks, MissingResources, Mode};
+use groma_diagnostics::Diagnostics;
+use groma_engine::{Hooks, MissingResources, Mode, Run};
+use groma_state::LocalStore;
 
-use super::backend::{Elsewhere, in_use, locking, paths_in};
+use super::backend::{Elsewhere, Local, in_use, locking, paths_in};
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -20,8 +22,7 @@ use crate::views::plan::Generated;
 use crate::views::progress::Ticker;
 
 pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
-    let planning = &arguments.planning;
-    prepare_context(context, planning)?;
+    prepare_context(context, &arguments.planning)?;
     if !arguments.rest.is_empty() {
         return Err(misuse(
             &context.wording.command,
@@ -31,31 +32,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
              command.",
         ));
     }
-    context.show(&state_flag_warning(planning));
-    let mut options = options(context, planning, "plan")?;
-    if let Some(path) = &arguments.generate_config_out {
-        options.missing = MissingResources::Generated;
-        generated::check(path, options.mode)?;
-    }
-    let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
-    let (configuration, mut warnings) = load_to_change(context, empty)?;
-    context.tell_deprecations(planning.deprecation, &configuration);
-    let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
-    let backend = in_use(context, &configuration.root)?;
-    let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, elsewhere)?;
-    let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
-    warnings.append(problems);
-    options.inputs = inputs;
-    let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypePlan"))?;
-    let watched = watch(context);
-    let hooks: Arc<dyn Hooks> = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
-    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
-    let ticker = Ticker::start(watched.progress);
-    let (plan, problems) = run.plan(state, &options);
-    // Everything is asked: the providers end while the plan is shown and written.
-    groma_plugin::client::end_ahead();
-    drop(ticker);
-    warnings.append(problems);
+    context.show(&state_flag_warning(&arguments.planning));
+    let Planned { plan, run, store, backend, mut warnings } = planned(context, arguments)?;
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
@@ -85,6 +63,46 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     Ok(if reports_changes { 2 } else { 0 })
 }
 
+/// A plan, if the configuration allows for one, and what it was made with.
+struct Planned {
+    plan: Option<groma_engine::Plan>,
+    run: Run,
+    /// The lock of the state, until everything is written.
+    store: LocalStore,
+    backend: Local,
+    /// Errors among them, where there are any.
+    warnings: Diagnostics,
+}
+
+fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnostics> {
+    let planning = &arguments.planning;
+    let mut options = options(context, planning, "plan")?;
+    if let Some(path) = &arguments.generate_config_out {
+        options.missing = MissingResources::Generated;
+        generated::check(path, options.mode)?;
+    }
+    let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
+    let (configuration, mut warnings) = load_to_change(context, empty)?;
+    context.tell_deprecations(planning.deprecation, &configuration);
+    let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
+    let backend = in_use(context, &configuration.root)?;
+    let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, elsewhere)?;
+    let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
+    warnings.append(problems);
+    options.inputs = inputs;
+    let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypePlan"))?;
+    let watched = watch(context);
+    let hooks: Arc<dyn Hooks> = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
+    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
+    let ticker = Ticker::start(watched.progress);
+    let (plan, problems) = run.plan(state, &options);
+    // Everything is asked: the providers end while the plan is shown and written.
+    groma_plugin::client::end_ahead();
+    drop(ticker);
+    warnings.append(problems);
+    Ok(Planned { plan, run, store, backend, warnings })
+}
+
 /// Shows a plan in the way the context speaks.
 pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
     context.listeners().for_each(|stream| stream.plan(plan));
@@ -97,7 +115,7 @@ pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
 }
 
 /// What is shown when planning did not even get to a plan.
-pub(super) fn failed_without_plan(context: &Context, problems: &groma_diagnostics::Diagnostics) -> Outcome {
+pub(super) fn failed_without_plan(context: &Context, problems: &Diagnostics) -> Outcome {
     context.show(problems);
     Ok(1)
 }

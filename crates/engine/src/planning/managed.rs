@@ -73,34 +73,15 @@ impl Planner<'_> {
             return self.leave_instance(instance, address, &template, reason);
         }
         let Some(provider) = self.configured(&template, instance) else { return };
-        let (purpose, evaluated) = match self.options.mode {
-            Mode::Normal => match self.evaluate_instance(instance, &address, &template) {
-                Some(evaluated) => (Purpose::Change, evaluated),
-                // The object is read all the same, so that people see what changed outside.
-                None => (Purpose::Look, Evaluated::nothing(&template, Outcome::Failed)),
-            },
-            Mode::Destroy if self.stays(instance, &address) => {
-                (Purpose::Look, Evaluated::nothing(&template, Outcome::Done))
-            }
-            Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, &template)),
-            Mode::RefreshOnly => (Purpose::Look, self.looked_at(instance, &address, &template)),
-        };
+        let (purpose, evaluated) = self.purpose(instance, &address, &template);
         if !many && (purpose != Purpose::Look || self.options.mode != Mode::Destroy) {
             self.start_deposed(instance, &address, (&template, evaluated.parting), &provider).await;
         }
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
-            let mut outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
-            if self.options.mode == Mode::RefreshOnly {
-                let unknown = Value::unknown(template.schema.block.implied_type().clone());
-                outcome = worse(outcome, outcome_of(self.postconditions(instance, &address, &unknown)));
-            }
+            let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
+            let outcome = worse(outcome, self.absent(instance, &address, &template));
             return self.end_instance(instance, worse(evaluated.outcome, outcome));
         }
-        let forced = if self.triggered(instance) {
-            Some(ActionReason::ReplaceByTriggers)
-        } else {
-            self.options.replace.contains(&address).then_some(ActionReason::ReplaceByRequest)
-        };
         let subject = ManagedSubject {
             instance: Some(instance),
             address: address.clone(),
@@ -113,7 +94,7 @@ impl Planner<'_> {
             outcome: evaluated.outcome,
             importing: importing.clone(),
         };
-        let refresh = self.refresh(instance, &address);
+        let (refresh, forced) = (self.refresh(instance, &address), self.forced(instance, &address));
         let talk = Conversation {
             address,
             deposed: None,
@@ -138,6 +119,44 @@ impl Planner<'_> {
             hooks: Arc::clone(&self.session.hooks),
         };
         self.talk(hold(subject, talk)).await;
+    }
+
+    /// What an instance is talked about for, with what its configuration says.
+    fn purpose(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: &Arc<Template>,
+    ) -> (Purpose, Evaluated) {
+        match self.options.mode {
+            Mode::Normal => match self.evaluate_instance(instance, address, template) {
+                Some(evaluated) => (Purpose::Change, evaluated),
+                // The object is read all the same, so that people see what changed outside.
+                None => (Purpose::Look, Evaluated::nothing(template, Outcome::Failed)),
+            },
+            Mode::Destroy if self.stays(instance, address) => {
+                (Purpose::Look, Evaluated::nothing(template, Outcome::Done))
+            }
+            Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, template)),
+            Mode::RefreshOnly => (Purpose::Look, self.looked_at(instance, address, template)),
+        }
+    }
+
+    /// What comes of an instance without an object, where none is to be made.
+    fn absent(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Outcome {
+        if self.options.mode != Mode::RefreshOnly {
+            return Outcome::Done;
+        }
+        let unknown = Value::unknown(template.schema.block.implied_type().clone());
+        outcome_of(self.postconditions(instance, address, &unknown))
+    }
+
+    /// Why an instance is replaced whether it changes or not.
+    fn forced(&mut self, instance: Instance, address: &ResourceInstance) -> Option<ActionReason> {
+        if self.triggered(instance) {
+            return Some(ActionReason::ReplaceByTriggers);
+        }
+        self.options.replace.contains(address).then_some(ActionReason::ReplaceByRequest)
     }
 
     /// What replacements of an instance have left behind.
