@@ -82,6 +82,31 @@ fn operations() {
 }
 
 #[test]
+fn what_only_the_state_still_has_is_drawn() {
+    let mut story = Scenario::new("graph_of_orphans", "");
+    story.write("m/main.tf", MODULE);
+    story.change(CONFIGURATION);
+    story.init();
+    story.run(&["apply", "-auto-approve"]);
+    story.change("resource \"terraform_data\" \"one\" {}\nmodule \"other\" {\n  source = \"./other\"\n}\n");
+    story.write("other/main.tf", "");
+    story.init();
+    for kind in ["plan", "plan-refresh-only", "apply"] {
+        story.run(&["graph", &format!("-type={kind}")]);
+    }
+    story.run(&["graph"]);
+    story.end();
+}
+
+#[test]
+fn a_graph_needs_a_state_that_can_be_read() {
+    let folder = Folder::new();
+    folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
+    folder.write("terraform.tfstate", "{\"version\": 99}");
+    assert!(folder.fails(&["graph"]).contains("Unsupported state file format"));
+}
+
+#[test]
 fn a_flow_chart_has_all_nodes_of_an_operation() {
     let folder = Folder::new();
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);

@@ -56,6 +56,18 @@ fn a_machine_that_only_winrm_reaches_is_refused_with_a_way_out() {
 }
 
 #[test]
+fn a_provisioner_without_a_connection_says_what_is_missing() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"it\" {\n  provisioner \"remote-exec\" {\n    inline = [\"ls\"]\n  }\n}\n",
+    );
+    let told = flowing(&folder.fails(APPLY));
+    assert!(told.contains("Error: remote-exec provisioner error"), "{told}");
+    assert!(told.contains("a \"connection\" block with the \"host\""), "{told}");
+}
+
+#[test]
 fn arguments_that_exclude_each_other_are_told_by_validate() {
     let folder = Folder::new();
     folder.write(

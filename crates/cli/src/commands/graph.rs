@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groma_address::{ConfigResource, ModulePath};
+use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_engine::{
     DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
+use groma_state::State;
 
 use super::backend::{Elsewhere, state_paths};
 use super::configuration::load_to_look;
@@ -35,21 +37,16 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     let text = match (&arguments.plan, arguments.kind.as_deref()) {
         (Some(path), None | Some("apply")) => planned(context, path, format)?,
         (None, None) => {
-            let configuration = Arc::new(load_to_look(context)?.0);
-            let resources = resource_dependencies(&configuration)?;
+            let (configuration, state) = looked_at(context)?;
+            let resources = resource_dependencies(&configuration, &state)?;
             match format {
                 Format::Dot => dot(&resources),
                 Format::Mermaid => mermaid(&resources),
             }
         }
-        (None, Some("plan" | "plan-refresh-only")) => drawn(context, Operation::Plan, format)?,
-        (None, Some("apply")) => drawn(context, Operation::Apply, format)?,
-        (None, Some("plan-destroy")) => {
-            let configuration = Arc::new(load_to_look(context)?.0);
-            let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-            let state = look_at_state(context, paths)?;
-            format.write(&operation_graph(&configuration, Operation::Destroy(&state))?)
-        }
+        (None, Some("plan" | "plan-refresh-only")) => drawn(context, |state| Operation::Plan(state), format)?,
+        (None, Some("apply")) => drawn(context, |state| Operation::Apply(state), format)?,
+        (None, Some("plan-destroy")) => drawn(context, |state| Operation::Destroy(state), format)?,
         (plan, Some(other)) => {
             let detail = match plan {
                 Some(_) => format!("A saved plan is applied: its graph is of the type apply, and of no {other:?}."),
@@ -69,9 +66,16 @@ fn planned(context: &mut Context, path: &Path, format: Format) -> Result<String,
     Ok(format.write(&operation_graph(&run.session().configuration, Operation::Planned(&plan))?))
 }
 
-fn drawn(context: &mut Context, operation: Operation<'_>, format: Format) -> Result<String, Diagnostics> {
+fn drawn(context: &mut Context, operation: fn(&State) -> Operation<'_>, format: Format) -> Result<String, Diagnostics> {
+    let (configuration, state) = looked_at(context)?;
+    Ok(format.write(&operation_graph(&configuration, operation(&state))?))
+}
+
+fn looked_at(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
     let configuration = Arc::new(load_to_look(context)?.0);
-    Ok(format.write(&operation_graph(&configuration, operation)?))
+    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let state = look_at_state(context, paths)?;
+    Ok((configuration, state))
 }
 
 /// How a graph is written.
@@ -99,7 +103,7 @@ fn operation_dot(nodes: &[OperationNode]) -> String {
         let (label, shape) = match object {
             DrawnObject::Resource(name) => (name, "box"),
             DrawnObject::Provider(name) => (name, "diamond"),
-            DrawnObject::Variable(name) => (name, "note"),
+            DrawnObject::Variable(name) | DrawnObject::Output(name) => (name, "note"),
         };
         text.push_str(&format!("\t\t{} [label = {}, shape = \"{shape}\"]\n", root(node), quoted(label)));
     }

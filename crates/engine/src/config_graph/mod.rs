@@ -9,6 +9,7 @@ mod edges;
 mod index;
 mod nodes;
 mod operation;
+mod orphans;
 mod reduction;
 mod requirements;
 mod summary;

@@ -15,10 +15,10 @@ use crate::plan::{Action, Mode, Plan, ResourceChange};
 /// Which operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
-    /// Planning.
-    Plan,
-    /// Applying whatever would be planned.
-    Apply,
+    /// Planning, beside this state.
+    Plan(&'a State),
+    /// Applying whatever would be planned beside this state.
+    Apply(&'a State),
     /// Applying this plan.
     Planned(&'a Plan),
     /// Planning that everything goes that this state has.
@@ -45,6 +45,8 @@ pub enum DrawnObject {
     Provider(String),
     /// An input variable of the root module.
     Variable(String),
+    /// An output value that goes.
+    Output(String),
 }
 
 /// The nodes of an operation in the order of their names.
@@ -61,7 +63,7 @@ pub fn operation_graph(
         return Err(diagnostics);
     }
     let changes = match operation {
-        Operation::Plan | Operation::Apply | Operation::Destroy(_) => BTreeMap::new(),
+        Operation::Plan(_) | Operation::Apply(_) | Operation::Destroy(_) => BTreeMap::new(),
         Operation::Planned(plan) => changes_by_resource(plan),
     };
     let mut drawing = Drawing { configuration, graph: &graph, changes, nodes: BTreeMap::new() };
@@ -72,7 +74,7 @@ pub fn operation_graph(
             drawing.data_goes(&plan.prior_state);
             drawing.deletions(plan);
         }
-        Operation::Plan | Operation::Apply | Operation::Planned(_) => drawing.blocks(operation),
+        Operation::Plan(_) | Operation::Apply(_) | Operation::Planned(_) => drawing.blocks(operation),
     }
     drawing.root();
     Ok(finish(drawing.nodes))
@@ -109,9 +111,9 @@ struct Drawn {
     depends_on: BTreeSet<String>,
 }
 
-struct Drawing<'a> {
-    configuration: &'a Configuration,
-    graph: &'a ConfigGraph,
+pub(super) struct Drawing<'a> {
+    pub(super) configuration: &'a Configuration,
+    pub(super) graph: &'a ConfigGraph,
     /// The instances that apply makes or changes, by the resource.
     changes: BTreeMap<String, Vec<&'a ResourceChange>>,
     nodes: BTreeMap<String, Drawn>,
@@ -135,8 +137,17 @@ impl Drawing<'_> {
                 self.node(index, module, node, kind, operation);
             }
         }
-        if let Operation::Planned(plan) = operation {
-            self.deletions(plan);
+        match operation {
+            Operation::Planned(plan) => {
+                self.deletions(plan);
+                self.lost(&plan.prior_state);
+            }
+            Operation::Plan(state) => {
+                self.orphans(state);
+                self.lost(state);
+            }
+            Operation::Apply(state) => self.lost(state),
+            Operation::Destroy(_) => {}
         }
         self.unused();
     }
@@ -155,7 +166,12 @@ impl Drawing<'_> {
         }
     }
 
-    fn add(&mut self, name: String, object: Option<DrawnObject>, depends_on: impl IntoIterator<Item = String>) {
+    pub(super) fn add(
+        &mut self,
+        name: String,
+        object: Option<DrawnObject>,
+        depends_on: impl IntoIterator<Item = String>,
+    ) {
         let drawn = self.nodes.entry(name).or_default();
         drawn.object = drawn.object.take().or(object);
         drawn.depends_on.extend(depends_on);
@@ -195,7 +211,7 @@ impl Drawing<'_> {
                 let Ok(config) = resolved else { return };
                 return self.add(config.to_string(), Some(DrawnObject::Provider(config.to_string())), depends_on);
             }
-            NodeKind::Check(_) if matches!(operation, Operation::Plan) => {
+            NodeKind::Check(_) if matches!(operation, Operation::Plan(_)) => {
                 let [name, ..] = &*self.names(module, kind) else { return };
                 let report = name.replace(" (expand)", " (report)");
                 self.add(report.clone(), None, []);
@@ -243,7 +259,7 @@ impl Drawing<'_> {
             let instances = self.instances(&name);
             self.add(format!("{provider} (close)"), None, instances);
         }
-        if let (Some(check), Operation::Plan) = (&resource.check, operation) {
+        if let (Some(check), Operation::Plan(_)) = (&resource.check, operation) {
             depends_on.push(format!("{}check.{check} (report)", prefix(module)));
         }
         let object = Some(DrawnObject::Resource(name.clone()));
@@ -257,7 +273,7 @@ impl Drawing<'_> {
         self.add(format!("{name} (expand)"), object, depends_on);
     }
 
-    fn provider(&mut self, provider: &ProviderConfig) -> String {
+    pub(super) fn provider(&mut self, provider: &ProviderConfig) -> String {
         let name = provider.to_string();
         self.add(name.clone(), Some(DrawnObject::Provider(name.clone())), []);
         self.add(format!("{name} (close)"), None, [name.clone()]);

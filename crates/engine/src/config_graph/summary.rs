@@ -7,7 +7,7 @@ use std::sync::Arc;
 use groma_address::{ConfigResource, Mode};
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
-use groma_state::{Dependencies, text_order};
+use groma_state::{Dependencies, State, text_order};
 
 use super::ConfigGraph;
 
@@ -20,11 +20,14 @@ pub struct ResourceDependencies {
     pub depends_on: Vec<ConfigResource>,
 }
 
-/// The resources of all modules those of the root module first.
+/// The resources of all modules, those of the root module first; what only the state still has stands on nothing.
 ///
 /// # Errors
 /// The references lead in a circle.
-pub fn resource_dependencies(configuration: &Arc<Configuration>) -> Result<Vec<ResourceDependencies>, Diagnostics> {
+pub fn resource_dependencies(
+    configuration: &Arc<Configuration>,
+    state: &State,
+) -> Result<Vec<ResourceDependencies>, Diagnostics> {
     let graph = ConfigGraph::new(configuration);
     let diagnostics = graph.check();
     if diagnostics.has_errors() {
@@ -38,7 +41,10 @@ pub fn resource_dependencies(configuration: &Arc<Configuration>) -> Result<Vec<R
         .into_iter()
         .flat_map(|module| module.resources.keys().map(|resource| resource.in_module(module.path.clone())))
         .collect();
+    let recorded = state.iter().map(|one| one.resource.resource.in_module(one.resource.module.path()));
+    resources.extend(recorded.filter(|resource| graph.find_resource(resource).is_none()));
     resources.sort_by(reading_order);
+    resources.dedup();
     let all = resources.into_iter().map(|resource| {
         let depends_on = direct(&of(&resource), &of);
         ResourceDependencies { resource, depends_on }

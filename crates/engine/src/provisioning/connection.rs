@@ -88,6 +88,11 @@ impl Connection {
     ///
     /// What is wrong with it, for people.
     pub(super) fn new(blocks: &[Value]) -> Result<Self, String> {
+        if blocks.is_empty() {
+            return Err("Nothing says how the machine is reached: give the provisioner, or the resource around it, a \"connection\" \
+                        block with the \"host\"."
+                .to_owned());
+        }
         let blocks: Vec<Arguments> = blocks.iter().rev().map(Arguments::new).collect();
         let text = |name: &str| blocks.iter().find_map(|block| block.filled(name));
         refuse(&text, &blocks)?;

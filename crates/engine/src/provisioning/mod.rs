@@ -154,8 +154,10 @@ pub fn prepare(
         let kind = noted(Kind::of(provisioner), address, evaluation)?;
         let value = evaluated(&provisioner.body, kind.schema(), address, scope, evaluation)?;
         let arguments = Arguments::new(&value);
-        let invalid =
-            |problem: String| Diagnostic::error("Invalid provisioner arguments", problem).at(provisioner.span);
+        let unreachable = |problem: String| {
+            let summary = format!("{} provisioner error", provisioner.kind);
+            Diagnostic::error(summary, problem).at(provisioner.body.missing_item_span())
+        };
         noted(
             kind.problem(&arguments).map_or(Ok(()), |problem| Err(problem.at(provisioner.span))),
             address,
@@ -168,7 +170,7 @@ pub fn prepare(
             }
         }
         let connection =
-            |evaluation: &mut Evaluation| noted(Connection::new(&blocks).map_err(invalid), address, evaluation);
+            |evaluation: &mut Evaluation| noted(Connection::new(&blocks).map_err(unreachable), address, evaluation);
         let task = match kind {
             Kind::LocalExec => Task::LocalExec(LocalExec::new(&arguments)),
             Kind::RemoteExec => Task::RemoteExec(RemoteExec::new(&arguments), connection(evaluation)?),
