@@ -82,9 +82,6 @@ pub(crate) fn position(values: &[Value], ty: &Type, element: &Value) -> Option<u
 /// Whether two sets have the same members; nothing if that depends on something unknown.
 pub(crate) fn equal_members(a: &[Value], b: &[Value]) -> Option<bool> {
     let known = |values: &[Value]| values.iter().all(Value::is_wholly_known);
-    if a.is_empty() != b.is_empty() {
-        return Some(false);
-    }
     if !known(a) || !known(b) {
         return None;
     }

@@ -164,3 +164,15 @@ proptest! {
         let _ = Number::parse(&text);
     }
 }
+
+#[test]
+fn a_whole_number_has_as_many_bits_as_it_takes() {
+    let whole = |text: &str| Number::parse_whole(text).expect("a whole number");
+    assert_eq!(whole("3").divide(&whole("7")).expect("a quotient").to_string(), "0.42857142857142857144");
+    let long = String::from("-1234567890") + &"1234567890".repeat(30);
+    assert_eq!(whole(&long).to_string(), long);
+    assert_eq!(whole("-0").to_string(), "0");
+    for wrong in ["", "-", "+1", "1.5", "1e3", "a"] {
+        assert!(Number::parse_whole(wrong).is_err(), "{wrong}");
+    }
+}

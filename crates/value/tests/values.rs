@@ -516,3 +516,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn collections_without_elements_are_equal_where_their_types_are() {
+    let types = || [Type::String, Type::Number, Type::Dynamic];
+    for (at, one) in types().into_iter().enumerate() {
+        for (beside, other) in types().into_iter().enumerate() {
+            let lists = [one.clone(), other.clone()].map(|ty| Value::list(ty, Vec::new()));
+            let sets = [one.clone(), other.clone()].map(|ty| Value::set(ty, Vec::new()));
+            let maps = [one.clone(), other.clone()].map(|ty| Value::map(ty, Vec::<(&str, Value)>::new()));
+            for [left, right] in [lists, sets, maps] {
+                assert_eq!(left == right, at == beside, "{left:?} {right:?}");
+                assert_eq!(left.equals(&right), Value::bool(at == beside), "{left:?} {right:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whether_a_set_with_an_unknown_element_is_one_without_elements_is_not_known() {
+    let unknown = Value::set(Type::String, vec![Value::unknown(Type::String)]);
+    let empty = Value::set(Type::String, Vec::new());
+    assert!(!unknown.equals(&empty).is_known());
+    assert!(!empty.equals(&unknown).is_known());
+}

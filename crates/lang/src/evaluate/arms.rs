@@ -21,10 +21,7 @@ impl Evaluator<'_> {
             return Value::DYNAMIC;
         };
         let (condition, failed) = self.attempt(&conditional.condition);
-        if failed {
-            return Value::unknown(ty);
-        }
-        if condition.is_null() {
+        if condition.is_null() && !failed {
             let problem =
                 Diagnostic::error("Null condition", "The condition is null. It must be either true or false.")
                     .at(conditional.condition.span)
@@ -33,7 +30,7 @@ impl Evaluator<'_> {
             return Value::unknown(ty);
         }
         let marks = condition.marks().union(yes.marks()).union(no.marks());
-        if !condition.is_known() {
+        if failed || !condition.is_known() {
             return undecided(&yes, &no, ty).with_marks(&marks);
         }
         let Some(truth) = convert::convert(&condition, &Type::Bool).ok().and_then(|condition| condition.as_bool())

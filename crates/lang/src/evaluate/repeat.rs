@@ -20,6 +20,9 @@ struct Building {
 impl Evaluator<'_> {
     pub(super) fn comprehension(&mut self, comprehension: &For, whole: Span) -> Value {
         let Some(collection) = self.iterated(&comprehension.collection, whole) else { return Value::DYNAMIC };
+        if collection.ty() == Type::Dynamic {
+            return Value::DYNAMIC.with_marks(collection.marks());
+        }
         let mut building = Building { marks: collection.marks().clone(), known: true };
         let names = variables(comprehension.key.as_ref(), &comprehension.value);
         self.with_variables(names, |nested| {

@@ -108,12 +108,12 @@ impl Evaluator<'_> {
         }
         // As with other functions, marks within the argument are marks of the whole result.
         let marks = value.deep_marks();
+        // What is not known yet is left alone, as by every function: only its type is said, not what else is known of it.
+        if !value.is_known() {
+            return Value::unknown(constraint.ty.without_optional_attributes()).with_marks(&marks);
+        }
         match constraint.convert(&value.unmark_deep().0) {
             Ok(value) => value.with_marks(&marks),
-            // What is not known yet is left alone, as by every function.
-            Err(_) if !value.is_known() => {
-                Value::unknown(constraint.ty.without_optional_attributes()).with_marks(&marks)
-            }
             Err(problem) => {
                 self.invalid_argument("value", &problem.to_string(), expression, whole);
                 Value::DYNAMIC

@@ -1,10 +1,10 @@
 //! Splats: the same selection from every element.
 
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Expression, Selector, Splat};
 use groma_value::{Type, Value};
 
-use super::{Evaluator, access};
+use super::{Evaluator, Reporting, access};
 use crate::ranges;
 
 impl Evaluator<'_> {
@@ -38,8 +38,12 @@ impl Evaluator<'_> {
             let marks = source.marks().clone();
             let countless = !source.is_known() && !&source.is_definitely_not_null();
             let (value, failed) = self.selected(source, selectors, whole);
-            // An unknown value may turn out to be null: nobody knows whether there will be an element.
-            let result = if failed || countless { Value::DYNAMIC } else { Value::tuple(vec![value]) };
+            let result = match (failed, countless) {
+                // An unknown value may turn out to be null: nobody knows whether there will be an element.
+                (_, true) => Value::DYNAMIC,
+                (true, false) => Value::unknown(self.type_of_splat(&Type::tuple([ty]), selectors, whole)),
+                (false, false) => Value::tuple(vec![value]),
+            };
             return result.with_marks(&marks);
         }
         if !source.is_known() {
@@ -54,7 +58,7 @@ impl Evaluator<'_> {
             values.push(value);
         }
         if failed {
-            return Value::DYNAMIC.with_marks(&marks);
+            return Value::unknown(self.type_of_splat(&ty, selectors, whole)).with_marks(&marks);
         }
         if let Type::Tuple(_) = ty {
             return Value::tuple(values).with_marks(&marks);
@@ -63,13 +67,15 @@ impl Evaluator<'_> {
     }
 
     fn list_of(&mut self, values: Vec<Value>, source: &Type, selectors: &[Selector], whole: &Expression) -> Value {
-        let Some(first) = values.first() else {
+        if values.is_empty() {
             let element = source.element().cloned().unwrap_or(Type::Dynamic);
             let (value, _) = self.selected(Value::unknown(element), selectors, whole);
             return Value::list(value.ty(), Vec::new());
-        };
-        let element = first.ty();
-        if values.iter().any(|value| value.ty() != element) {
+        }
+        // What has no type yet takes on that of the others.
+        let mut types = values.iter().map(Value::ty).filter(|ty| *ty != Type::Dynamic);
+        let element = types.next().unwrap_or(Type::Dynamic);
+        if types.any(|ty| ty != element) {
             let problem = Diagnostic::error(
                 "Invalid nested splat expressions",
                 "The inner splat gives results of different types, which cannot be elements of one list. Use a for expression: \
@@ -83,21 +89,27 @@ impl Evaluator<'_> {
 
     /// The type, and so far as possible the length, of a splat over an unknown sequence.
     fn unknown_splat(&mut self, source: &Value, ty: &Type, selectors: &[Selector], whole: &Expression) -> Value {
-        let result = match ty {
-            Type::Tuple(elements) => {
-                let types: Vec<Type> = elements
-                    .iter()
-                    .map(|element| self.selected(Value::unknown(element.clone()), selectors, whole).0.ty())
-                    .collect();
-                Value::unknown(Type::tuple(types)).not_null()
-            }
-            _ => {
-                let element = ty.element().cloned().unwrap_or(Type::Dynamic);
-                let (value, _) = self.selected(Value::unknown(element), selectors, whole);
-                ranges::as_long_as(source, Type::list(value.ty()))
-            }
+        let result = match self.selected_type(ty, selectors, whole) {
+            list @ Type::List(_) => ranges::as_long_as(source, list),
+            tuple => Value::unknown(tuple).not_null(),
         };
         result.with_marks(source.marks())
+    }
+
+    /// The type of a splat over a sequence of a type; what is wrong with it is told.
+    fn selected_type(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
+        let mut selected = |element: &Type| self.selected(Value::unknown(element.clone()), selectors, whole).0.ty();
+        match ty {
+            Type::Tuple(elements) => Type::tuple(elements.iter().map(selected).collect::<Vec<_>>()),
+            _ => Type::list(selected(ty.element().unwrap_or(&Type::Dynamic))),
+        }
+    }
+
+    /// The type of a splat that failed for an element, which has been told: an arm of a conditional that is not taken still has its type.
+    fn type_of_splat(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
+        let mut told = Diagnostics::new();
+        Evaluator { scope: self.scope, diagnostics: &mut told, depth: self.depth, reporting: Reporting::Outcome }
+            .selected_type(ty, selectors, whole)
     }
 
     fn selected(&mut self, value: Value, selectors: &[Selector], whole: &Expression) -> (Value, bool) {

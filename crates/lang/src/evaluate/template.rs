@@ -26,6 +26,15 @@ impl Rendering {
             self.text.push_str(text);
         }
     }
+
+    /// Renders a directive, which is known as a whole or not at all: what it begins with says nothing of the result, as in Terraform.
+    fn directive(&mut self, render: impl FnOnce(&mut Self)) {
+        let before = self.text.len();
+        render(self);
+        if !self.known {
+            self.text.truncate(before);
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -38,7 +47,7 @@ impl Evaluator<'_> {
         let value = if rendering.known {
             Value::string(&rendering.text)
         } else if rendering.failed {
-            Value::unknown(Type::String)
+            Value::unknown(Type::String).not_null()
         } else {
             ranges::with_prefix(&rendering.text)
         };
@@ -50,8 +59,8 @@ impl Evaluator<'_> {
             match part {
                 TemplatePart::Literal { text, .. } => rendering.push(text),
                 TemplatePart::Interpolation(expression) => self.interpolate(expression, whole, rendering),
-                TemplatePart::If(directive) => self.render_if(directive, rendering),
-                TemplatePart::For(directive) => self.render_for(directive, rendering),
+                TemplatePart::If(directive) => rendering.directive(|rendering| self.render_if(directive, rendering)),
+                TemplatePart::For(directive) => rendering.directive(|rendering| self.render_for(directive, rendering)),
             }
         }
     }
@@ -77,10 +86,8 @@ impl Evaluator<'_> {
             }
             Kind::Bool(truth) => return rendering.push(if truth { "true" } else { "false" }),
             Kind::Unknown(_) => match convert::convert(&value, &Type::String) {
-                Ok(text) => {
-                    if rendering.known {
-                        rendering.text.push_str(&ranges::prefix(&text));
-                    }
+                // What this one begins with is not looked at, as in Terraform.
+                Ok(_) => {
                     rendering.known = false;
                     return;
                 }

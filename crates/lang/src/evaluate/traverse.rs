@@ -34,7 +34,8 @@ impl Evaluator<'_> {
 
     pub(super) fn relative(&mut self, relative: &Relative, expression: &Expression) -> Value {
         match self.attempt(&relative.source) {
-            (_, true) => Value::DYNAMIC,
+            // Its mistake has been told. Of what type this would be still matters to an arm of a conditional that is not taken.
+            (source, true) => super::follow(&source, &relative.steps).unwrap_or(Value::DYNAMIC),
             (source, false) => self.steps(source, &relative.steps, expression),
         }
     }
@@ -43,7 +44,7 @@ impl Evaluator<'_> {
         let (source, source_failed) = self.attempt(&index.source);
         let (key, key_failed) = self.attempt(&index.key);
         if source_failed || key_failed {
-            return Value::DYNAMIC;
+            return access::index(&source, &key, index.brackets).unwrap_or(Value::DYNAMIC);
         }
         match access::index(&source, &key, index.brackets) {
             Ok(value) => value,

@@ -56,12 +56,12 @@ fn same_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     Ok(arguments.first().map_or(Type::Dynamic, Value::ty))
 }
 
-/// The type that the first argument becomes when it is made a `wanted`; elements keep their type.
+/// The wanted type, if the first argument can be made one. What elements it will have is not said before it is known: so it is in Terraform,
+/// and the types of all that follows from it have to be the same.
 fn target(arguments: &[Value], wanted: &Type) -> Result<Type, FunctionError> {
-    let Some(given) = arguments.first() else { return Ok(wanted.clone()) };
-    match convert::convert(&Value::unknown(given.ty()), wanted) {
-        Ok(converted) => Ok(converted.ty()),
-        Err(_) => Err(cannot(given, wanted)),
+    match arguments.first() {
+        Some(given) if convert::convert(&Value::unknown(given.ty()), wanted).is_err() => Err(cannot(given, wanted)),
+        _ => Ok(wanted.clone()),
     }
 }
 

@@ -108,7 +108,11 @@ fn scientific(number: &Number, precision: usize, letter: char) -> String {
 
 /// The shorter of both notations; without a precision as many digits as it takes to tell the number.
 pub(super) fn general(number: &Number, precision: Option<usize>, letter: char) -> String {
-    let sign = if number.is_negative() { "-" } else { "" };
+    let sign = match number.is_negative() {
+        true => "-",
+        false if number.is_infinite() => "+",
+        false => "",
+    };
     format!("{sign}{}", general_magnitude(number, precision, letter))
 }
 
@@ -201,6 +205,8 @@ fn sign(number: &Number, layout: &Layout) -> &'static str {
         "+"
     } else if layout.space {
         " "
+    } else if number.is_infinite() {
+        "+"
     } else {
         ""
     }

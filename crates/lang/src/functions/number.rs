@@ -57,7 +57,7 @@ fn parseint(arguments: &Arguments<'_>) -> Outcome {
         .ok()
         .filter(|base| (2..=62).contains(base))
         .ok_or_else(|| FunctionError::argument(1, "the base must be a whole number from 2 to 62"))?;
-    let number = from_base(arguments.text(0), base).and_then(|decimal| Number::parse(&decimal).ok());
+    let number = from_base(arguments.text(0), base).and_then(|decimal| Number::parse_whole(&decimal).ok());
     let (given, given_base) = (arguments.value(0), arguments.value(1));
     match number {
         Some(number) => Ok(Value::number(number).with_marks(given.marks()).with_marks(given_base.marks())),

@@ -120,6 +120,28 @@ fn longest(factors: &[Value]) -> Option<u64> {
     Some(longest)
 }
 
+/// The elements of each argument, of one type.
+fn factors(arguments: &Arguments<'_>) -> Result<Vec<Vec<Value>>, FunctionError> {
+    let types = arguments.result.element().and_then(Type::as_tuple).unwrap_or_default();
+    let mut factors = Vec::with_capacity(types.len());
+    for (index, (value, ty)) in arguments.values.iter().zip(types).enumerate() {
+        let elements = value.as_slice().unwrap_or_default();
+        let converted: Result<Vec<Value>, _> = elements.iter().map(|element| convert::convert(element, ty)).collect();
+        let factor = converted.map_err(|problem| FunctionError::new(problem.to_string()))?;
+        // Beside a null without a type the types of the others were not held against each other, nor brought to one.
+        let mut types = factor.iter().map(Value::ty);
+        if types.next().is_some_and(|first| types.any(|other| other != first)) {
+            let detail = format!(
+                "all elements of each argument must be of the same type, and those of number {} are not",
+                index + 1
+            );
+            return Err(FunctionError::new(detail));
+        }
+        factors.push(factor);
+    }
+    Ok(factors)
+}
+
 fn product(arguments: &Arguments<'_>) -> Outcome {
     const MOST: usize = 10_000_000;
     let marks: Marks = arguments.values.iter().map(|value| value.marks().clone()).collect();
@@ -134,27 +156,15 @@ fn product(arguments: &Arguments<'_>) -> Outcome {
         };
         return Ok(unknown.with_marks(&marks));
     }
-    let types: Vec<Type> = result.element().and_then(Type::as_tuple).map(<[Type]>::to_vec).unwrap_or_default();
-    let mut factors: Vec<Vec<Value>> = Vec::new();
-    for (index, (value, ty)) in arguments.values.iter().zip(&types).enumerate() {
-        let elements = value.as_slice().unwrap_or_default();
-        let converted: Result<Vec<Value>, _> = elements.iter().map(|element| convert::convert(element, ty)).collect();
-        let factor = converted.map_err(|problem| FunctionError::new(problem.to_string()))?;
-        // Beside a null without a type the types of the others were not held against each other, nor brought to one.
-        let mut types = factor.iter().map(Value::ty);
-        if *ty == Type::Dynamic && types.next().is_some_and(|first| types.any(|other| other != first)) {
-            let detail = format!(
-                "all elements of each argument must be of the same type, and those of number {} are not",
-                index + 1
-            );
-            return Err(FunctionError::new(detail));
-        }
-        factors.push(factor);
-    }
-    let total = factors.iter().try_fold(1_usize, |total, factor| total.checked_mul(factor.len()));
+    let lengths = || arguments.values.iter().map(|value| value.as_slice().unwrap_or_default().len());
+    let total = match lengths().any(|length| length == 0) {
+        true => Some(0),
+        false => lengths().try_fold(1_usize, usize::checked_mul),
+    };
     let Some(total) = total.filter(|total| *total <= MOST) else {
         return Err(FunctionError::new(format!("the product would have more than {MOST} elements")));
     };
+    let factors = if total == 0 { Vec::new() } else { factors(arguments)? };
     let mut tuples = Vec::with_capacity(total);
     for number in 0..total {
         // The last factor turns fastest.

@@ -15,7 +15,7 @@ pub(super) fn functions() -> Vec<Function> {
         Function::fixed("timestamp", Type::String, timestamp),
         Function::fixed("plantimestamp", Type::String, plantimestamp),
         Function::fixed("formatdate", Type::String, formatdate).takes(text("format")).takes(text("time")),
-        Function::fixed("timeadd", Type::String, timeadd).takes(text("timestamp")).takes(text("duration")),
+        Function::fixed("timeadd", Type::String, timeadd).takes(text("timestamp")).takes(text("duration")).nullable(),
         Function::fixed("timecmp", Type::Number, timecmp).takes(text("timestamp_a")).takes(text("timestamp_b")),
     ]
 }

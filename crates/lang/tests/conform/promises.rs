@@ -14,7 +14,8 @@ fn kept_plain(promised: &Value, real: &Value) -> bool {
         return promised.range().includes(real) != Some(false);
     }
     if promised.is_wholly_known() {
-        return promised == real;
+        // Without elements the type of them may be found out later.
+        return promised == real || promised.is_empty() && real.is_empty();
     }
     let all = |promised: &[Value], real: &[Value]| {
         promised.len() == real.len() && promised.iter().zip(real).all(|(promised, real)| kept_plain(promised, real))

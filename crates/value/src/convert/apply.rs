@@ -182,7 +182,7 @@ fn sequence(
     if into == Sequence::List && matches!(value.length(), Some(Length::Unknown(_))) {
         // Elements of the set may yet turn out equal.
         let element = replace_dynamic(&own, &element.without_optional_attributes());
-        return Ok(Value::unknown(Type::list(element)).not_null());
+        return Ok(Value::unknown(Type::list(element)));
     }
     let values = value.as_slice().unwrap_or_default();
     let values = converted(values.iter().zip(std::iter::repeat_n(part, values.len())), path)?;

@@ -1,7 +1,7 @@
 //! Numbers from decimal text.
 
-use super::float::{MAX_EXPONENT, Parts};
-use super::{Number, Repr, TEXT_PRECISION};
+use super::float::{MAX_EXPONENT, Parts, bits};
+use super::{INTEGER_PRECISION, Number, Repr, TEXT_PRECISION};
 use dashu_int::UBig;
 use std::str::FromStr;
 
@@ -20,6 +20,20 @@ impl Number {
     /// If the text is not a number, or its exponent is absurd (beyond a million).
     pub fn parse(text: &str) -> Result<Number, NumberParseError> {
         Number::parse_at(text, TEXT_PRECISION)
+    }
+
+    /// Reads the digits of a whole number such as `-12`, at as many bits as it takes: 64 at least.
+    ///
+    /// # Errors
+    /// If the text is anything else.
+    pub fn parse_whole(text: &str) -> Result<Number, NumberParseError> {
+        let (negative, whole) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        if whole.is_empty() || !whole.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Err(NumberParseError);
+        }
+        let mantissa = whole_number(&Digits { whole, fraction: "" })?;
+        let precision = u32::try_from(bits(&mantissa)).map_err(|_| NumberParseError)?.max(INTEGER_PRECISION);
+        Ok(Parts { negative: negative && !mantissa.is_zero(), mantissa, exponent: 0 }.exactly(precision))
     }
 
     /// Reads a decimal at this precision.

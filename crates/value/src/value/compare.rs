@@ -21,10 +21,10 @@ impl PartialEq for Value {
             (Kind::String(a), Kind::String(b)) => a == b,
             (Kind::Tuple(a), Kind::Tuple(b)) => std::ptr::eq(a, b) || a == b,
             (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
-                std::ptr::eq(a, b) || (a.len() == b.len() && self.ty() == other.ty() && a == b)
+                same_place(a, b) || (a.len() == b.len() && self.ty() == other.ty() && a == b)
             }
             (Kind::Map(a), Kind::Map(b)) => {
-                std::ptr::eq(a.values(), b.values())
+                same_place(a.values(), b.values())
                     || (a.element_type() == b.element_type() && a.keys() == b.keys() && a.values() == b.values())
             }
             (Kind::Object(a), Kind::Object(b)) => {
@@ -36,6 +36,11 @@ impl PartialEq for Value {
 }
 
 impl Eq for Value {}
+
+/// Whether both are the same elements in memory, which are of one type. No elements are in no place: those of any type are.
+fn same_place(a: &[Value], b: &[Value]) -> bool {
+    !a.is_empty() && std::ptr::eq(a, b)
+}
 
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -66,7 +66,7 @@ fn knows_types(value: &Value) -> bool {
         return true;
     }
     if !value.is_known() {
-        return !value.has_type(&Type::Dynamic);
+        return !value.ty().has_dynamic();
     }
     let mut all = true;
     value.children(|_, child| all = all && knows_types(child));
