@@ -23,7 +23,7 @@ pub fn archive(bytes: &[u8]) {
         if std::fs::write(&path, bytes).is_err() {
             return;
         }
-        let _ = hash::archive_hash(&path);
+        let _ = File::open(&path).and_then(hash::archive_hash);
         for ending in ENDINGS {
             let target = folder.join("outer").join(ending);
             let (Some(archive), Ok(file)) = (Archive::named(ending), File::open(&path)) else { continue };
