@@ -304,3 +304,37 @@ fn text_on_the_wire_that_is_not_utf_8_gets_replacement_characters() {
         Value::list(Type::String, vec![Value::string("\u{fffd}(")])
     );
 }
+
+/// A collection whose elements could be anything has those of one type, whatever form it comes in.
+#[test]
+fn a_collection_of_anything_is_read_as_one_of_what_is_in_it() {
+    let open = Type::object([("a", Type::Dynamic)]);
+    let object = |value: Value| Value::object([("a", value)]);
+    let written = |value: &Value, ty: &Type| {
+        let bytes = msgpack::encode(value, ty).expect("it can be encoded");
+        let json = json::to_json(value, ty).expect("it can be written");
+        (msgpack::decode(&bytes, ty), json::from_json(&json, ty))
+    };
+    let closed = Type::object([("a", Type::String)]);
+    let texts = || vec![object(Value::string("x")), object(Value::string("y"))];
+    for (ty, value) in [
+        (Type::list(open.clone()), Value::list(closed.clone(), texts())),
+        (Type::set(open.clone()), Value::set(closed.clone(), texts())),
+        (Type::map(open.clone()), Value::map(closed.clone(), ["k", "l"].into_iter().zip(texts()))),
+        (Type::map(Type::Dynamic), Value::map(Type::Bool, [("k", Value::TRUE)])),
+    ] {
+        let (wire, text) = written(&value, &ty);
+        assert_eq!(wire.expect("it can be decoded"), value);
+        assert_eq!(text.expect("it can be read"), value);
+    }
+    // Elements of several types are nobody's collection.
+    let mixed = Value::tuple(vec![object(Value::string("x")), object(Value::TRUE)]);
+    let (wire, text) = (
+        msgpack::encode(&mixed, &Type::tuple([open.clone(), open.clone()])).expect("it can be encoded"),
+        json::to_json(&mixed, &Type::tuple([open.clone(), open.clone()])).expect("it can be written"),
+    );
+    for ty in [Type::list(open.clone()), Type::set(open)] {
+        assert!(msgpack::decode(&wire, &ty).is_err());
+        assert!(json::from_json(&text, &ty).is_err());
+    }
+}

@@ -92,6 +92,12 @@ fn same_type(values: &[Value]) -> bool {
     rest.iter().all(|value| value.has_type(&ty))
 }
 
+/// The element type of a collection that was read part by part: where the wanted one leaves something open, the type that all elements have. Nothing if
+/// they have several.
+pub(crate) fn read_element_type(want: &Arc<Type>, values: &[Value]) -> Option<Arc<Type>> {
+    if values.is_empty() || !want.has_dynamic() { Some(want.clone()) } else { element_type(want, values) }
+}
+
 /// The type that all values have, untyped ones aside; the wanted one if there is no value.
 fn element_type(want: &Arc<Type>, values: &[Value]) -> Option<Arc<Type>> {
     if values.is_empty() {

@@ -12,6 +12,7 @@ mod mismatch;
 mod replace;
 mod unify;
 
+pub(crate) use collect::read_element_type;
 pub(crate) use conform::value_conforms;
 pub use conform::{conforms, type_conforms};
 pub use error::ConversionError;

@@ -3,7 +3,7 @@
 use super::scan::{Scanner, Token, text};
 use crate::Name;
 use crate::codec::{CodecError, Failure, Outcome};
-use crate::convert::convert;
+use crate::convert::{convert, read_element_type};
 use crate::number::Number;
 use crate::path::PathStep;
 use crate::text::normalized;
@@ -33,10 +33,12 @@ fn value(scanner: &mut Scanner<'_>, ty: &Type) -> Outcome<Value> {
         (Token::Object, Type::Object(object)) => attributes(scanner, object),
         (Token::Object, Type::Map(element)) => map(scanner, element),
         (Token::Array, Type::List(element)) => {
-            Ok(Value::list_of(element.clone(), sequence(scanner, element, Index::Position)?))
+            let values = sequence(scanner, element, Index::Position)?;
+            Ok(Value::list_of(common(scanner, element, &values)?, values))
         }
         (Token::Array, Type::Set(element)) => {
-            Ok(Value::set_of(element.clone(), sequence(scanner, element, Index::Unknown)?))
+            let values = sequence(scanner, element, Index::Unknown)?;
+            Ok(Value::set_of(common(scanner, element, &values)?, values))
         }
         (Token::Array, Type::Tuple(types)) => tuple(scanner, types),
         (token, ty) => simple(token, ty).map_err(|message| Failure::at(start, message)),
@@ -86,6 +88,11 @@ fn sequence(scanner: &mut Scanner<'_>, element: &Type, index: Index) -> Outcome<
     Ok(values)
 }
 
+/// The type that all elements have.
+fn common(scanner: &Scanner<'_>, element: &Arc<Type>, values: &[Value]) -> Outcome<Arc<Type>> {
+    read_element_type(element, values).map_or_else(|| scanner.fail("all elements must be of the same type"), Ok)
+}
+
 fn tuple(scanner: &mut Scanner<'_>, types: &[Type]) -> Outcome<Value> {
     let mut values = Vec::with_capacity(types.len());
     let mut first = true;
@@ -112,7 +119,7 @@ fn map(scanner: &mut Scanner<'_>, element: &Arc<Type>) -> Outcome<Value> {
         entries.push((key, value));
     }
     let (keys, values) = Shape::sorted(entries);
-    Ok(Value::map_shaped(element.clone(), keys, values))
+    Ok(Value::map_shaped(common(scanner, element, &values)?, keys, values))
 }
 
 fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>) -> Outcome<Value> {

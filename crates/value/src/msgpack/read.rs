@@ -4,6 +4,7 @@ use super::refinement;
 use super::scan::{Item, Scanner};
 use crate::Name;
 use crate::codec::{CodecError, Outcome};
+use crate::convert::read_element_type;
 use crate::path::PathStep;
 use crate::text::normalized;
 use crate::types::{MAX_DEPTH, ObjectType, Shape, Type};
@@ -29,10 +30,12 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
         (Item::Array(2), Type::Dynamic) => dynamic(scanner, depth),
         (_, Type::Dynamic) => scanner.fail("a value of any type must be an array of its type and the value"),
         (Item::Array(length), Type::List(element)) => {
-            Ok(Value::list_of(element.clone(), sequence(scanner, length, element, depth)?))
+            let values = sequence(scanner, length, element, depth)?;
+            Ok(Value::list_of(common(scanner, element, &values)?, values))
         }
         (Item::Array(length), Type::Set(element)) => {
-            Ok(Value::set_of(element.clone(), sequence(scanner, length, element, depth)?))
+            let values = sequence(scanner, length, element, depth)?;
+            Ok(Value::set_of(common(scanner, element, &values)?, values))
         }
         (Item::Array(length), Type::Tuple(types)) if length == types.len() => {
             let elements: Outcome<Vec<Value>> =
@@ -78,6 +81,11 @@ fn sequence(scanner: &mut Scanner<'_>, length: usize, element: &Type, depth: usi
     Ok(values)
 }
 
+/// The type that all elements have.
+fn common(scanner: &Scanner<'_>, element: &Arc<Type>, values: &[Value]) -> Outcome<Arc<Type>> {
+    read_element_type(element, values).map_or_else(|| scanner.fail("all elements must be of the same type"), Ok)
+}
+
 fn map(scanner: &mut Scanner<'_>, length: usize, element: &Arc<Type>, depth: usize) -> Outcome<Value> {
     let mut entries: Vec<(Name, Value)> = Vec::with_capacity(length.min(scanner.remaining()));
     for _ in 0..length {
@@ -87,7 +95,7 @@ fn map(scanner: &mut Scanner<'_>, length: usize, element: &Arc<Type>, depth: usi
         entries.push((key, value));
     }
     let (keys, values) = Shape::sorted(entries);
-    Ok(Value::map_shaped(element.clone(), keys, values))
+    Ok(Value::map_shaped(common(scanner, element, &values)?, keys, values))
 }
 
 /// Reads as many attributes as the object has; mostly they are sorted, as this program writes them.
