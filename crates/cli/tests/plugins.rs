@@ -55,6 +55,7 @@ const TESTS: &[Test] = &[
     ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", put_off::actions),
     ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
     ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
+    ("the_schemas_of_all_kinds_of_types_are_told", blocks::schemas),
     ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
 ];
 
@@ -250,7 +251,7 @@ fn dies_amid_apply() {
     assert!(told.contains("Plugin did not respond"), "{told}");
     assert!(told.contains("exit status 3"), "{told}");
     assert!(told.contains("panic: the disk of the trouble service is full"), "{told}");
-    assert!(told.contains("trouble_thing.second"), "{told}");
+    assert!(told.contains("trouble_thing.second, on main.tf line 9, in resource"), "{told}");
     assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.first\n");
     nobody_is_left(&folder);
 

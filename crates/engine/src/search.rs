@@ -75,7 +75,16 @@ fn detail(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluatio
     if !value.is_known() {
         return Some(None);
     }
-    Some(Some(if value.as_bool() == Some(true) { ListDetail::Objects } else { ListDetail::Identities }))
+    match value.as_bool() {
+        Some(true) => Some(Some(ListDetail::Objects)),
+        Some(false) => Some(Some(ListDetail::Identities)),
+        None => {
+            let detail = "The value is null. Give true or false, or leave the argument out.";
+            let problem = Diagnostic::error("Invalid \"include_resource\" argument", detail).at(expression.span);
+            evaluation.diagnostics.push(observing(problem, expression, scope));
+            None
+        }
+    }
 }
 
 /// How many objects are wanted: none after an error, nothing inside where it is not known.
@@ -87,7 +96,12 @@ fn limit(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluation
     let (summary, detail) = match value.as_number() {
         Some(number) => match number.to_u64() {
             Some(limit) => return Some(Some(limit)),
-            None => ("Invalid limit argument", "The limit must be a whole number, zero or greater."),
+            None if number.is_integer() => {
+                ("Invalid limit argument", "The limit must be zero or greater, and not be too large.")
+            }
+            None => {
+                ("Invalid \"limit\" argument", "The limit has a fraction. It must be a whole number, zero or greater.")
+            }
         },
         None => ("Invalid \"limit\" argument", "The limit is null. Give a number, or leave the argument out."),
     };

@@ -253,6 +253,42 @@ fn a_provider_that_writes_nothing_leaves_a_block_that_says_nothing() {
 }
 
 #[test]
+fn what_the_arguments_of_a_search_cannot_be_is_told() {
+    for (argument, summary) in [
+        ("include_resource = null", "Invalid \"include_resource\" argument"),
+        ("limit = null", "Invalid \"limit\" argument"),
+        ("limit = 1.5", "Invalid \"limit\" argument"),
+        ("limit = -1", "Invalid limit argument"),
+    ] {
+        let queries = format!("list \"test_object\" \"a\" {{\n  provider = test\n  {argument}\n}}\n");
+        let (_, problems) = project("", &queries, searching(plenty)).query();
+        assert_eq!(errors(&problems), [summary], "{argument}");
+    }
+}
+
+#[test]
+fn an_object_that_its_provider_could_not_read_is_found_all_the_same() {
+    let provider = searching(|request| {
+        let unread = ProviderDiagnostic::warning("Locked", "There is no key.");
+        (request.found)(Listed { object: None, diagnostics: unread.into(), ..found("locked", request.detail) });
+        (request.found)(found("open", request.detail));
+        ProviderDiagnostics::new()
+    });
+    let queries = "list \"test_object\" \"a\" {\n  provider = test\n  include_resource = true\n}\n";
+    let mut project = project("", queries, provider);
+    project.options.found = FoundObjects::Written;
+    let (searched, problems) = project.query();
+    assert_eq!(errors(&problems), Vec::<String>::new());
+    let found = &searched[0].found;
+    assert_eq!(found.len(), 2);
+    assert!(found[0].object.is_none() && found[1].object.is_some());
+    let written = found[0].written.clone().unwrap();
+    assert!(written.resource.contains("name     = null"), "{}", written.resource);
+    assert!(written.import.contains("name = \"locked\""), "{}", written.import);
+    assert!(found[1].written.is_some());
+}
+
+#[test]
 fn a_provider_that_breaks_its_word_about_found_objects_is_named() {
     type Change = fn(Listed) -> Listed;
     let nameless: Change = |listed| Listed { identity: None, ..listed };

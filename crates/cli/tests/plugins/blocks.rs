@@ -24,6 +24,19 @@ pub(crate) fn unused_providers() {
     assert!(folder.fails(&["plan"]).contains("Error: Unsupported argument"));
 }
 
+/// The schemas of all kinds of types are told, each kind under its own name.
+pub(crate) fn schemas() {
+    let folder = folder("good");
+    folder.write("main.tf", &format!("{REQUIRED}provider \"trouble\" {{}}\n"));
+    let told: serde_json::Value = serde_json::from_str(&folder.ok(&["providers", "schema", "-json"])).unwrap();
+    let trouble = &told["provider_schemas"]["registry.terraform.io/example/trouble"];
+    assert_eq!(trouble["resource_schemas"]["trouble_thing"]["version"], 0, "{trouble}");
+    let text = &trouble["action_schemas"]["trouble_note"]["block"]["attributes"]["text"];
+    assert_eq!((&text["type"], &text["required"]), (&"string".into(), &true.into()), "{trouble}");
+    assert!(trouble["action_schemas"]["trouble_note"].get("version").is_none());
+    assert!(trouble.get("list_resource_schemas").is_none(), "what there is none of is not told");
+}
+
 /// What `count`, `for_each` and `provider` of actions cannot be, and what `ignore_changes` cannot name.
 pub(crate) fn wrong_arguments() {
     let folder = folder("good");

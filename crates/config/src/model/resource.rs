@@ -68,6 +68,15 @@ pub struct Search {
     pub include_resource: Option<Expression>,
     /// How many objects are wanted at most.
     pub limit: Option<Expression>,
+    /// Where the block begins, behind its header.
+    pub beginning: Span,
+}
+
+impl Resource {
+    /// Where something is shown that is about the content of the block as a whole.
+    pub fn beginning(&self) -> Span {
+        self.search.as_ref().map_or_else(|| self.body.missing_item_span(), |search| search.beginning)
+    }
 }
 
 /// A `lifecycle` block.

@@ -63,11 +63,9 @@ impl Search {
     async fn objects(&self, found: Vec<Found>, diagnostics: &mut Diagnostics) -> Option<Vec<FoundObject>> {
         let mut objects = Vec::with_capacity(found.len());
         for (position, one) in found.into_iter().enumerate() {
-            let written = match (&self.writing, &one.object) {
-                (Some(writing), Some(object)) => {
-                    Some(self.blocks(writing, position, &one.identity, object, diagnostics).await?)
-                }
-                _ => None,
+            let written = match &self.writing {
+                Some(writing) => Some(self.blocks(writing, position, &one, diagnostics).await?),
+                None => None,
             };
             let Found { identity, display_name, object } = one;
             objects.push(FoundObject { display_name, identity, object, written });
@@ -79,18 +77,21 @@ impl Search {
         &self,
         writing: &Writing,
         position: usize,
-        identity: &Value,
-        object: &Value,
+        found: &Found,
         diagnostics: &mut Diagnostics,
     ) -> Option<WrittenBlocks> {
         let subject = Subject { address: &self.address, schema: &self.found, body: None, span: self.span };
         let name = format!("{}_{position}", writing.name);
         let named = (&*self.address.resource.type_name, &*name);
         let provider = writing.provider.as_deref();
-        let config = generate::asked(&self.provider, &subject, object, diagnostics).await?;
+        let config = match &found.object {
+            Some(object) => generate::asked(&self.provider, &subject, object, diagnostics).await?,
+            // Its provider has said why it is not there: the block is for people to fill in.
+            None => Value::NULL,
+        };
         Some(WrittenBlocks {
             resource: generate::resource_text(named, provider, &self.found.block, &config),
-            import: generate::import_text(named, provider, identity),
+            import: generate::import_text(named, provider, &found.identity),
         })
     }
 }

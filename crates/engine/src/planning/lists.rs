@@ -95,7 +95,7 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             found,
             body: Arc::clone(&template.body),
-            span: resource.header_span,
+            span: resource.beginning(),
             input: ListInput { config, detail, limit },
             writing,
         })

@@ -253,7 +253,7 @@ impl Planner<'_> {
     pub(super) fn body_span(&self, instance: Instance) -> Span {
         let config = &self.world.static_module(instance.module).config;
         let block = config.resources.get_index(instance.resource as usize);
-        block.map(|(_, resource)| resource.body.missing_item_span()).unwrap_or_default()
+        block.map(|(_, resource)| resource.beginning()).unwrap_or_default()
     }
 
     /// The lifecycle of an instance whose configuration plays no part.
@@ -331,6 +331,9 @@ impl Planner<'_> {
         if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
             self.generated.push(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
             importing.generated = Some(text);
+        }
+        if let (Some(found), Some(importing)) = (&prior, &mut subject.importing) {
+            importing.complete(found.identity.as_ref());
         }
         let failed = diagnostics.has_errors();
         self.evaluation.diagnostics.append(diagnostics);

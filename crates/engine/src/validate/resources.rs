@@ -83,7 +83,7 @@ impl Validator<'_> {
             address: instance,
             schema: &template.schema,
             body: Some(&template.body),
-            span: resource.body.missing_item_span(),
+            span: resource.beginning(),
         };
         let problems = provider.validate(&subject, value).await;
         let failed = problems.has_errors();

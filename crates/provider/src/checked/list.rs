@@ -95,8 +95,11 @@ impl Checked {
             }
             match one.identity.filter(|identity| !identity.is_null()) {
                 Some(identity) => {
-                    diagnostics.append(self.check_listed(subject, detail, &identity, one.object.as_ref()));
-                    let object = one.object.filter(|_| detail == ListDetail::Objects);
+                    let object = one.object.filter(|object| !object.is_null());
+                    // What cannot be read is no reason to forget the rest, if the provider says so.
+                    let detail = if object.is_none() && !silent { ListDetail::Identities } else { detail };
+                    diagnostics.append(self.check_listed(subject, detail, &identity, object.as_ref()));
+                    let object = object.filter(|_| detail == ListDetail::Objects);
                     let object = object.map(|object| restore(&subject.schema.block, object, &Vec::new()));
                     found.push(Found { identity, display_name: one.display_name, object });
                 }
@@ -126,10 +129,10 @@ impl Checked {
         let mut broken = self.check_identity(subject, identity, Openness::Over);
         match (detail, object) {
             (ListDetail::Identities, _) => {}
-            (ListDetail::Objects, Some(object)) if !object.is_null() => {
+            (ListDetail::Objects, Some(object)) => {
                 broken.append(self.check_found(subject, object, "returned an invalid object for"));
             }
-            (ListDetail::Objects, _) => {
+            (ListDetail::Objects, None) => {
                 broken.push(self.blame(subject, summary::NULL_OBJECT, "left out the objects that were asked for in"));
             }
         }

@@ -1,7 +1,9 @@
 //! Schemas of a provider as a document.
 
+use std::sync::Arc;
+
 use groma_provider::{
-    Attribute, AttributeType, Block, Description, FunctionSignature, IdentityImport, IdentitySchema, NestedBlock,
+    Attribute, AttributeType, Block, Description, FunctionSignature, IdentityImport, IdentitySchema, Name, NestedBlock,
     Nesting, ObjectNesting, Parameter, Provider, ProviderDiagnostics, Schema, TextFormat, Use,
 };
 use serde_json::{Map, Value as Json};
@@ -17,34 +19,19 @@ pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostic
     let names = provider.type_names();
     let mut json = Map::new();
     json.insert("provider".into(), schema_json(&provider.schema()?.config));
-    let mut identities = Map::new();
-    let mut kinds: [(&str, &[groma_provider::Name], Map<String, Json>); 3] = [
-        ("resource_schemas", &names.resources, Map::new()),
-        ("data_source_schemas", &names.data_sources, Map::new()),
-        ("ephemeral_resource_schemas", &names.ephemeral_resources, Map::new()),
-    ];
-    for (kind, names, schemas) in &mut kinds {
-        let mut sorted: Vec<&groma_provider::Name> = names.iter().collect();
-        sorted.sort();
-        for name in sorted {
-            let schema = match *kind {
-                "resource_schemas" => provider.resource_schema(name)?,
-                "data_source_schemas" => provider.data_schema(name)?,
-                _ => provider.ephemeral_schema(name)?,
-            };
-            let Some(schema) = schema else { continue };
-            if let Some(identity) = &schema.identity {
-                identities.insert(name.to_string(), identity_json(identity));
-            }
-            schemas.insert(name.to_string(), schema_json(&schema));
-        }
-    }
-    for (kind, _, schemas) in kinds {
-        if !schemas.is_empty() {
-            json.insert(kind.into(), Json::Object(schemas));
-        }
-    }
-    let mut functions: Vec<&groma_provider::Name> = names.functions.iter().collect();
+    let resources = sorted_schemas(&names.resources, |name| provider.resource_schema(name))?;
+    let identities: Map<String, Json> = resources
+        .iter()
+        .filter_map(|(name, schema)| Some((name.to_string(), identity_json(schema.identity.as_ref()?))))
+        .collect();
+    insert("resource_schemas", &resources, schema_json, &mut json);
+    let data = sorted_schemas(&names.data_sources, |name| provider.data_schema(name))?;
+    insert("data_source_schemas", &data, schema_json, &mut json);
+    let ephemeral = sorted_schemas(&names.ephemeral_resources, |name| provider.ephemeral_schema(name))?;
+    insert("ephemeral_resource_schemas", &ephemeral, schema_json, &mut json);
+    let lists = sorted_schemas(&names.lists, |name| provider.list_schema(name))?;
+    insert("list_resource_schemas", &lists, schema_json, &mut json);
+    let mut functions: Vec<&Name> = names.functions.iter().collect();
     functions.sort();
     let functions: Map<String, Json> = functions
         .into_iter()
@@ -56,7 +43,35 @@ pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostic
     if !identities.is_empty() {
         json.insert("resource_identity_schemas".into(), Json::Object(identities));
     }
+    let actions = sorted_schemas(&names.actions, |name| provider.action_schema(name))?;
+    insert("action_schemas", &actions, action_json, &mut json);
+    let stores = sorted_schemas(&names.state_stores, |name| provider.state_store_schema(name))?;
+    insert("state_store_schemas", &stores, schema_json, &mut json);
     Ok(Json::Object(json))
+}
+
+/// Schemas of one kind in the order of their names.
+fn sorted_schemas(
+    names: &[Name],
+    schema: impl Fn(&str) -> Result<Option<Arc<Schema>>, ProviderDiagnostics>,
+) -> Result<Vec<(Name, Arc<Schema>)>, ProviderDiagnostics> {
+    let mut sorted: Vec<&Name> = names.iter().collect();
+    sorted.sort();
+    let known =
+        sorted.into_iter().filter_map(|name| schema(name).map(|schema| Some((name.clone(), schema?))).transpose());
+    known.collect()
+}
+
+fn insert(kind: &str, schemas: &[(Name, Arc<Schema>)], form: fn(&Schema) -> Json, json: &mut Map<String, Json>) {
+    if !schemas.is_empty() {
+        let schemas = schemas.iter().map(|(name, schema)| (name.to_string(), form(schema))).collect();
+        json.insert(kind.into(), Json::Object(schemas));
+    }
+}
+
+/// Actions leave nothing behind whose version could matter.
+fn action_json(schema: &Schema) -> Json {
+    Json::Object([("block".to_owned(), block_json(&schema.block))].into_iter().collect())
 }
 
 fn schema_json(schema: &Schema) -> Json {
