@@ -200,6 +200,13 @@ pub struct Importing {
 }
 
 impl Importing {
+    /// Where it was named by an identity: the identity that the provider found, which has what the configuration may leave out.
+    pub(crate) fn complete(&mut self, found: Option<&Value>) {
+        if let (groma_provider::ImportTarget::Identity(identity), Some(found)) = (&mut self.target, found) {
+            identity.clone_from(found);
+        }
+    }
+
     /// The id, if it was named by one.
     pub fn id(&self) -> Option<&str> {
         match &self.target {

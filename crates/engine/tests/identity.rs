@@ -6,8 +6,8 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use groma_provider::{
-    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
-    ProviderDiagnostics, ReadResponse, Schema, UpgradeIdentityResponse,
+    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, ImportResponse, ImportTarget,
+    ImportedResource, NestedBlock, PlanResponse, ProviderDiagnostics, ReadResponse, Schema, UpgradeIdentityResponse,
 };
 use groma_scripted::{ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -106,4 +106,57 @@ fn lc_31_a_plan_has_the_identity_that_the_provider_plans_and_a_replacement_is_pl
     assert_eq!(*asked.lock().unwrap(), expected, "the second plan begins where the first ended");
     let before = planned(&replaced);
     assert_eq!(planned(&replaced.saved()), before, "it is saved with the plan");
+}
+
+#[test]
+fn lc_31_a_deletion_has_the_identity_that_the_provider_plans() {
+    let script =
+        made(object(1, "name")).on_plan(|_, good| PlanResponse { planned_identity: identity("name", "a"), ..good() });
+    let mut project = Project::new(MAIN).scripted(Scripted::new("test").resource("test_object", script));
+    project.apply();
+    project.rewrite(&MAIN[..MAIN.find("resource").unwrap()]);
+    let planned = project.plan();
+    assert_eq!(planned.actions(), ["test_object.a: delete (delete_because_no_resource_config)"]);
+    assert_eq!(planned.plan.as_ref().unwrap().changes[0].planned_identity, identity("name", "a"));
+    assert!(!project.apply_plan(planned).has_errors());
+}
+
+#[test]
+fn lc_31_an_import_is_told_with_the_identity_that_the_provider_found() {
+    let [name, space] =
+        [("name", IdentityImport::Required), ("space", IdentityImport::Optional)].map(|(name, import)| {
+            (name.into(), IdentityAttribute { ty: Type::String, import, description: String::new() })
+        });
+    let identity = IdentitySchema { version: 0, attributes: [name, space].into() };
+    let attributes = [("id", Attribute::computed(Type::String)), ("name", Attribute::optional(Type::String))];
+    let schema = Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new())).identified_by(identity);
+    let whole = || Some(Value::object([("name", Value::string("a")), ("space", Value::string("main"))]));
+    let there = Value::object([("id", Value::string("x")), ("name", Value::string("a"))]);
+    let script = ResourceScript::new(schema)
+        .on_import({
+            let there = there.clone();
+            move |_, good| {
+                let mut response: ImportResponse = good();
+                response.diagnostics = ProviderDiagnostics::new();
+                response.imported = vec![ImportedResource {
+                    type_name: "test_object".into(),
+                    state: there.clone(),
+                    private: Arc::default(),
+                    identity: whole(),
+                }];
+                response
+            }
+        })
+        .on_read(move |_, good| ReadResponse {
+            new_state: there.clone(),
+            new_identity: whole(),
+            diagnostics: ProviderDiagnostics::new(),
+            ..good()
+        });
+    let import = "import {\n  to = test_object.a\n  identity = { name = \"a\" }\n}\n";
+    let project = Project::new(&format!("{MAIN}{import}"));
+    let planned = project.scripted(Scripted::new("test").resource("test_object", script)).plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    let importing = planned.plan.as_ref().unwrap().changes[0].importing.clone().unwrap();
+    assert_eq!(importing.target, ImportTarget::Identity(whole().unwrap()));
 }

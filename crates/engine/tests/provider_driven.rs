@@ -188,6 +188,9 @@ fn lc_22_the_same_value_read_back_is_nothing_and_another_one_is_drift() {
         assert_eq!(drift.before.attribute("size"), Some(Value::number(1_i64)));
         assert_eq!(drift.after.attribute("size"), Some(Value::number(7_i64)));
     }
+    project.options.mode = Mode::Destroy;
+    assert!(project.plan().plan.unwrap().drift.is_empty(), "all of it goes anyway");
+    project.options.mode = Mode::Normal;
     project.provider().world().remove("test_object", &id);
     let planned = project.plan().plan.unwrap();
     assert_eq!(planned.drift[0].action.names(), ["delete"]);

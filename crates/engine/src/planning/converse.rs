@@ -269,7 +269,7 @@ impl Conversation {
             after: self.null(),
             replace_paths: Vec::new(),
             private: planned.private,
-            identity: None,
+            identity: planned.identity,
             deferred: told.deferred,
         })
     }

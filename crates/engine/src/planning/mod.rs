@@ -71,7 +71,11 @@ pub(crate) async fn plan(
     }
     match ready(session, providers, prepared, state, options).await {
         Ok((mut planner, warnings)) => {
-            let mut told = targets::partial(options);
+            // An import is about one object anyway.
+            let mut told = match options.import {
+                Some(_) => Diagnostics::new(),
+                None => targets::partial(options),
+            };
             let left_out = planner.moves.left_out(&options.targets);
             if let Some(problem) = left_out.or_else(|| targets::moved(&planner.moves, &options.excludes)) {
                 told.push(problem);

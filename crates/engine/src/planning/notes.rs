@@ -48,7 +48,9 @@ impl Planner<'_> {
         let null = subject.schema.block.null_value();
         let now = prior.map_or(&null, |object| &object.value);
         let moved = subject.deposed.is_none() && self.moves.previous.contains_key(&subject.address);
-        if previous.is_null() || (previous == now && !moved) {
+        // What has changed in an object that goes matters to nobody, as in Terraform.
+        let goes = self.options.mode == Mode::Destroy;
+        if previous.is_null() || goes || (previous == now && !moved) {
             return;
         }
         let action = match prior {

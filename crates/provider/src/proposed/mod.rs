@@ -1,6 +1,6 @@
 //! The proposed new state: the configuration merged over what is there (LC-04, LC-05; plugin-protocol 4.6).
 
-use groma_value::{Kind, Value};
+use groma_value::{Kind, Marks, PathMarks, Value};
 
 use crate::Name;
 use crate::correlate::{Candidates, Mask};
@@ -19,9 +19,14 @@ pub fn proposed_new_state(block: &Block, prior: &Value, config: &Value) -> Value
 }
 
 /// What is known of an object that the provider will read or open only later: `config`, with unknown in the place of
-/// every computed attribute that it does not set.
+/// every computed attribute that it does not set, and marked where the schema hides something.
 pub fn planned_unknown(block: &Block, config: &Value) -> Value {
-    merge(block, Prior::Unknown, config)
+    let planned = merge(block, Prior::Unknown, config);
+    if planned.is_null() || !block.contains_sensitive() {
+        return planned;
+    }
+    let hidden: PathMarks = block.sensitive_paths(&planned).into_iter().map(|path| (path, Marks::SENSITIVE)).collect();
+    planned.mark_paths(&hidden)
 }
 
 /// What an object is merged over.

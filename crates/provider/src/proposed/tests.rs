@@ -191,6 +191,14 @@ fn a_data_source_leaves_open_what_it_will_find() {
 }
 
 #[test]
+fn lc_30_what_is_read_only_later_is_hidden_where_the_schema_says_so() {
+    let block = attributes([("id", string(Use::Computed)), ("token", string(Use::Computed).sensitive())]);
+    let planned = planned_unknown(&block, &object(&block, []));
+    assert!(planned.attribute("token").unwrap().marks().is_sensitive());
+    assert!(!planned.attribute("id").unwrap().marks().is_sensitive());
+}
+
+#[test]
 fn a_set_of_ten_thousand_elements_is_matched_in_linear_time() {
     let block = everything();
     let count = 10_000;
