@@ -7,7 +7,7 @@ use groma_diagnostics::write_quoted;
 
 use crate::marks::Marks;
 use crate::types::Type;
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Value, found_type};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ impl Value {
 
     /// As [`Value::set`], with a shared element type.
     pub fn set_of(element: Arc<Type>, values: Vec<Value>) -> Value {
+        let element = found_type(element, &values);
         let mut marks = Marks::NONE;
         let bare: Vec<Value> = values
             .into_iter()

@@ -540,3 +540,13 @@ fn whether_a_set_with_an_unknown_element_is_one_without_elements_is_not_known() 
     assert!(!unknown.equals(&empty).is_known());
     assert!(!empty.equals(&unknown).is_known());
 }
+
+#[test]
+fn a_collection_of_anything_is_one_of_what_all_its_elements_are() {
+    let of = |values: Vec<Value>| Value::list(Type::Dynamic, values).ty();
+    assert_eq!(of(vec![Value::string("a"), Value::NULL, Value::DYNAMIC]), Type::list(Type::String));
+    assert_eq!(of(vec![Value::NULL]), Type::list(Type::Dynamic));
+    assert_eq!(of(Vec::new()), Type::list(Type::Dynamic));
+    assert_eq!(Value::set(Type::Dynamic, vec![Value::TRUE]).ty(), Type::set(Type::Bool));
+    assert_eq!(Value::map(Type::Dynamic, [("a", Value::TRUE)]).ty(), Type::map(Type::Bool));
+}

@@ -99,8 +99,8 @@ fn coalesce_type(arguments: &[Value]) -> Result<Type, FunctionError> {
 
 fn coalesce(arguments: &Arguments<'_>) -> Outcome {
     for argument in arguments.values {
-        let argument =
-            convert::convert(argument, arguments.result).map_err(|problem| FunctionError::new(problem.to_string()))?;
+        // What cannot be made what the others are is passed over, as in Terraform.
+        let Ok(argument) = convert::convert(argument, arguments.result) else { continue };
         match argument.kind() {
             Kind::Unknown(_) => return Ok(Value::unknown(arguments.result.clone())),
             Kind::Null => {}

@@ -198,7 +198,8 @@ fn merged_attributes(arguments: &[Value]) -> Option<BTreeMap<Name, Type>> {
 fn merge(arguments: &Arguments<'_>) -> Outcome {
     let mut merged: BTreeMap<Name, Value> = BTreeMap::new();
     let mut marks = Marks::NONE;
-    for argument in arguments.values {
+    // A null is passed over, whatever is said about it.
+    for argument in arguments.values.iter().filter(|argument| !argument.is_null()) {
         marks = marks.union(argument.marks());
         merged.extend(entries(argument));
     }

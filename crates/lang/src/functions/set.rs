@@ -53,24 +53,40 @@ fn set_of(ty: &Type, values: Vec<Value>) -> Value {
     }
 }
 
+/// Where one set has elements of no type, nulls, the others are not brought to a common type: with such a set nothing can be done.
+fn check_types(first: &Value, other: &Value) -> Result<(), FunctionError> {
+    let (one, two) = (first.ty(), other.ty());
+    if one == two {
+        return Ok(());
+    }
+    let (one, two) = (one.friendly_name(), two.friendly_name());
+    Err(FunctionError::new(format!("a {one} and a {two} cannot be combined")))
+}
+
 fn union(arguments: &Arguments<'_>) -> Outcome {
     let sets = alike(arguments)?;
+    let Some((first, others)) = sets.split_first() else { return Ok(Value::unknown(arguments.result.clone())) };
+    others.iter().try_for_each(|other| check_types(first, other))?;
     let elements = sets.iter().flat_map(|set| set.as_slice().unwrap_or_default()).cloned().collect();
-    Ok(set_of(arguments.result, elements))
+    Ok(set_of(&first.ty(), elements))
 }
 
 fn combined(arguments: &Arguments<'_>, keep: fn(&HashSet<&Value>, &Value) -> bool) -> Outcome {
     let sets = alike(arguments)?;
-    if sets.iter().any(|set| !set.is_wholly_known()) {
-        return Ok(Value::unknown(arguments.result.clone()));
-    }
-    let Some((first, others)) = sets.split_first() else { return Ok(Value::unknown(arguments.result.clone())) };
+    let unknown = || Ok(Value::unknown(arguments.result.clone()));
+    let Some((first, others)) = sets.split_first().filter(|(first, _)| first.is_wholly_known()) else {
+        return unknown();
+    };
     let mut kept: Vec<Value> = first.as_slice().unwrap_or_default().to_vec();
     for other in others {
+        if !other.is_wholly_known() {
+            return unknown();
+        }
+        check_types(first, other)?;
         let members: HashSet<&Value> = other.as_slice().unwrap_or_default().iter().collect();
         kept.retain(|value| keep(&members, value));
     }
-    Ok(set_of(arguments.result, kept))
+    Ok(set_of(&first.ty(), kept))
 }
 
 fn intersection(arguments: &Arguments<'_>) -> Outcome {

@@ -7,6 +7,18 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'N',
         &[
+            "(N + N)",
+            "(N - N)",
+            "(N * N)",
+            "(N / N)",
+            "(N % N)",
+            "-N",
+            "(B ? N : N)",
+            "length(A)",
+            "max(A...)",
+            "abs(S)",
+            "(S + N)",
+            "parseint(S, 10) / length(L)",
             "abs(N)",
             "ceil(N)",
             "floor(N)",
@@ -42,6 +54,19 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'S',
         &[
+            "\"p${S}\"",
+            "\"${N}%{ if B }a${S}%{ else }b%{ endif }\"",
+            "\"x%{ for k, x in Q }${k}%{ if B }${x}%{ endif }%{ endfor }y\"",
+            "jsonencode({ a = S, b = [N] })",
+            "substr(S, 0, 2)",
+            "format(\"a%s\", A)",
+            "(B ? S : S)",
+            "(B ? N : S)",
+            "core::upper(S)",
+            "core::join(S, L)",
+            "P.a",
+            "L[I]",
+            "Q[I].id",
             "upper(S)",
             "lower(S)",
             "title(S)",
@@ -116,6 +141,17 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'B',
         &[
+            "(P == P)",
+            "(L == L)",
+            "(S < N)",
+            "contains(E, S)",
+            "({ a = S } == { a = S })",
+            "(L == null)",
+            "(P != null)",
+            "(length(L) > 0)",
+            "(length(L) == I)",
+            "(length(E) < 5)",
+            "startswith(S, \"ab\")",
             "contains(L, S)",
             "contains(Q, A)",
             "startswith(S, S)",
@@ -150,6 +186,21 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'L',
         &[
+            "[for x in A : x]",
+            "[for x in Q : x.id]",
+            "Q[*].id",
+            "Q.*.id",
+            "A[*]",
+            "E[*]",
+            "(B ? L : L)",
+            "(B ? L : Q)",
+            "(B ? E : L)",
+            "[for i, x in E : i]",
+            "[for k, x in P : x if B]",
+            "Q[*].id[*]",
+            "[for x in L : \"${x}!\"]",
+            "slice(L, 0, 1)",
+            "L[*][0]",
             "split(S, S)",
             "split(\",\", S)",
             "keys(P)",
@@ -189,6 +240,9 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'M',
         &[
+            "(B ? M : M)",
+            "[for x in M : x + 1]",
+            "M[*]",
             "range(I)",
             "range(N, N)",
             "range(I, I, I)",
@@ -205,6 +259,13 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'E',
         &[
+            "(B ? E : E)",
+            "setunion(E, L)",
+            "setunion(E, M, L)",
+            "setintersection(E, L)",
+            "toset([A])",
+            "toset([{ a = S }, { a = S }])",
+            "toset([[S], [N]])",
             "toset(L)",
             "setunion(E, E)",
             "setintersection(E, E)",
@@ -220,6 +281,17 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'P',
         &[
+            "(B ? P : P)",
+            "{ for k, v in P : k => v }",
+            "{ for x in L : x => x... }",
+            "{ for x in Q : S => x }",
+            "{ for x in A : x => x if B }",
+            "{ (S) = A, b = S }",
+            "tomap({ a = A, b = A })",
+            "merge(P, P, P)",
+            "merge(A, P)",
+            "zipmap(L, Q)",
+            "{ for k, v in P : v => k... }",
             "{ a = S, b = S }",
             "merge(P, P)",
             "zipmap(L, L)",
@@ -243,6 +315,16 @@ pub const CALLS: &[(char, &[&str])] = &[
     (
         'Q',
         &[
+            "(B ? Q : Q)",
+            "tolist([A, A])",
+            "concat(Q, L, A)",
+            "Q[*][*]",
+            "A[*].a",
+            "flatten(A)",
+            "values(A)",
+            "[for x in A : x if x != null]",
+            "toset([A, A, S])",
+            "A.*.a.*.b",
             "[A, A]",
             "[A]",
             "flatten([A, [A]])",
@@ -275,6 +357,10 @@ pub const LEAVES: &[(char, &[&str])] = &[
     (
         'N',
         &[
+            "local.u_items[0].n",
+            "local.u_items[1].n",
+            "1e-7",
+            "12345678901234567890.5",
             "0",
             "1",
             "-1",
@@ -309,6 +395,11 @@ pub const LEAVES: &[(char, &[&str])] = &[
     (
         'S',
         &[
+            "local.u_begun",
+            "local.u_either",
+            "local.none_text",
+            "local.u_some[1]",
+            "local.u_items[1].id",
             "\"\"",
             "\"a\"",
             "\"b\"",
@@ -345,10 +436,26 @@ pub const LEAVES: &[(char, &[&str])] = &[
             "\"ǆ\"",
         ],
     ),
-    ('B', &["true", "false", "\"true\"", "local.u_bool", "1 == 1", "1 > 2", "null == null", "sensitive(true)"]),
+    (
+        'B',
+        &[
+            "local.u_either == null",
+            "true",
+            "false",
+            "\"true\"",
+            "local.u_bool",
+            "1 == 1",
+            "1 > 2",
+            "null == null",
+            "sensitive(true)",
+        ],
+    ),
     (
         'L',
         &[
+            "local.u_some",
+            "local.none_list",
+            "local.u_items[*].id",
             "[]",
             "[\"a\"]",
             "[\"b\", \"a\", \"b\"]",
@@ -367,6 +474,7 @@ pub const LEAVES: &[(char, &[&str])] = &[
     (
         'E',
         &[
+            "local.held",
             "local.ids",
             "toset([])",
             "toset([\"a\", \"b\"])",
@@ -395,6 +503,9 @@ pub const LEAVES: &[(char, &[&str])] = &[
     (
         'Q',
         &[
+            "local.u_items",
+            "local.held",
+            "local.u_some",
             "[]",
             "[1, \"a\", true, null]",
             "[[1], [2, [3]]]",
@@ -410,6 +521,11 @@ pub const LEAVES: &[(char, &[&str])] = &[
     (
         'A',
         &[
+            "local.held",
+            "local.none_list",
+            "local.u_items",
+            "local.u_either",
+            "local.later",
             "null",
             "local.none",
             "{}",

@@ -60,6 +60,7 @@ impl Value {
 
     /// As [`Value::list`], with a shared element type.
     pub fn list_of(element: Arc<Type>, values: Vec<Value>) -> Value {
+        let element = found_type(element, &values);
         let values = settled(&element, values);
         let flags = Flags::of(&values);
         Value(Repr::List(Arc::new(Sequence { element, values, flags })))
@@ -78,6 +79,7 @@ impl Value {
 
     /// A map of sorted keys and their values.
     pub(crate) fn map_shaped(element: Arc<Type>, keys: Shape, values: Vec<Value>) -> Value {
+        let element = found_type(element, &values);
         let values = settled(&element, values);
         let flags = Flags::of(&values);
         Value(Repr::Map(Arc::new(MapData { element, keys, values, flags })))
@@ -136,6 +138,18 @@ impl Value {
 
     fn lacks_type(&self) -> bool {
         matches!(self.0, Repr::Null(Type::Dynamic) | Repr::Bare(Simple::Dynamic))
+    }
+}
+
+/// The element type of a collection: the one that is wanted, or, where any would do, the one that all values have.
+pub(crate) fn found_type(wanted: Arc<Type>, values: &[Value]) -> Arc<Type> {
+    if *wanted != Type::Dynamic {
+        return wanted;
+    }
+    let mut typed = values.iter().filter(|value| !value.bare().lacks_type());
+    match typed.next().map(Value::ty) {
+        Some(found) if typed.all(|value| value.has_type(&found)) => found.shared(),
+        _ => wanted,
     }
 }
 

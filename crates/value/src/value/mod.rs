@@ -11,6 +11,7 @@ mod refine;
 mod repr;
 mod walk;
 
+pub(crate) use build::found_type;
 pub use index::{IndexError, Length};
 pub use kind::{Kind, MapView, ObjectView};
 pub use refine::Range;
