@@ -41,26 +41,29 @@ pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagno
 
 /// The text of a string argument; null counts as not written.
 pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
+    string_or(attribute, UNSUITABLE, decoding)
+}
+
+/// The same, where `summary` says what is wrong with a value that is no text.
+pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
     if let Some(text) = attribute.expression.as_static_string() {
         return Some(text);
     }
-    typed(&attribute.expression, &Type::String, decoding)?.as_str().map(Arc::from)
+    typed(&attribute.expression, &Type::String, summary, decoding)?.as_str().map(Arc::from)
 }
 
 /// The value of an argument that is true or false.
 pub(super) fn boolean(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<bool> {
-    let value = typed(&attribute.expression, &Type::Bool, decoding)?;
+    let value = typed(&attribute.expression, &Type::Bool, UNSUITABLE, decoding)?;
     if value.is_null() {
-        decoding.error(
-            attribute.expression.span,
-            "Unsuitable value type",
-            "Write true or false here; null is neither.",
-        );
+        decoding.error(attribute.expression.span, UNSUITABLE, "Write true or false here; null is neither.");
     }
     value.as_bool()
 }
 
-fn typed(expression: &Expression, ty: &Type, decoding: &mut Decoding<'_>) -> Option<Value> {
+const UNSUITABLE: &str = "Unsuitable value type";
+
+fn typed(expression: &Expression, ty: &Type, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Value> {
     if syntax::is_invalid(expression) {
         return None;
     }
@@ -75,8 +78,7 @@ fn typed(expression: &Expression, ty: &Type, decoding: &mut Decoding<'_>) -> Opt
         Ok(value) => Some(value),
         Err(error) => {
             decoding.report(
-                Diagnostic::error("Unsuitable value type", format!("This value does not fit: {}.", error.message))
-                    .at(expression.span),
+                Diagnostic::error(summary, format!("This value does not fit: {}.", error.message)).at(expression.span),
             );
             None
         }
@@ -86,6 +88,6 @@ fn typed(expression: &Expression, ty: &Type, decoding: &mut Decoding<'_>) -> Opt
 /// Reports an expression that is constant already and no truth value; others are for later.
 pub(super) fn check_boolean(expression: &Expression, decoding: &mut Decoding<'_>) {
     if constant_template(expression).is_ok() {
-        typed(expression, &Type::Bool, decoding);
+        typed(expression, &Type::Bool, UNSUITABLE, decoding);
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         content.get("version").filter(|attribute| !matches!(attribute.expression.kind, ExpressionKind::Null));
     let source = source_argument.and_then(|attribute| constant_source(attribute, version_argument, decoding));
     let version = match version_argument {
-        Some(attribute) if is_constant(&attribute.expression) => version::version_constraints(attribute, decoding),
+        Some(attribute) if is_constant(&attribute.expression) => version::of_module(attribute, decoding),
         _ => None,
     };
     // One that is not constant may turn out to be null.
@@ -108,7 +108,7 @@ fn constant_source(
     if !is_constant(&attribute.expression) {
         return None;
     }
-    let text = literal::string(attribute, decoding)?;
+    let text = literal::string_or(attribute, "Incorrect value type", decoding)?;
     match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {

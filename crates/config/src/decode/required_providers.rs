@@ -45,7 +45,8 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
         }
         return Some(required);
     }
-    let is_text = literal::constant(expression).is_ok_and(|value| convert::convert(&value, &Type::String).is_ok());
+    let is_text = literal::constant(expression)
+        .is_ok_and(|value| convert::convert(&value, &Type::String).is_ok_and(|text| !text.is_null()));
     if is_text {
         required.version = version::version_constraints(attribute, decoding).unwrap_or_default();
         required.version_span = expression.span;

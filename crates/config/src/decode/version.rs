@@ -7,9 +7,17 @@ use super::context::Decoding;
 use super::literal;
 use crate::version::Constraints;
 
+const WRONG: &str = "Invalid version constraint";
+
 /// A `version` or `required_version` argument.
 pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
-    let text = literal::string(attribute, decoding)?;
+    let text = literal::string_or(attribute, WRONG, decoding)?;
+    parse_constraints(&text, attribute.expression.span, decoding)
+}
+
+/// The `version` argument of a module call.
+pub(super) fn of_module(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    let text = literal::string_or(attribute, "Incorrect value type", decoding)?;
     parse_constraints(&text, attribute.expression.span, decoding)
 }
 
@@ -20,7 +28,7 @@ pub(super) fn parse_constraints(text: &str, span: Span, decoding: &mut Decoding<
         Err(error) => {
             decoding.error(
                 span,
-                "Invalid version constraint",
+                WRONG,
                 format!(
                     "This is no version constraint ({error}). Write one such as \">= 1.2.0, < 2.0.0\" or \"~> 1.2\"."
                 ),

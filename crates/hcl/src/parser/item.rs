@@ -22,6 +22,8 @@ impl Parser<'_> {
             TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier => Some(Item::Block(self.block(name))),
             _ => {
                 self.neither_argument_nor_block(&name);
+                // It may be a header that has lost its brace, and then the one that closes has none either.
+                self.nesting_lost |= self.kind() == TokenKind::Newline;
                 self.skip_item();
                 None
             }
