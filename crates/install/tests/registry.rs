@@ -205,6 +205,28 @@ fn truncated_downloads_and_failing_servers_are_refused() {
     refused(answers, "does not have a provider named example.com/acme/tool");
 }
 
+#[test]
+fn documents_behind_the_list_of_versions_are_refused_where_they_are_not_what_they_should_be() {
+    let download = "/acme/tool/1.2.0/download/linux/amd64";
+    let other_version = "terraform-provider-tool_1.3.0_linux_amd64.zip";
+    let faults = [
+        (download, whole("{}"), "something else than the protocol asks"),
+        (download, whole("<html>"), "something else than the protocol asks"),
+        (download, Answer(404, 0, Vec::new()), "is not available for linux_amd64"),
+        ("/files/SHA256SUMS", Answer(404, 0, Vec::new()), "404"),
+        ("/files/SHA256SUMS.sig", Answer(404, 0, Vec::new()), "404"),
+        ("/files/SHA256SUMS.sig", whole("no signature"), "error checking signature"),
+        ("/files/package.zip", Answer(404, 0, Vec::new()), "404"),
+    ];
+    for (path, answer, reason) in faults {
+        let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+        answers.insert(path.to_owned(), answer);
+        refused(answers, reason);
+    }
+    // A signed list that is about another version.
+    refused(registry(other_version, &hex(PACKAGE), KEY), other_version);
+}
+
 /// The answers of a network mirror that says this hash.
 fn mirror(hash: &str) -> HashMap<String, Answer> {
     let archives = serde_json::json!({"archives": {"linux_amd64": {"url": "package.zip", "hashes": [hash]}}});
