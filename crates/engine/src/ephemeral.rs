@@ -6,6 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{BodyDecoder, Checked, Opened, Private, Schema, Subject};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use crate::hooks::{EphemeralPhase, Hooks};
 
@@ -34,7 +36,14 @@ pub struct EphemeralSubject {
 pub struct OpenEphemeral {
     subject: EphemeralSubject,
     kept: Arc<Mutex<Kept>>,
-    renewing: Option<tokio::task::JoinHandle<()>>,
+    renewing: Option<Renewing>,
+}
+
+/// The task that renews it.
+struct Renewing {
+    task: JoinHandle<()>,
+    /// Dropped when it is to be renewed no more.
+    closing: oneshot::Sender<()>,
 }
 
 /// What changes while it is open.
@@ -54,8 +63,11 @@ impl OpenEphemeral {
     pub fn new(subject: EphemeralSubject, opened: &Opened) -> Self {
         let kept = Kept { private: Arc::clone(&opened.private), problems: Diagnostics::new() };
         let kept = Arc::new(Mutex::new(kept));
-        let renewing =
-            opened.renew_at.map(|renew_at| tokio::spawn(keep_open(subject.clone(), Arc::clone(&kept), renew_at)));
+        let renewing = opened.renew_at.map(|renew_at| {
+            let (closing, closed) = oneshot::channel();
+            let task = tokio::spawn(keep_open(subject.clone(), Arc::clone(&kept), renew_at, closed));
+            Renewing { task, closing }
+        });
         Self { subject, kept, renewing }
     }
 
@@ -73,10 +85,10 @@ impl OpenEphemeral {
     }
 
     async fn end(self) -> Diagnostics {
-        if let Some(renewing) = self.renewing {
-            renewing.abort();
-            // It has either ended or is given up; both are fine.
-            let _ = renewing.await;
+        if let Some(Renewing { task, closing }) = self.renewing {
+            drop(closing);
+            // A renewal that is under way is waited for: it is to be closed with what that answers.
+            let _ = task.await;
         }
         let (private, mut diagnostics) = {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,9 +100,13 @@ impl OpenEphemeral {
 }
 
 /// Renews a resource again and again, until it is closed or needs no renewal any more.
-async fn keep_open(subject: EphemeralSubject, kept: Arc<Mutex<Kept>>, mut renew_at: SystemTime) {
-    loop {
-        tokio::time::sleep(until(renew_at)).await;
+async fn keep_open(
+    subject: EphemeralSubject,
+    kept: Arc<Mutex<Kept>>,
+    mut renew_at: SystemTime,
+    mut closed: oneshot::Receiver<()>,
+) {
+    while tokio::time::timeout(until(renew_at), &mut closed).await.is_err() {
         let private = Arc::clone(&kept.lock().unwrap_or_else(PoisonError::into_inner).private);
         let (renewed, problems) = subject.provider.renew_ephemeral(&subject.subject(), private).await;
         let failed = problems.has_errors();

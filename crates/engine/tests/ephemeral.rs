@@ -93,6 +93,19 @@ fn lc_29_an_open_resource_is_renewed_while_others_take_their_time() {
 }
 
 #[test]
+fn lc_29_a_renewal_that_is_under_way_is_waited_for_and_closed_with_what_it_answers() {
+    let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
+    let object = object().delay(Operation::Apply, Duration::from_millis(1000));
+    let mut project = project(MAIN, provider(secret, object));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    assert!(!project.apply_plan(planned).has_errors());
+    let calls = project.provider().call_texts();
+    assert_eq!(count(&project, "renew"), 1, "{calls:?}");
+    assert_eq!(calls.last().unwrap(), "close test_secret s'");
+}
+
+#[test]
 fn lc_29_an_ephemeral_value_may_not_go_where_it_would_be_kept() {
     let main = MAIN.replace("password = local.again", "name = local.again").replace("  name = \"a\"\n", "");
     let mut project = project(&main, provider(secret(), object()));

@@ -290,17 +290,24 @@ impl ListScript {
 pub struct EphemeralScript {
     pub(crate) schema: Arc<Schema>,
     pub(crate) renew_after: Option<Duration>,
+    pub(crate) renewal_takes: Option<Duration>,
 }
 
 impl EphemeralScript {
     /// A type of the given schema that makes its results up.
     pub fn new(schema: Schema) -> Self {
-        Self { schema: Arc::new(schema), renew_after: None }
+        Self { schema: Arc::new(schema), renew_after: None, renewal_takes: None }
     }
 
     /// The same, which must be renewed again and again.
     pub fn renew_after(mut self, duration: Duration) -> Self {
         self.renew_after = Some(duration);
+        self
+    }
+
+    /// The same, whose renewals take their time.
+    pub fn renewal_takes(mut self, duration: Duration) -> Self {
+        self.renewal_takes = Some(duration);
         self
     }
 }

@@ -291,9 +291,13 @@ impl Provider for Scripted {
 
     fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
         self.record_opened(Operation::Renew, &request.type_name, &request.private);
-        let after = self.ephemeral.get(&request.type_name).and_then(|script| script.renew_after);
-        let renew_at = after.map(|after| SystemTime::now() + after);
-        Answer::ready(EphemeralResponse { renew_at, private: request.private, ..EphemeralResponse::default() })
+        let script = self.ephemeral.get(&request.type_name);
+        let after = script.and_then(|script| script.renew_after);
+        delayed(script.and_then(|script| script.renewal_takes), move || {
+            let renew_at = after.map(|after| SystemTime::now() + after);
+            let private = [&request.private, &b"'"[..]].concat().into();
+            EphemeralResponse { renew_at, private, ..EphemeralResponse::default() }
+        })
     }
 
     fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
