@@ -186,10 +186,11 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
         }
         if !is_flag(&word) {
             if takes_any_text(command) {
-                // An id may begin with a dash, as a password does that is imported.
-                out.push("--".into());
-                out.push(word);
-                out.extend(words);
+                // An id may begin with a dash, as a password does that is imported; only this is a flag wherever it stands.
+                let (colourless, rest): (Vec<_>, Vec<_>) = words.partition(|word| word == "-no-color");
+                out.extend(colourless.first().map(|_| OsString::from("--no-color")));
+                out.extend([OsString::from("--"), word]);
+                out.extend(rest);
                 break;
             }
             out.push(word);
@@ -273,6 +274,14 @@ mod tests {
         assert_eq!(
             rewritten(&["apply", "-state=", "-backup", "", "-state-out=a", "-target="], &[]),
             ["apply", "--state-out=a", "--target="]
+        );
+    }
+
+    #[test]
+    fn an_id_may_begin_with_a_dash_and_no_color_may_stand_behind_it() {
+        assert_eq!(
+            rewritten(&["import", "-lock=false", "a.b", "-x", "-no-color"], &[]),
+            ["import", "--lock=false", "--no-color", "--", "a.b", "-x"]
         );
     }
 
