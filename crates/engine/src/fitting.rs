@@ -15,7 +15,7 @@ use crate::config_graph::ConfigGraph;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
 use crate::session::Session;
-use crate::templates::{Blocks, ProviderTemplate, Template, TemplateKey, Templates};
+use crate::templates::{Blocks, Fit, ProviderTemplate, Template, TemplateKey, Templates};
 
 /// What becomes of resource blocks that do not fit their schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,7 @@ impl Fitting<'_> {
         let address = module.provider_address(&local.name);
         let prepared = self.provider_body(&address, block);
         let (body, mut problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
+        let fit = Fit::of(&problems);
         let mut withheld = Diagnostics::new();
         if problems.has_errors() && !self.configuration.is_used(block) {
             withheld = problems.clone();
@@ -85,7 +86,8 @@ impl Fitting<'_> {
             alias: local.alias.clone(),
             key: InstanceKey::None,
         };
-        Some(Arc::new(ProviderTemplate { body: Arc::new(body), config, for_each: block.for_each.clone(), withheld }))
+        let for_each = block.for_each.clone();
+        Some(Arc::new(ProviderTemplate { body: Arc::new(body), fit, config, for_each, withheld }))
     }
 
     fn provider_body(
@@ -121,12 +123,13 @@ impl Fitting<'_> {
     ) -> Option<Arc<Template>> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
         let (body, problems) = BodyDecoder::new(body, &schema.block);
+        let fit = Fit::of(&problems);
         if self.bodies == Bodies::Checked {
             self.diagnostics.append(problems);
         }
         let key = used.key.and_then(|key| self.key(key)).map(Box::new);
         let provider = self.shared.entry(used.config.clone()).or_insert_with(|| Arc::new(used.config));
-        Some(Arc::new(Template { schema, body: Arc::new(body), provider: Arc::clone(provider), key }))
+        Some(Arc::new(Template { schema, body: Arc::new(body), fit, provider: Arc::clone(provider), key }))
     }
 
     fn key(&self, key: ProviderKey<'_>) -> Option<TemplateKey> {

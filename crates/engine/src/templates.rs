@@ -14,12 +14,29 @@ use crate::module_functions::ModuleFunctions;
 use crate::session::Session;
 use crate::world::Surroundings;
 
+/// Whether the body of a block has what its schema asks for, as far as can be told without values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    Fits,
+    /// What is wrong has been said, and a provider would say it again.
+    Wrong,
+}
+
+impl Fit {
+    /// What the problems of a body say.
+    pub fn of(problems: &Diagnostics) -> Self {
+        if problems.has_errors() { Self::Wrong } else { Self::Fits }
+    }
+}
+
 /// A resource block, ready for evaluation.
 pub struct Template {
     /// The schema of its type.
     pub schema: Arc<Schema>,
     /// Its body.
     pub body: Arc<BodyDecoder>,
+    /// Whether that is as it should be.
+    pub fit: Fit,
     /// Who manages its objects.
     pub provider: Arc<ProviderConfig>,
     /// Which instance of it, where its block has `for_each`.
@@ -29,7 +46,7 @@ pub struct Template {
 impl Template {
     /// The same, for what one configuration manages.
     pub fn managed_by(&self, provider: Arc<ProviderConfig>) -> Self {
-        Self { schema: Arc::clone(&self.schema), body: Arc::clone(&self.body), provider, key: None }
+        Self { schema: Arc::clone(&self.schema), body: Arc::clone(&self.body), fit: self.fit, provider, key: None }
     }
 
     /// Ephemeral values may only go where nothing keeps them (LC-29).
@@ -78,6 +95,8 @@ impl TemplateKey {
 pub struct ProviderTemplate {
     /// Its body.
     pub body: Arc<BodyDecoder>,
+    /// Whether that is as it should be.
+    pub fit: Fit,
     /// Which configuration it is.
     pub config: ProviderConfig,
     /// What it has an instance for each element of.

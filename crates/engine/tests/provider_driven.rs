@@ -4,6 +4,7 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
+use groma_diagnostics::Diagnostics;
 use groma_engine::Mode;
 use groma_provider::{Attribute, ProviderDiagnostic, Schema, ServerCapabilities};
 use groma_scripted::{DataScript, Fault, Operation, ResourceScript, Scripted};
@@ -86,6 +87,29 @@ fn lc_03_validation_sees_the_configuration_alone_first_with_unknowns_and_wholly_
     project.rewrite(r#"resource "test_object" "a" { name = "yes" }"#);
     assert!(project.plan().actions().iter().all(|action| action.starts_with("terraform_data.cause")));
     assert_eq!(notes.take().last().map(String::as_str), Some("yes null"), "an existing object plays no part in it");
+}
+
+fn summaries(diagnostics: &Diagnostics) -> Vec<&str> {
+    diagnostics.iter().map(|problem| &*problem.summary).collect()
+}
+
+#[test]
+fn lc_03_a_provider_is_not_asked_about_a_block_that_does_not_fit_its_schema() {
+    let notes = Notes::default();
+    let seen = notes.clone();
+    let script = script().on_validate(move |request, _| {
+        seen.note(show(&request.config, "name"));
+        ProviderDiagnostic::error("Again", "It does not fit.").into()
+    });
+    let wrong = "resource \"test_object\" \"a\" {\n  name = \"a\"\n  nosuch = 1\n}\n";
+    let mut project = project(wrong, script);
+    assert_eq!(summaries(&project.validate()), ["Unsupported argument"]);
+    assert_eq!(project.plan().errors(), ["Unsupported argument"]);
+    assert!(notes.take().is_empty());
+    // What is right beside it is asked about.
+    project.rewrite(&format!("{wrong}resource \"test_object\" \"b\" {{\n  name = \"b\"\n}}\n"));
+    assert_eq!(summaries(&project.validate()), ["Unsupported argument", "Again"]);
+    assert_eq!(notes.take(), ["b"]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::planning::Ignore;
 use crate::planning::managed::ignored;
 use crate::provisioning::{self, Provision};
 use crate::record::Circumstances;
-use crate::templates::Template;
+use crate::templates::{Fit, Template};
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
 
@@ -205,6 +205,7 @@ impl Applier<'_> {
         let template = Template {
             schema: Arc::clone(&planned.schema),
             body: Arc::new(body),
+            fit: Fit::Fits,
             provider: Arc::clone(&planned.provider),
             key: None,
         };

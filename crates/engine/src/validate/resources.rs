@@ -16,7 +16,7 @@ use crate::evaluation::Evaluation;
 use crate::provisioning::{self, Provisioners};
 use crate::search::Extent;
 use crate::static_references;
-use crate::templates::Template;
+use crate::templates::{Fit, Template};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
 
@@ -49,7 +49,10 @@ impl Validator<'_> {
         let data = &mut self.world.module_mut(module).resources[at as usize];
         data.expand(if is_repeated { Expansion::Abstract } else { Expansion::Single });
         data.settle(0, object);
-        if failed { Outcome::Failed } else { self.asked_provider(resource, &template, &instance, &value).await }
+        if failed || template.fit == Fit::Wrong {
+            return Outcome::Failed;
+        }
+        self.asked_provider(resource, &template, &instance, &value).await
     }
 
     /// Whether what repeats the block may be right.

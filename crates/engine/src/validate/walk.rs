@@ -16,7 +16,7 @@ use crate::options::Input;
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::static_references;
-use crate::templates::Templates;
+use crate::templates::{Fit, Templates};
 use crate::walk::{Outcome, Visit, Walk};
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
@@ -124,7 +124,7 @@ impl Validator<'_> {
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
-        if failed {
+        if failed || template.fit == Fit::Wrong {
             return Outcome::Failed;
         }
         let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span: action.span };
@@ -176,6 +176,9 @@ impl Validator<'_> {
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
+        if block.fit == Fit::Wrong {
+            return Outcome::Failed;
+        }
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
         let problems =
             provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
