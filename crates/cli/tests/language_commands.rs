@@ -136,7 +136,8 @@ fn fmt_writes_lists_checks_and_shows() {
     assert_eq!(folder.read("sub/y.tf"), "bb = 2\n");
     assert_eq!(folder.read(".hidden/z.tf"), "c=1\n");
     assert_eq!(folder.ok(&["fmt", "-check", "-recursive"]), "");
-    assert_eq!(folder.run_with_input(&["fmt", "-"], "x=1").out, "x = 1");
+    assert_eq!(folder.run_with_input(&["fmt", "-"], "x=1").out, "x = 1\n");
+    assert_eq!(folder.run_with_input(&["fmt", "-"], "").out, "\n");
     let wrong = folder.write("wrong.tf", "x = {").run(&["fmt"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("wrong.tf"), "{}", wrong.err);

@@ -136,8 +136,8 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
     }
     if telling.text {
         context.streams.print(new);
-        // The text of the next file begins on a line of its own.
-        if !new.is_empty() && !new.ends_with('\n') && name.to_string() != STANDARD_INPUT {
+        // What comes next begins on a line of its own, also where an empty text was given.
+        if !new.ends_with('\n') && (!new.is_empty() || name.to_string() == STANDARD_INPUT) {
             context.streams.print("\n");
         }
     }
