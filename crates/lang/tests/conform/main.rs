@@ -142,8 +142,8 @@ fn on_purpose(text: &str, ours: &str) -> bool {
         || (text.contains("matchkeys(") && text.contains("local.u_"))
         // Where an element is not known, the library takes those of the other lists for the elements that follow.
         || (text.contains("formatlist(") && text.contains("local.u_"))
-        // A secret that may be what is found makes a secret of it while that is not known.
-        || (ours == "(sensitive value)" && text.contains("lookup(") && text.contains("local.s_"))
+        // A secret that may be in what is not known yet makes a secret of it from the beginning.
+        || (ours == "(sensitive value)" && text.contains("local.s_") && is_about_the_unknown(text))
         // No subnet has a negative number.
         || text.starts_with("cidrsubnet(") && text.contains("-1")
         // There is room after a block of addresses that begins with the first of all.
@@ -152,6 +152,10 @@ fn on_purpose(text: &str, ours: &str) -> bool {
         || ours == "error: Invalid type specification"
         || ours == "error: Invalid use of type function"
         || ours == "error: Ambiguous attribute key"
+}
+
+fn is_about_the_unknown(text: &str) -> bool {
+    ["local.u_", "local.later", "local.s_unknown"].iter().any(|name| text.contains(name))
 }
 
 /// Whether something with a secret inside is held against a null, however that is written.
