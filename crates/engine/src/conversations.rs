@@ -1,10 +1,15 @@
 //! The conversations with providers that go on at once, under whichever walk started them.
+//!
+//! One that has to wait goes on where the session says: beside the processes that it is held with, a question after an answer
+//! wakes no other thread.
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 
-use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::cancel::{Cancellation, Stop};
 use crate::providers::Providers;
@@ -12,18 +17,20 @@ use crate::session::Session;
 
 /// Conversations that each come to an `E`: as many as `-parallelism` allows, and none more once the run is to stop.
 pub struct Conversations<E> {
-    under_way: FuturesUnordered<Talk<E>>,
+    under_way: JoinSet<E>,
+    place: Arc<dyn Fn() -> Handle + Send + Sync>,
     at_once: usize,
     cancellation: Cancellation,
 }
 
 type Talk<E> = Pin<Box<dyn Future<Output = E> + Send>>;
 
-impl<E> Conversations<E> {
+impl<E: Send + 'static> Conversations<E> {
     /// None yet.
     pub fn new(session: &Session) -> Self {
         Self {
-            under_way: FuturesUnordered::new(),
+            under_way: JoinSet::new(),
+            place: Arc::clone(&session.conversations),
             at_once: session.parallelism,
             cancellation: session.cancellation.clone(),
         }
@@ -45,7 +52,7 @@ impl<E> Conversations<E> {
         match futures_util::poll!(conversation.as_mut()) {
             Poll::Ready(event) => Some(event),
             Poll::Pending => {
-                self.under_way.push(conversation);
+                self.under_way.spawn_on(conversation, &(self.place)());
                 None
             }
         }
@@ -53,7 +60,7 @@ impl<E> Conversations<E> {
 
     /// Adds one that goes on where another has ended; it begins when the next is waited for.
     pub fn add(&mut self, conversation: impl Future<Output = E> + Send + 'static) {
-        self.under_way.push(Box::pin(conversation));
+        self.under_way.spawn_on(conversation, &(self.place)());
     }
 
     /// What the first to end comes to; nothing when none goes on, or when nobody wants to wait for them any more. The first
@@ -64,10 +71,15 @@ impl<E> Conversations<E> {
                 return None;
             }
             tokio::select! {
-                event = self.under_way.next() => return event,
+                event = self.under_way.join_next() => return event.map(came_to),
                 () = self.cancellation.at_least(Stop::Now) => return None,
                 () = self.cancellation.at_least(Stop::Gracefully), if !self.is_stopping() => providers.stop(),
             }
         }
     }
+}
+
+/// A panic in a conversation is one of the run; nothing else ends it without an event.
+fn came_to<E>(ended: Result<E, JoinError>) -> E {
+    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -44,8 +44,10 @@ pub struct Session {
     pub timestamp: String,
     /// The version of Terraform whose language and formats are spoken: what providers are told.
     pub terraform_version: String,
-    /// Where conversations with providers run; outlives plan and apply, because connections do.
+    /// Where the run waits; outlives plan and apply, because connections of providers in this process do.
     pub runtime: Arc<tokio::runtime::Runtime>,
+    /// Where conversations with providers go on that have to wait.
+    pub conversations: Arc<dyn Fn() -> tokio::runtime::Handle + Send + Sync>,
 }
 
 impl Session {

@@ -31,6 +31,11 @@ pub(super) fn handle() -> Result<&'static Handle, &'static str> {
     plugins().map(|plugins| &plugins.handle)
 }
 
+/// The same, if a process has been started: what is spawned there talks to it without another thread.
+pub fn started() -> Option<Handle> {
+    PLUGINS.get()?.as_ref().ok().map(|plugins| plugins.handle.clone())
+}
+
 /// Has a conversation held. The thread is woken once for all that are handed over before it looks.
 ///
 /// # Errors
@@ -41,8 +46,9 @@ pub(super) fn hold(talk: Talk) -> Result<(), &'static str> {
     plugins().map(|plugins| _ = plugins.talks.send(talk))
 }
 
+static PLUGINS: OnceLock<Result<Plugins, String>> = OnceLock::new();
+
 fn plugins() -> Result<&'static Plugins, &'static str> {
-    static PLUGINS: OnceLock<Result<Plugins, String>> = OnceLock::new();
     PLUGINS.get_or_init(start).as_ref().map_err(String::as_str)
 }
 
