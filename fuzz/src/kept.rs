@@ -85,7 +85,7 @@ fn session() -> Option<&'static Session> {
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: "1.15.5".to_owned(),
             runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build().ok()?),
-            conversations: Arc::new(tokio::runtime::Handle::current),
+            conversations: tokio::runtime::Handle::current,
         })
     });
     made.as_ref()

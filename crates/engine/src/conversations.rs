@@ -1,11 +1,10 @@
 //! The conversations with providers that go on at once, under whichever walk started them.
 //!
 //! One that has to wait goes on where the session says: beside the processes that it is held with, a question after an answer
-//! wakes no other thread.
+//! wakes no other thread. So no conversation may block the thread to wait for an answer.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Poll;
 
 use tokio::runtime::Handle;
@@ -18,7 +17,7 @@ use crate::session::Session;
 /// Conversations that each come to an `E`: as many as `-parallelism` allows, and none more once the run is to stop.
 pub struct Conversations<E> {
     under_way: JoinSet<E>,
-    place: Arc<dyn Fn() -> Handle + Send + Sync>,
+    place: fn() -> Handle,
     at_once: usize,
     cancellation: Cancellation,
 }
@@ -30,7 +29,7 @@ impl<E: Send + 'static> Conversations<E> {
     pub fn new(session: &Session) -> Self {
         Self {
             under_way: JoinSet::new(),
-            place: Arc::clone(&session.conversations),
+            place: session.conversations,
             at_once: session.parallelism,
             cancellation: session.cancellation.clone(),
         }
@@ -72,7 +71,11 @@ impl<E: Send + 'static> Conversations<E> {
             }
             tokio::select! {
                 event = self.under_way.join_next() => return event.map(came_to),
-                () = self.cancellation.at_least(Stop::Now) => return None,
+                () = self.cancellation.at_least(Stop::Now) => {
+                    // What they would still begin, nobody would take down.
+                    self.under_way = JoinSet::new();
+                    return None;
+                }
                 () = self.cancellation.at_least(Stop::Gracefully), if !self.is_stopping() => providers.stop(),
             }
         }

@@ -142,8 +142,8 @@ impl Fitting<'_> {
     }
 }
 
-/// That a provider does not start, or does not say what it declares, is told once, not for each of its resources.
-fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
+/// That a provider does not start, or does not say what it declares, is told once, not for each who asks it.
+pub(crate) fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
     for problem in problems {
         let is_of_provider = problem.subject.is_none() || problem.summary.starts_with("Provider ");
         let known = is_of_provider

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
 use crate::config_graph::ConfigGraph;
-use crate::fitting::Bodies;
+use crate::fitting::{Bodies, report_once};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::plan::Plan;
@@ -87,7 +87,7 @@ impl Run {
         if diagnostics.has_errors() {
             // What is wrong in one block keeps nobody from looking at the others.
             if !has_circles {
-                append_once(&mut diagnostics, self.checks(&prepared));
+                report_once(&mut diagnostics, self.checks(&prepared));
             }
             return (None, diagnostics);
         }
@@ -98,7 +98,7 @@ impl Run {
     pub fn validate(&mut self) -> Diagnostics {
         let (prepared, mut diagnostics) = self.prepare();
         if let Some(prepared) = prepared {
-            append_once(&mut diagnostics, self.checks(&prepared));
+            report_once(&mut diagnostics, self.checks(&prepared));
         }
         diagnostics
     }
@@ -209,14 +209,5 @@ impl Run {
         let runtime = Arc::clone(&self.session.runtime);
         let run = applying::apply(&self.session, &mut self.providers, &prepared, plan, inputs, recorder);
         runtime.block_on(run)
-    }
-}
-
-/// Adds problems; what has no place, such as that a provider does not say what it declares, is told once, not for each who asks it.
-fn append_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
-    for problem in problems {
-        if problem.subject.is_some() || !diagnostics.iter().any(|other| *other == problem) {
-            diagnostics.push(problem);
-        }
     }
 }

@@ -47,7 +47,7 @@ pub struct Session {
     /// Where the run waits; outlives plan and apply, because connections of providers in this process do.
     pub runtime: Arc<tokio::runtime::Runtime>,
     /// Where conversations with providers go on that have to wait.
-    pub conversations: Arc<dyn Fn() -> tokio::runtime::Handle + Send + Sync>,
+    pub conversations: fn() -> tokio::runtime::Handle,
 }
 
 impl Session {

@@ -106,6 +106,24 @@ fn lc_29_a_renewal_that_is_under_way_is_waited_for_and_closed_with_what_it_answe
 }
 
 #[test]
+fn after_the_second_request_to_stop_nothing_is_begun_while_resources_are_closed() {
+    // Closing waits for the renewal, much longer than the plan before the change takes.
+    let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
+    let object = object().delay(Operation::Plan, Duration::from_millis(800));
+    let mut project = project(MAIN, provider(secret, object));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    let cancellation = project.cancellation.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        cancellation.request();
+        cancellation.request();
+    });
+    assert!(project.apply_plan(planned).has_errors());
+    assert_eq!((count(&project, "plan"), count(&project, "apply")), (1, 0), "{:?}", project.provider().call_texts());
+}
+
+#[test]
 fn lc_29_an_ephemeral_value_may_not_go_where_it_would_be_kept() {
     let main = MAIN.replace("password = local.again", "name = local.again").replace("  name = \"a\"\n", "");
     let mut project = project(&main, provider(secret(), object()));

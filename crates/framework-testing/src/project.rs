@@ -204,7 +204,7 @@ impl Project {
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: TERRAFORM_VERSION.to_owned(),
             runtime: Arc::clone(&self.provider.runtime),
-            conversations: Arc::new(|| groma_plugin::client::started().unwrap_or_else(tokio::runtime::Handle::current)),
+            conversations: groma_plugin::client::beside_processes,
         }
     }
 }

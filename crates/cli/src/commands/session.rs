@@ -47,6 +47,6 @@ pub(super) fn session(
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),
-        conversations: Arc::new(|| groma_plugin::client::started().unwrap_or_else(tokio::runtime::Handle::current)),
+        conversations: groma_plugin::client::beside_processes,
     })
 }

@@ -181,7 +181,7 @@ impl Project {
             runtime: Arc::new(
                 tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap(),
             ),
-            conversations: Arc::new(|| groma_plugin::client::started().unwrap_or_else(tokio::runtime::Handle::current)),
+            conversations: groma_plugin::client::beside_processes,
         }
     }
 

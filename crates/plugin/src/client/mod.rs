@@ -17,4 +17,4 @@ pub use cache::SchemaCache;
 pub use giving_up::give_up;
 pub use remote::Plugin;
 pub use running::{Start, end_ahead, end_all};
-pub use runtime::started;
+pub use runtime::beside_processes;

@@ -31,9 +31,17 @@ pub(super) fn handle() -> Result<&'static Handle, &'static str> {
     plugins().map(|plugins| &plugins.handle)
 }
 
-/// The same, if a process has been started: what is spawned there talks to it without another thread.
-pub fn started() -> Option<Handle> {
-    PLUGINS.get()?.as_ref().ok().map(|plugins| plugins.handle.clone())
+/// Where conversations are best held: what is spawned there talks to processes without waking another thread. The caller's own
+/// runtime while there are none.
+///
+/// # Panics
+///
+/// The caller is in no runtime.
+pub fn beside_processes() -> Handle {
+    match PLUGINS.get() {
+        Some(Ok(plugins)) => plugins.handle.clone(),
+        _ => Handle::current(),
+    }
 }
 
 /// Has a conversation held. The thread is woken once for all that are handed over before it looks.
