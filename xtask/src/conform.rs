@@ -31,7 +31,7 @@ const PARTS: &[(&str, &[Tests])] = &[
             tests("groma-lang", "conform", "terraform"),
             tests("groma-hcl", "suite", "terraform"),
             tests("groma-config", "conform", "terraform"),
-            tests("groma-cli", "validate_like_terraform", "terraform"),
+            tests("groma-cli", "it", "validate_like_terraform::"),
         ],
     ),
     ("providers", &[tests("groma-plugin", "processes", "terraform::"), tests("groma-plugin", "processes", "peer::")]),

@@ -1,26 +1,28 @@
 //! The scenarios of the other files with the scripted provider behind version 6 of the plugin protocol.
 
-#![allow(clippy::duplicate_mod, reason = "each file has the support of its own")]
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-#[path = "actions.rs"]
+#[path = "it/actions.rs"]
 mod actions;
-#[path = "deferral.rs"]
+#[path = "it/deferral.rs"]
 mod deferral;
-#[path = "deferred_actions.rs"]
+#[path = "it/deferred_actions.rs"]
 mod deferred_actions;
-#[path = "ephemeral.rs"]
+#[path = "it/ephemeral.rs"]
 mod ephemeral;
-#[path = "import.rs"]
+#[path = "it/import.rs"]
 mod import;
-#[path = "lifecycle.rs"]
+#[path = "it/lifecycle.rs"]
 mod lifecycle;
-#[path = "move_types.rs"]
+#[path = "it/move_types.rs"]
 mod move_types;
-#[path = "provider_driven.rs"]
+#[path = "it/provider_driven.rs"]
 mod provider_driven;
-#[path = "provider_functions.rs"]
+#[path = "it/provider_functions.rs"]
 mod provider_functions;
-#[path = "provider_instance_problems.rs"]
+#[path = "it/provider_instance_problems.rs"]
 mod provider_instance_problems;
-#[path = "provider_instances.rs"]
+#[path = "it/provider_instances.rs"]
 mod provider_instances;
+#[path = "it/support/mod.rs"]
+mod support;

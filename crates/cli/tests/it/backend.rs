@@ -1,0 +1,257 @@
+//! The backend block: what `init` records of it, what commands say when it changes, and how states move along.
+
+use crate::common::Folder;
+use crate::common::background::{kill, start, until_said};
+
+const OBJECT: &str = "resource \"terraform_data\" \"a\" {\n}\n";
+
+fn block(arguments: &str) -> String {
+    format!("{OBJECT}terraform {{\n  backend \"local\" {{\n    {arguments}\n  }}\n}}\n")
+}
+
+fn at(file: &str) -> String {
+    block(&format!("path = \"{file}\""))
+}
+
+/// A folder whose state is in `a.tfstate`, as the block says, which says `b.tfstate` now.
+fn moved_on() -> Folder {
+    let folder = Folder::new();
+    folder.write("main.tf", &at("a.tfstate"));
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &at("b.tfstate"));
+    folder
+}
+
+fn answered(folder: &Folder, arguments: &[&str], answer: &str) -> String {
+    let ran = folder.run_with_input(arguments, answer);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    ran.out
+}
+
+fn has_no_changes(folder: &Folder) -> bool {
+    folder.run(&["plan", "-detailed-exitcode"]).code == 0
+}
+
+#[test]
+fn init_records_the_backend_in_terraforms_format() {
+    let folder = Folder::new();
+    folder.write("main.tf", &at("a.tfstate"));
+    let told = folder.fails(&["plan", "-no-color"]);
+    assert!(told.contains("Backend initialization required, please run \"groma init\""), "{told}");
+    assert!(folder.ok(&["init"]).contains("Successfully configured the backend \"local\"!"));
+    let record: serde_json::Value = serde_json::from_str(&folder.read(".terraform/terraform.tfstate")).unwrap();
+    let config = serde_json::json!({"path": "a.tfstate", "workspace_dir": null});
+    assert_eq!(record["version"], 3);
+    assert_eq!(record["backend"], serde_json::json!({"type": "local", "config": config, "hash": 2_985_648_108_u32}));
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(!folder.ok(&["init"]).contains("Successfully configured"), "it is configured already");
+}
+
+#[test]
+fn a_changed_path_is_no_new_beginning() {
+    let folder = moved_on();
+    let commands: [&[&str]; 8] = [
+        &["plan"],
+        &["apply", "-auto-approve"],
+        &["destroy", "-auto-approve"],
+        &["state", "list"],
+        &["output"],
+        &["show"],
+        &["workspace", "list"],
+        &["providers"],
+    ];
+    for command in commands {
+        let told = folder.fails(command);
+        assert!(told.contains("Backend configuration block has changed"), "{command:?}: {told}");
+        assert!(told.replace('\n', " ").contains("path was \"a.tfstate\", and is \"b.tfstate\" now"), "{told}");
+    }
+    assert!(!folder.path("b.tfstate").exists());
+    folder.ok(&["validate"]);
+    folder.write("main.tf", &at("a.tfstate"));
+    assert!(has_no_changes(&folder), "what was changed by mistake is changed back");
+}
+
+#[test]
+fn init_asks_what_becomes_of_the_state() {
+    let folder = moved_on();
+    let told = folder.fails(&["init"]);
+    assert!(told.contains("Error: Backend configuration changed") && told.contains("-migrate-state"), "{told}");
+    let told = folder.fails(&["init", "-migrate-state"]);
+    assert!(told.contains("Error asking for state migration action"), "{told}");
+    let told = folder.fails(&["init", "-migrate-state", "-input=false"]);
+    assert!(told.contains("interactive input is disabled"), "{told}");
+    assert!(folder.fails(&["plan"]).contains("has changed"), "nothing is settled yet");
+
+    let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
+    assert!(out.contains("Do you want to copy existing state to the new backend?"), "{out}");
+    assert_eq!(out.matches("is built in to Terraform").count(), 2, "of the configuration and of the state: {out}");
+    assert_eq!(folder.read("a.tfstate"), folder.read("b.tfstate"));
+    assert!(has_no_changes(&folder));
+}
+
+#[test]
+fn the_state_may_stay_behind() {
+    for (arguments, answer) in [(&["init", "-reconfigure"][..], ""), (&["init", "-migrate-state"], "no\n")] {
+        let folder = moved_on();
+        answered(&folder, arguments, answer);
+        assert!(!folder.path("b.tfstate").exists(), "{arguments:?}");
+        assert!(folder.ok(&["plan"]).contains("1 to add"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_state_in_the_new_place_is_overwritten_only_if_that_is_wanted() {
+    let folder = moved_on();
+    folder.ok(&["init", "-reconfigure"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    let (first, second) = (folder.read("a.tfstate"), folder.read("b.tfstate"));
+    folder.write("main.tf", &at("a.tfstate"));
+    let out = answered(&folder, &["init", "-migrate-state"], "no\n");
+    assert!(out.contains("There is a state in both places"), "{out}");
+    assert_eq!(folder.read("a.tfstate"), first);
+    folder.write("main.tf", &at("b.tfstate"));
+    answered(&folder, &["init", "-migrate-state"], "yes\n");
+    assert_eq!(folder.read("b.tfstate"), first);
+    assert_eq!(folder.read("b.tfstate.backup"), second);
+}
+
+#[test]
+fn the_first_backend_block_takes_the_state_along() {
+    let folder = Folder::new();
+    folder.write("main.tf", OBJECT);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &at("kept/a.tfstate"));
+    assert!(folder.fails(&["plan"]).contains("Backend initialization required"));
+    folder.ok(&["init", "-force-copy"]);
+    assert!(has_no_changes(&folder));
+    assert!(!folder.path("terraform.tfstate").exists() && folder.path("terraform.tfstate.backup").exists());
+
+    folder.write("main.tf", OBJECT);
+    assert!(folder.fails(&["plan"]).contains("Unsetting the previously set backend \"local\""));
+    let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
+    assert!(out.contains("Successfully unset the backend \"local\"."), "{out}");
+    assert!(has_no_changes(&folder));
+}
+
+#[test]
+fn what_a_killed_run_noted_moves_along_without_the_lock_too() {
+    let folder = Folder::new();
+    let slow = "resource \"terraform_data\" \"slow\" {\n  depends_on = [terraform_data.a]\n  provisioner \"local-exec\" {\n    \
+                command = \"exec sleep 2\"\n  }\n}\n";
+    folder.write("main.tf", &format!("resource \"terraform_data\" \"a\" {{\n}}\n{slow}"));
+    let run = start(&folder, &[]);
+    until_said(&folder, "Provisioning with", 1);
+    kill(run);
+    let journal = ".terraform.tfstate.journal";
+    assert!(folder.path(journal).exists());
+    folder.write("main.tf", &at("kept/a.tfstate"));
+    folder.ok(&["init", "-force-copy", "-lock=false"]);
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\nterraform_data.slow\n");
+    assert!(!folder.path("terraform.tfstate").exists() && !folder.path(journal).exists());
+}
+
+#[test]
+fn all_workspaces_move_together() {
+    let folder = moved_on();
+    folder.ok(&["init", "-reconfigure"]);
+    folder.ok(&["workspace", "new", "blue"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &block("path = \"b.tfstate\"\n    workspace_dir = \"places\""));
+    let ran = folder.run_with_input(&["init", "-migrate-state"], "no\n");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("Migration aborted by user."), "{}", ran.err);
+    let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
+    assert!(out.contains("Do you want to migrate all workspaces to \"local\"?"), "{out}");
+    assert!(has_no_changes(&folder));
+    assert!(folder.path("places/blue/terraform.tfstate").exists());
+}
+
+#[test]
+fn settings_of_the_command_line_complete_the_block() {
+    let folder = Folder::new();
+    folder.write("main.tf", &block(""));
+    folder.write("place.hcl", "path = \"one.tfstate\"\n");
+    folder.ok(&["init", "-backend-config=place.hcl"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(folder.path("one.tfstate").exists());
+    folder.ok(&["init"]);
+    assert!(has_no_changes(&folder), "init without them keeps what was recorded");
+    assert!(folder.fails(&["init", "-backend-config=path=two.tfstate"]).contains("Backend configuration changed"));
+    folder.ok(&["init", "-backend-config=path=two.tfstate", "-force-copy"]);
+    assert!(has_no_changes(&folder));
+
+    for (option, problem) in [
+        ("-backend-config=nope=1", "Invalid backend configuration argument"),
+        ("-backend-config=absent", "Failed to read file"),
+    ] {
+        assert!(folder.fails(&["init", option]).contains(problem), "{option}");
+    }
+    folder.write("main.tf", OBJECT);
+    let out = folder.ok(&["init", "-reconfigure"]);
+    assert!(!out.contains("Missing backend configuration"), "{out}");
+    assert!(folder.ok(&["init", "-backend-config=path=x"]).contains("Missing backend configuration"));
+}
+
+#[test]
+fn a_saved_plan_knows_where_its_state_is() {
+    let folder = Folder::new();
+    folder.write("main.tf", &at("a.tfstate"));
+    folder.ok(&["init"]);
+    folder.ok(&["plan", "-out=p"]);
+    folder.write("main.tf", &at("b.tfstate"));
+    folder.ok(&["init", "-reconfigure"]);
+    folder.ok(&["apply", "p"]);
+    assert!(folder.path("a.tfstate").exists() && !folder.path("b.tfstate").exists());
+}
+
+#[test]
+fn without_its_backend_any_configuration_can_be_got_ready() {
+    let folder = Folder::new();
+    folder.write("main.tf", "terraform {\n  backend \"s3\" {\n  }\n}\n");
+    folder.ok(&["init", "-backend=false"]);
+    folder.ok(&["validate"]);
+    assert!(folder.fails(&["init"]).contains("Unsupported backend type \"s3\""));
+}
+
+#[test]
+fn a_record_of_another_backend_or_of_none_is_told() {
+    let folder = moved_on();
+    let record = ".terraform/terraform.tfstate";
+    folder.write(record, "{\"version\":3,\"backend\":{\"type\":\"s3\",\"config\":{\"bucket\":\"b\"},\"hash\":1}}");
+    assert!(folder.fails(&["plan"]).contains("Backend type changed from \"s3\" to \"local\""));
+    let told = folder.fails(&["init", "-migrate-state"]);
+    assert!(told.contains("Unsupported backend type \"s3\"") && told.contains("state pull"), "{told}");
+    for damaged in
+        ["", "{", "{\"version\":9}", "[]", "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":1}}}"]
+    {
+        folder.write(record, damaged);
+        let told = folder.fails(&["plan"]);
+        assert!(told.contains("Failed to load the backend state file"), "{damaged}: {told}");
+        assert!(folder.fails(&["init"]).replace('\n', " ").contains("init -reconfigure"), "{damaged}");
+    }
+    folder.ok(&["init", "-reconfigure"]);
+    folder.ok(&["plan"]);
+}
+
+#[test]
+fn nobody_is_asked_among_messages() {
+    let folder = moved_on();
+    let messages = folder.run(&["init", "-json", "-migrate-state"]);
+    assert_eq!(messages.code, 1);
+    assert!(messages.out.contains("The -migrate-state and -json options are mutually-exclusive"), "{}", messages.out);
+    folder.ok(&["init", "-json", "-force-copy"]);
+    assert!(has_no_changes(&folder));
+}
+
+#[test]
+fn a_backend_that_there_is_not_is_told_of_as_terraform_does() {
+    let folder = Folder::new();
+    folder.write("main.tf", "terraform {\n  backend \"nope\" {}\n}\n");
+    for command in [&["validate"][..], &["init"]] {
+        assert!(folder.fails(command).contains("Error: Unsupported backend type"), "{command:?}");
+    }
+    for command in [&["plan"][..], &["apply"], &["state", "list"], &["output"], &["graph"], &["workspace", "list"]] {
+        assert!(folder.fails(command).contains("Error: Invalid backend type"), "{command:?}");
+    }
+}

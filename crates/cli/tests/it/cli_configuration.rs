@@ -1,0 +1,54 @@
+//! The CLI configuration: which files count, and what is said about those that are wrong.
+
+use crate::common::Folder;
+
+const HEADING: &str = "There are some problems with the CLI configuration:\n";
+
+#[test]
+fn a_named_file_that_is_not_there_is_a_warning_and_the_command_goes_on() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["version"]);
+    let output = command.env("TF_CLI_CONFIG_FILE", "/no/such/file.tfrc").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        format!(
+            "{HEADING}\nWarning: Unable to open CLI configuration file\n\nThe CLI configuration file at \"/no/such/file.tfrc\" does not exist.\n"
+        )
+    );
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("Terraform v"));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_broken_file_is_told_on_standard_error_and_the_command_goes_on() {
+    for (text, problem) in [
+        ("provider_installation { magic {} }", "Error: Invalid provider_installation method block"),
+        ("plugin_cache_dir = \"/no/such\"", "Error: The specified plugin cache dir /no/such cannot be opened"),
+        ("credentials \"a b\" { token = \"x\" }", "Error: The credentials \"a b\" block has an invalid hostname"),
+        ("host \"a b\" { services = {} }", "Error: The host \"a b\" block has an invalid hostname"),
+        ("provider_installation {\n", "Error: Error parsing"),
+    ] {
+        let folder = Folder::new();
+        folder.write("rc", text);
+        let folder = folder.with("TF_CLI_CONFIG_FILE", "rc");
+        let ran = folder.run(&["validate", "-json"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.starts_with(HEADING) && ran.err.contains(problem), "{}", ran.err);
+        assert!(ran.err.contains("As a result of the above problems, Terraform may not behave as intended."));
+        assert!(ran.out.starts_with('{'), "the command's own output is not touched: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_relative_name_is_seen_from_where_the_program_was_started() {
+    let folder = Folder::new();
+    folder.write("rc", "disable_checkpoint = true\n").write("sub/main.tf", "");
+    let ran = folder.with("TF_CLI_CONFIG_FILE", "rc").run(&["-chdir=sub", "validate"]);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn the_file_in_the_home_folder_may_be_missing() {
+    assert_eq!(Folder::new().run(&["version"]).err, "");
+}

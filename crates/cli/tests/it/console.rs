@@ -1,0 +1,87 @@
+//! `console` on a pipe.
+
+use crate::common::Folder;
+
+const CONFIGURATION: &str = "variable \"v\" {\n  default = \"given\"\n}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\nresource \"terraform_data\" \"n\" {\n  count = 2\n  input = count.index\n}\nmodule \"m\" {\n  source = \"./m\"\n  in     = terraform_data.a.output\n}\n";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("main.tf", CONFIGURATION);
+    folder.write(
+        "m/main.tf",
+        "variable \"in\" {}\noutput \"out\" {\n  value = var.in\n}\noutput \"fixed\" {\n  value = 7\n}\n",
+    );
+    folder.ok(&["init"]);
+    folder
+}
+
+#[test]
+fn an_open_bracket_goes_on_in_the_next_line() {
+    let ran = folder().run_with_input(&["console"], "[\n  1,\n  upper(\n    var.v\n  ),\n]\n1 + 1\n<<EOT\nx {\nEOT\n");
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    assert_eq!(ran.out, "[\n  1,\n  \"GIVEN\",\n]\n2\n<<EOT\nx {\n\nEOT\n");
+    let ran = folder().run_with_input(&["console"], "[1,\n");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("Error:"), "{}", ran.err);
+}
+
+#[test]
+fn what_nobody_has_made_yet_is_an_object_of_what_nobody_knows() {
+    let ran = folder().run_with_input(&["console"], "terraform_data.a\n");
+    assert!(
+        ran.out.starts_with("{\n  \"id\" = (known after apply)\n  \"input\" = (known after apply)\n"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn with_plan_it_sees_what_a_plan_would_make() {
+    let folder = folder();
+    let ran = folder.run_with_input(
+        &["console", "-plan"],
+        "terraform_data.a.input\nterraform_data.n[*].input\nmodule.m.fixed\nmodule.m.out\n",
+    );
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    assert_eq!(ran.out, "\"given\"\n[\n  0,\n  1,\n]\n7\n(known after apply)\n");
+    assert!(!folder.path("terraform.tfstate").exists());
+    folder.ok(&["apply", "-auto-approve"]);
+    let ran = folder.run_with_input(&["console", "-plan", "-var", "v=new"], "terraform_data.a.input\nmodule.m.out\n");
+    assert_eq!(ran.out, "\"new\"\n(known after apply)\n");
+    let ran = folder.run_with_input(&["console"], "module.m.out\n");
+    assert_eq!(ran.out, "\"given\"\n");
+}
+
+#[test]
+fn what_will_have_another_value_is_not_known_with_plan() {
+    let folder = folder();
+    let asked = "uuid()\ntimestamp()\nbcrypt(\"x\")\n[for x in [1] : length(uuid())]\n";
+    let ran = folder.run_with_input(&["console", "-plan"], asked);
+    let unknown = "(known after apply)";
+    assert_eq!(ran.out, format!("{unknown}\n{unknown}\n{unknown}\n[\n  {unknown},\n]\n"));
+    assert!(!folder.run_with_input(&["console"], asked).out.contains(unknown));
+}
+
+#[test]
+fn type_and_convert_have_arguments_as_other_functions() {
+    let folder = Folder::new();
+    folder.write("main.tf", "");
+    let answer = |text: &str| {
+        let ran = folder.run_with_input(&["console"], &format!("{text}\n"));
+        let problem = ran.err.lines().find_map(|line| line.strip_prefix("Error: ")).map(str::to_owned);
+        problem.unwrap_or(ran.out.trim_end().to_owned())
+    };
+    for (text, expected) in [
+        ("type([1]...)", "number"),
+        ("convert(\"1\", string, []...)", "\"1\""),
+        ("type()", "Not enough function arguments"),
+        ("type([]...)", "Not enough function arguments"),
+        ("convert(\"1\", []...)", "Not enough function arguments"),
+        ("type(1, 2)", "Too many function arguments"),
+        ("convert([\"1\", \"string\", 3]...)", "Too many function arguments"),
+        ("convert([\"1\", \"string\"]...)", "Invalid type specification"),
+        ("1 + type(2)", "Invalid use of type function"),
+    ] {
+        assert_eq!(answer(text), expected, "{text}");
+    }
+}

@@ -1,0 +1,90 @@
+//! What programs read: documents of plans, messages, exit codes.
+
+use serde_json::{Value as Json, json};
+
+use crate::common::Folder;
+
+#[test]
+fn a_text_of_the_json_syntax_is_told_as_it_is_written() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf.json",
+        r#"{"variable": {"v": {"default": "x"}}, "resource": {"terraform_data": {"a": {
+            "count": "${1}",
+            "input": {"b": "${var.v}", "a": ["plain", "$${x}", 3, null]},
+            "triggers_replace": "x-${var.v}"
+        }}}}"#,
+    );
+    folder.ok(&["plan", "-out", "p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let block = &document["configuration"]["root_module"]["resources"][0];
+    let expected = json!({
+        "input": {
+            "constant_value": {"a": ["plain", "$${x}", 3, null], "b": "${var.v}"},
+            "references": ["var.v"],
+        },
+        "triggers_replace": {"constant_value": "x-${var.v}", "references": ["var.v"]},
+    });
+    assert_eq!(block["expressions"], expected);
+    assert_eq!(block["count_expression"], json!({"constant_value": "${1}"}));
+}
+
+const READING: &str = "resource \"terraform_data\" \"a\" {}\ndata \"terraform_remote_state\" \"x\" {\n  backend = \"local\"\n  config = { path = \"other.tfstate\" }\n}\n";
+const OTHER: &str =
+    r#"{"version": 4, "terraform_version": "1.15.5", "serial": 1, "lineage": "x", "outputs": {}, "resources": []}"#;
+
+#[test]
+fn what_is_read_is_something_to_take_in() {
+    let folder = Folder::new();
+    folder.write("other.tfstate", OTHER).write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let look = ["plan", "-refresh-only", "-detailed-exitcode"];
+    let ran = folder.run(&look);
+    assert!(ran.code == 0 && !ran.out.contains("Note: "), "{}", ran.out);
+    folder.write("main.tf", READING);
+    let ran = folder.run(&look);
+    assert!(ran.code == 2 && ran.out.contains("No changes.") && ran.out.contains("Note: "), "{}", ran.out);
+}
+
+#[test]
+fn to_programs_the_reading_of_data_is_a_refresh() {
+    let folder = Folder::new();
+    folder.write("other.tfstate", OTHER).write("main.tf", READING);
+    let told = folder.ok(&["plan", "-json"]);
+    for text in
+        ["data.terraform_remote_state.x: Refreshing...", "data.terraform_remote_state.x: Refresh complete after 0s"]
+    {
+        assert!(told.contains(&format!("\"@message\":\"{text}\"")), "{told}");
+    }
+    assert!(folder.ok(&["plan"]).contains("data.terraform_remote_state.x: Reading..."));
+}
+
+#[test]
+fn the_provisioners_of_a_block_are_told_with_their_expressions() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo ${self.id}\"\n    quiet   = true\n  }\n  \
+         provisioner \"local-exec\" {\n    when    = destroy\n    command = \"true\"\n    connection {\n      host = self.id\n    }\n  }\n}\n",
+    );
+    folder.ok(&["plan", "-out", "p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let expected = json!([
+        {"type": "local-exec", "expressions": {
+            "command": {"references": ["self.id", "self"]},
+            "quiet": {"constant_value": true},
+        }},
+        {"type": "local-exec", "expressions": {"command": {"constant_value": "true"}}},
+    ]);
+    assert_eq!(document["configuration"]["root_module"]["resources"][0]["provisioners"], expected);
+}
+
+#[test]
+fn defaults_of_ephemeral_variables_are_told_and_their_values_are_not() {
+    let folder = Folder::new();
+    let text = "variable \"e\" {\n  ephemeral = true\n  default   = \"usual\"\n}\nvariable \"n\" {\n  ephemeral = true\n}\nvariable \"v\" {}\n";
+    folder.write("main.tf", text);
+    folder.ok(&["plan", "-out=p", "-var=e=hush", "-var=n=hush", "-var=v=1"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    assert_eq!(document["variables"], json!({ "e": { "value": "usual" }, "v": { "value": "1" } }));
+}

@@ -1,0 +1,126 @@
+//! What is evaluated before anything is planned: arguments of the backend. And what is refused there.
+
+use crate::common::Folder;
+
+const BACKEND: &str = "variable \"place\" {\n  default = \"one\"\n}\nlocals {\n  file = \"${var.place}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\noutput \"o\" {\n  value = 1\n}\n";
+
+#[test]
+fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
+    let folder = Folder::new();
+    folder.write("main.tf", BACKEND);
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(folder.path("one.tfstate").exists());
+    let told = folder.fails(&["apply", "-auto-approve", "-var", "place=two"]);
+    assert!(told.contains("Backend configuration block has changed"), "{told}");
+    folder.ok(&["init", "-reconfigure", "-var", "place=two"]);
+    folder.ok(&["apply", "-auto-approve", "-var", "place=two"]);
+    assert!(folder.path("two.tfstate").exists());
+    assert!(!folder.path("terraform.tfstate").exists());
+}
+
+#[test]
+fn commands_about_the_state_find_it_with_the_values_of_variables() {
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{BACKEND}resource \"terraform_data\" \"a\" {{}}\n"));
+    let two = |words: &[&str], more: &[&str]| folder.ok(&[words, &["-var", "place=two"], more].concat());
+    two(&["init"], &[]);
+    two(&["apply", "-auto-approve"], &[]);
+    assert_eq!(two(&["state", "list"], &[]), "terraform_data.a\n");
+    assert!(two(&["state", "pull"], &[]).contains("\"terraform_data\""));
+    two(&["taint"], &["terraform_data.a"]);
+    two(&["untaint"], &["terraform_data.a"]);
+    two(&["refresh"], &[]);
+    two(&["state", "mv"], &["terraform_data.a", "terraform_data.b"]);
+    assert!(two(&["state", "show"], &["terraform_data.b"]).contains("terraform_data.b"));
+    two(&["state", "rm"], &["terraform_data.b"]);
+    assert!(!folder.path("one.tfstate").exists());
+}
+
+#[test]
+fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"from\" {\n  type = string\n  const = true\n}\nmodule \"m\" {\n  source = var.from\n}\n",
+    );
+    folder.write("m/main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
+    for words in [&["init"][..], &["apply", "-auto-approve", "-target=module.m.terraform_data.a"], &["refresh"]] {
+        folder.ok(&[words, &["-var", "from=./m"]].concat());
+    }
+    folder.ok(&["import", "-var", "from=./m", "module.m.terraform_data.b", "id"]);
+    assert!(folder.ok(&["state", "list", "-var", "from=./m"]).contains("module.m.terraform_data.b"));
+}
+
+#[test]
+fn commands_about_providers_know_the_variables_that_sources_of_modules_depend_on() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"from\" {\n  type = string\n  const = true\n}\nmodule \"m\" {\n  source = var.from\n}\n",
+    );
+    folder.write("m/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    let with = |words: &[&str]| folder.ok(&[words, &["-var", "from=./m"]].concat());
+    with(&["init", "-test-directory=t"]);
+    assert!(with(&["providers", "-test-directory=t"]).contains("module.m\n"));
+    assert!(with(&["providers", "schema", "-json"]).contains("terraform_data"));
+    with(&["providers", "lock", "-test-directory=t"]);
+    folder.write("values.tfvars", "from = \"./m\"\n");
+    folder.ok(&["providers", "mirror", "-var-file=values.tfvars", "copies"]);
+    assert!(folder.fails(&["providers", "schema", "-json"]).contains("from"));
+}
+
+#[test]
+fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
+    for more in ["sensitive = true", "ephemeral = true"] {
+        let folder = Folder::new();
+        folder.write("main.tf", &BACKEND.replace("default =", &format!("{more}\n  default =")));
+        let said = folder.fails(&["init"]);
+        assert!(said.contains("Error: Invalid backend argument") && said.contains("line 10"), "{said}");
+    }
+}
+
+#[test]
+fn the_workspace_is_known_before_planning() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "locals {\n  file = \"at-${terraform.workspace}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\n\
+         module \"m\" {\n  source = \"./${tofu.workspace}\"\n}\n",
+    );
+    folder.write("default/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(folder.read("at-default.tfstate").contains("module.m"));
+}
+
+#[test]
+fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"from\" {\n  default = \"a\"\n}\nmodule \"m\" {\n  source = \"./${var.from}\"\n}\noutput \"o\" {\n  value = module.m.o\n}\n",
+    );
+    folder.write("b/main.tf", "output \"o\" {\n  value = \"B\"\n}\n");
+    folder.ok(&["init", "-var", "from=b"]);
+    folder.ok(&["plan", "-out=p", "-var", "from=b"]);
+    assert!(folder.ok(&["show", "-json", "p"]).contains("\"B\""));
+    folder.ok(&["apply", "p"]);
+    assert!(folder.read("terraform.tfstate").contains("\"B\""));
+}
+
+#[test]
+fn a_version_that_turns_out_to_be_null_is_none() {
+    let folder = Folder::new();
+    let main = |version: &str| {
+        format!(
+            "locals {{\n  version = {version}\n}}\nmodule \"m\" {{\n  source  = \"./m\"\n  version = local.version\n}}\n"
+        )
+    };
+    folder.write("m/main.tf", "").write("main.tf", &main("null"));
+    assert!(folder.ok(&["validate"]).contains("Success"));
+    let told = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
+    assert!(told.contains("Only modules of a registry have versions"), "{told}");
+    let told = folder.write("main.tf", &main("[]")).fails(&["validate"]);
+    assert!(told.contains("Unknown module version"), "{told}");
+}

@@ -1,0 +1,122 @@
+//! The graphs of operations, drawn in the DOT language: recorded, and, where a Terraform 1.15 is found, held against its own, letter by letter.
+//!
+//! `INSTA_UPDATE=always` records anew.
+
+use crate::common::Folder;
+use crate::common::scenario::Scenario;
+
+const CONFIGURATION: &str = r#"
+variable "size" {
+  default = 2
+  validation {
+    condition     = var.size > local.least
+    error_message = "Too small."
+  }
+}
+locals {
+  least  = 1
+  unused = 2
+}
+resource "terraform_data" "one" {
+  input = var.size
+}
+resource "terraform_data" "two" {
+  count = 2
+  input = terraform_data.one.output
+}
+data "terraform_remote_state" "read" {
+  backend = "local"
+  config  = { path = "other.tfstate" }
+  count   = terraform_data.one.input == null ? 1 : 0
+}
+module "m" {
+  source   = "./m"
+  for_each = toset(["p", "q"])
+  in       = terraform_data.two[0].id
+}
+output "out" {
+  value = module.m["p"].out
+}
+check "fine" {
+  assert {
+    condition     = terraform_data.one.id != ""
+    error_message = "Not there."
+  }
+}
+"#;
+
+const MODULE: &str = r#"
+variable "in" {}
+resource "terraform_data" "x" {
+  input = var.in
+}
+resource "terraform_data" "y" {
+  input = terraform_data.x.id
+}
+output "out" {
+  value = terraform_data.y.output
+}
+"#;
+
+#[test]
+fn operations() {
+    let mut story = Scenario::new("operations", "resource \"terraform_data\" \"one\" {}\n");
+    story.run(&["apply", "-auto-approve"]);
+    story.run(&["graph", "-type=plan-destroy"]);
+    story.write("m/main.tf", MODULE);
+    story.change(CONFIGURATION);
+    story.init();
+    for kind in ["plan", "plan-refresh-only", "apply"] {
+        story.run(&["graph", &format!("-type={kind}")]);
+    }
+    story.run(&["plan", "-out=p"]);
+    story.run(&["graph", "-plan=p"]);
+    story.run(&["apply", "p"]);
+    story.run(&["plan", "-replace=terraform_data.one", "-out=p"]);
+    story.run(&["graph", "-plan=p"]);
+    story.end();
+}
+
+#[test]
+fn what_only_the_state_still_has_is_drawn() {
+    let mut story = Scenario::new("graph_of_orphans", "");
+    story.write("m/main.tf", MODULE);
+    story.change(CONFIGURATION);
+    story.init();
+    story.run(&["apply", "-auto-approve"]);
+    story.change("resource \"terraform_data\" \"one\" {}\nmodule \"other\" {\n  source = \"./other\"\n}\n");
+    story.write("other/main.tf", "");
+    story.init();
+    for kind in ["plan", "plan-refresh-only", "apply"] {
+        story.run(&["graph", &format!("-type={kind}")]);
+    }
+    story.run(&["graph"]);
+    story.end();
+}
+
+#[test]
+fn a_graph_needs_a_state_that_can_be_read() {
+    let folder = Folder::new();
+    folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
+    folder.write("terraform.tfstate", "{\"version\": 99}");
+    assert!(folder.fails(&["graph"]).contains("Unsupported state file format"));
+}
+
+#[test]
+fn a_flow_chart_has_all_nodes_of_an_operation() {
+    let folder = Folder::new();
+    folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
+    let chart = folder.ok(&["graph", "-type=plan", "-format=mermaid"]);
+    assert!(chart.starts_with("flowchart RL\n"), "{chart}");
+    assert!(chart.contains("[\"provider[#quot;terraform.io/builtin/terraform#quot;] (close)\"]"), "{chart}");
+    let drawn = folder.ok(&["graph", "-type=plan"]);
+    assert_eq!(chart.matches(" --> ").count(), drawn.matches(" -> ").count());
+}
+
+#[test]
+fn other_types_are_refused() {
+    let folder = Folder::new();
+    folder.write("main.tf", "");
+    assert!(folder.fails(&["graph", "-type=everything"]).contains("Unsupported graph type"));
+    assert!(folder.fails(&["graph", "-plan=p", "-type=plan"]).contains("Unsupported graph type"));
+}

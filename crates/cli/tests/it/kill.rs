@@ -1,0 +1,364 @@
+//! Runs that end before their time: whatever the provider reported is known afterwards, and nothing is made twice.
+//!
+//! `GROMA_TEST_KILLS` says how many runs are killed (50 unless told), `GROMA_TEST_SEED` repeats the moments of a run.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::process::Child;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+
+use crate::common::background::{identifiers, interrupt, kill, start, start_run, until_said};
+use crate::common::moments::{Random, each, moment, seed, setting};
+use crate::common::{Folder, Ran};
+
+/// Sixty objects: types that the service names, so that a second object shows, and types where a second one is refused.
+const ESTATE: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+
+variable "delay" { default = "100ms" }
+variable "value" { default = "first" }
+variable "retention" { default = 7 }
+
+provider "awscc" {
+  region   = "eu-central-1"
+  emulator = { delay = var.delay }
+}
+
+resource "awscc_ssm_parameter" "it" {
+  count = 15
+  name  = "/${var.value}/${count.index}"
+  type  = "String"
+  value = var.value
+}
+
+resource "awscc_sqs_queue" "it" {
+  count              = 15
+  visibility_timeout = var.retention * 10
+}
+
+resource "awscc_logs_log_group" "it" {
+  for_each          = toset([for n in range(15) : "group-${n}"])
+  log_group_name    = each.key
+  retention_in_days = var.retention
+}
+
+resource "awscc_ec2_internet_gateway" "it" {
+  count = 15
+  tags  = [{ key = "queue", value = awscc_sqs_queue.it[count.index].arn }]
+}
+"#;
+const OBJECTS: usize = 60;
+
+fn kill_after(child: Child, moment: Duration) {
+    std::thread::sleep(moment);
+    kill(child);
+}
+
+/// The addresses and identifiers of objects that a run said it had made.
+fn told(folder: &Folder) -> Vec<(String, String)> {
+    let said = folder.read("said");
+    let made = said.lines().filter_map(|line| {
+        let (address, rest) = line.split_once(": Creation complete after ")?;
+        Some((address.to_owned(), rest.split_once("[id=")?.1.strip_suffix(']')?.to_owned()))
+    });
+    made.collect()
+}
+
+/// The addresses and identifiers of what the state knows, in words of the state file.
+fn known(folder: &Folder) -> BTreeSet<(String, String)> {
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let mut known = BTreeSet::new();
+    for resource in state["resources"].as_array().unwrap() {
+        for instance in resource["instances"].as_array().unwrap() {
+            assert_eq!(instance["status"], Json::Null, "{instance}");
+            assert_eq!(instance["deposed"], Json::Null, "{instance}");
+            let key = &instance["index_key"];
+            let key = if key.is_null() { String::new() } else { format!("[{key}]") };
+            let address = format!("{}.{}{key}", resource["type"].as_str().unwrap(), resource["name"].as_str().unwrap());
+            assert!(known.insert((address, instance["attributes"]["id"].as_str().unwrap().to_owned())), "{instance}");
+        }
+    }
+    known
+}
+
+/// After the run that goes on: everything is there once and known.
+fn whole(folder: &Folder, ran: &Ran, arguments: &[&str], what: &str) {
+    assert_eq!(ran.code, 0, "{what}\n{}{}", ran.out, ran.err);
+    let known: BTreeSet<String> = known(folder).into_iter().map(|(_, id)| id).collect();
+    assert_eq!(identifiers(folder), known, "{what}: left the objects, right the state\n{}", ran.out);
+    assert_eq!(known.len(), OBJECTS, "{what}\n{}", ran.out);
+    let planned = folder.run(&[&["plan", "-detailed-exitcode"], arguments].concat());
+    assert_eq!(planned.code, 0, "{what}\n{}{}", planned.out, planned.err);
+}
+
+/// One life: a run killed at a moment, now and then a second one too, then one that goes on. Whether the kill came while
+/// objects were being made.
+fn survive(moment: Duration, number: usize) -> bool {
+    let what = format!("run {number}, killed after {moment:?}");
+    let folder = Folder::new();
+    folder.write("main.tf", ESTATE);
+    let mut arguments: &[&str] = &[];
+    if number % 3 == 2 {
+        // The killed run replaces the parameters, and changes queues and groups.
+        folder.ok(&["apply", "-auto-approve", "-var=delay=0ms"]);
+        arguments = &["-var=value=second", "-var=retention=14"];
+    }
+    kill_after(start(&folder, arguments), moment);
+    let mut made = told(&folder);
+    let said = folder.read("said");
+    let under_way = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
+    if number % 5 == 4 {
+        kill_after(start(&folder, arguments), moment / 2);
+        made.extend(told(&folder));
+    }
+    let goes_on = [&["apply", "-auto-approve"], arguments].concat();
+    let ran = folder.run(&goes_on);
+    whole(&folder, &ran, arguments, &what);
+    let known = known(&folder);
+    for object in made {
+        assert!(known.contains(&object), "{what}: {object:?} was told and is lost\n{}", ran.out);
+    }
+    under_way
+}
+
+#[test]
+fn killed_at_any_moment_nothing_is_lost_and_nothing_made_twice() {
+    let kills = setting("GROMA_TEST_KILLS", 50) as usize;
+    let mut random = Random(seed());
+    let folder = Folder::new();
+    folder.write("main.tf", ESTATE);
+    let begin = Instant::now();
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    let takes = begin.elapsed();
+    whole(&folder, &ran, &[], "not killed");
+    println!("a run takes {takes:?}");
+    let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
+    let under_way = AtomicUsize::new(0);
+    each(kills, |number| {
+        under_way.fetch_add(usize::from(survive(moments[number], number)), Ordering::Relaxed);
+    });
+    let under_way = under_way.into_inner();
+    println!("{under_way} of {kills} runs were killed while they made objects");
+    // How many is for the reader: a slow machine must not decide.
+}
+
+/// Ten queues that are there already, and where they were put away.
+fn made_elsewhere() -> (String, Vec<String>) {
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{HEAD}{QUEUES}"));
+    folder.ok(&["apply", "-auto-approve", "-var=delay=0ms"]);
+    let ids = known(&folder).into_iter().map(|(_, id)| id).collect();
+    (folder.read("groma-emulator.json"), ids)
+}
+
+const HEAD: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+
+variable "delay" { default = "50ms" }
+
+provider "awscc" {
+  region   = "eu-central-1"
+  emulator = { delay = var.delay }
+}
+"#;
+
+const QUEUES: &str = r#"
+resource "awscc_sqs_queue" "it" {
+  count = 10
+}
+"#;
+
+#[test]
+fn killed_at_any_moment_imports_are_known_or_not_begun() {
+    let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(4);
+    let mut random = Random(seed());
+    let (estate, ids) = made_elsewhere();
+    let blocks: String = (0..)
+        .zip(&ids)
+        .map(|(n, id)| format!("import {{\n  to = awscc_sqs_queue.it[{n}]\n  id = {id:?}\n}}\n"))
+        .collect();
+    let parameters = r#"
+        resource "awscc_ssm_parameter" "it" {
+          count = 10
+          name  = "/it/${count.index}"
+          type  = "String"
+          value = awscc_sqs_queue.it[count.index].arn
+        }"#;
+    let fresh = |more: &str| {
+        let folder = Folder::new();
+        folder.write("groma-emulator.json", &estate);
+        folder.write("main.tf", &format!("{HEAD}{QUEUES}{more}"));
+        folder
+    };
+    let (with_blocks, single) = (format!("{parameters}\n{blocks}"), ["import", "awscc_sqs_queue.it[0]", &*ids[0]]);
+    let takes = [fresh(&with_blocks), fresh("")].map(|folder| {
+        let begin = Instant::now();
+        folder.ok(if folder.read("main.tf").contains("import {") { &["apply", "-auto-approve"] } else { &single });
+        begin.elapsed()
+    });
+    let moments: Vec<[Duration; 2]> =
+        (0..kills).map(|number| takes.map(|takes| moment(&mut random, takes, number, kills))).collect();
+    each(kills, |number| {
+        let what = format!("run {number}, killed after {:?}", moments[number]);
+        let folder = fresh(&with_blocks);
+        kill_after(start(&folder, &[]), moments[number][0]);
+        folder.ok(&["apply", "-auto-approve"]);
+        let state: BTreeSet<String> = known(&folder).into_iter().map(|(_, id)| id).collect();
+        assert_eq!((state.len(), &state), (20, &identifiers(&folder)), "{what}");
+        let folder = fresh("");
+        kill_after(start_run(&folder, &single), moments[number][1]);
+        let claimed = folder.read("said").contains("Import successful!");
+        let again = folder.run(&single);
+        let was_known = again.err.contains("Resource already managed");
+        assert!(was_known || (again.code == 0 && !claimed), "{what}\n{}{}", again.out, again.err);
+        assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n", "{what}");
+    });
+}
+
+const DATA: &str = r#"
+variable "value" { default = "first" }
+
+resource "terraform_data" "it" {
+  count            = 1500
+  input            = var.value
+  triggers_replace = count.index % 2 == 0 ? var.value : "never"
+}
+"#;
+
+#[test]
+fn killed_at_any_moment_the_state_keeps_what_was_told() {
+    let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(3);
+    let mut random = Random(seed());
+    let folder = Folder::new();
+    folder.write("main.tf", DATA);
+    let begin = Instant::now();
+    folder.ok(&["apply", "-auto-approve"]);
+    let takes = begin.elapsed();
+    println!("a run takes {takes:?}");
+    let before = known(&folder);
+    let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
+    each(kills, |number| {
+        let what = format!("run {number}, killed after {:?}", moments[number]);
+        let run = Folder::new();
+        run.write("main.tf", DATA);
+        let mut arguments: &[&str] = &[];
+        if number % 2 == 1 {
+            run.write("terraform.tfstate", &folder.read("terraform.tfstate"));
+            arguments = &["-var=value=second"];
+        }
+        kill_after(start(&run, arguments), moments[number]);
+        let made = told(&run);
+        let listed = run.run(&["state", "list"]);
+        assert_eq!(listed.code, i32::from(listed.err.contains("No state file was found")), "{what}\n{}", listed.err);
+        run.ok(&[&["apply", "-auto-approve"], arguments].concat());
+        let known = known(&run);
+        assert_eq!(known.len(), 1500, "{what}");
+        for object in made {
+            assert!(known.contains(&object), "{what}: {object:?} was told and is lost");
+        }
+        if number % 2 == 1 {
+            let kept = known.intersection(&before).count();
+            assert_eq!(kept, 750, "{what}: what is not replaced keeps its identity");
+        }
+        assert_eq!(run.run(&[&["plan", "-detailed-exitcode"], arguments].concat()).code, 0, "{what}");
+    });
+}
+
+/// Twenty slow objects, ten of which are under way at a time.
+fn slow() -> Folder {
+    let folder = Folder::new();
+    let queues = ESTATE.split("resource ").next().unwrap().to_owned()
+        + "resource \"awscc_sqs_queue\" \"it\" {\n  count = 20\n}\n";
+    folder.write("main.tf", &queues);
+    folder
+}
+
+#[test]
+fn interrupted_once_what_runs_is_finished_and_saved() {
+    let folder = slow();
+    let mut child = start(&folder, &["-var=delay=1500ms"]);
+    until_said(&folder, ": Creating...", 10);
+    interrupt(&child);
+    let status = child.wait().unwrap();
+    let said = folder.read("said");
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("Interrupt received."), "{said}");
+    assert_eq!(said.matches(": Creating...").count(), 10, "{said}");
+    assert_eq!(said.matches(": Creation complete").count(), 10, "{said}");
+    assert_eq!(known(&folder).len(), 10);
+    assert_eq!(identifiers(&folder).len(), 10);
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    assert!(ran.out.contains("Resources: 10 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
+    assert_eq!(identifiers(&folder).len(), 20);
+}
+
+#[test]
+fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
+    let folder = slow();
+    let mut child = start(&folder, &["-var=delay=5s", "-parallelism=5"]);
+    until_said(&folder, ": Creating...", 5);
+    interrupt(&child);
+    until_said(&folder, "Interrupt received.", 1);
+    let begin = Instant::now();
+    interrupt(&child);
+    let status = child.wait().unwrap();
+    let said = folder.read("said");
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}\n{said}", begin.elapsed());
+    serde_json::from_str::<Json>(&folder.read("terraform.tfstate")).unwrap();
+    // What was under way is asked after, not made again.
+    let ran = folder.run(&["apply", "-auto-approve"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert_eq!(known(&folder).len(), 20);
+    assert_eq!(identifiers(&folder).len(), 20, "{}", ran.out);
+    assert_eq!(folder.run(&["plan", "-detailed-exitcode"]).code, 0);
+}
+
+#[test]
+fn interrupted_at_the_prompt_nothing_changes() {
+    let folder = slow();
+    let said = File::create(folder.path("said")).unwrap();
+    let mut command = folder.command(&["apply"]);
+    let mut child = command.stderr(said.try_clone().unwrap()).stdout(said).spawn().unwrap();
+    until_said(&folder, "Enter a value:", 1);
+    interrupt(&child);
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > Duration::from_secs(5) {
+            child.kill().unwrap();
+            panic!("it still waits for an answer");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{}", folder.read("said"));
+    assert!(!folder.path("terraform.tfstate").exists());
+    folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!(identifiers(&folder).len(), 20);
+}
+
+#[test]
+fn what_a_killed_run_left_open_is_told_beside_documents() {
+    let folder = slow();
+    folder.ok(&["apply", "-auto-approve", "-target=awscc_sqs_queue.it[0]"]);
+    let child = start(&folder, &["-var=delay=5s"]);
+    until_said(&folder, ": Creating...", 10);
+    kill(child);
+    for arguments in [&["state", "pull"][..], &["show", "-json"], &["output", "-json"]] {
+        let ran = folder.run(arguments);
+        serde_json::from_str::<Json>(&ran.out)
+            .unwrap_or_else(|problem| panic!("{arguments:?}: {problem}\n{}", ran.out));
+        assert!(ran.err.contains("Operations of an interrupted run are open"), "{arguments:?}: {}", ran.err);
+    }
+    assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n");
+}

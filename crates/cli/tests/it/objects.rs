@@ -1,0 +1,214 @@
+//! Objects that are taken over, provisioned, tainted and refreshed; where Terraform is present, held against it.
+
+use crate::common::Folder;
+use crate::common::even::{even, even_ids, first_difference, terraform};
+
+/// Runs the steps in a folder of ours, and in one of Terraform's if there is one. What they print and their exit codes must
+/// be the same.
+fn steps(main: &str, all: &[&[&str]]) -> (Folder, Vec<String>) {
+    let ours = Folder::new();
+    ours.write("main.tf", main);
+    let theirs = terraform().map(|program| {
+        let folder = Folder::for_program(&program).with("TF_CLI_ARGS", "-no-color");
+        folder.write("main.tf", main);
+        folder.run(&["init"]);
+        folder
+    });
+    if theirs.is_none() {
+        println!("skipped: no terraform");
+    }
+    let mut texts = Vec::new();
+    for step in all {
+        let ran = ours.run(step);
+        if let Some(theirs) = &theirs {
+            let other = theirs.run(step);
+            let (text, other_text) = (even_ids(&even(&ran.out)), even_ids(&even(&other.out)));
+            assert_eq!(text, other_text, "{step:?}: {}", first_difference(&other_text, &text));
+            assert_eq!(ran.code, other.code, "{step:?}: {}{}", ran.err, other.err);
+        }
+        texts.push(format!("{}{}", ran.out, ran.err));
+    }
+    (ours, texts)
+}
+
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+const PLAN: &[&str] = &["plan"];
+
+#[test]
+fn pl_26_an_import_block_is_planned_applied_and_then_done() {
+    let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
+    let (folder, texts) = steps(main, &[PLAN, APPLY, PLAN]);
+    assert!(texts[0].contains("# (imported from \"abc\")"), "{}", texts[0]);
+    assert!(texts[0].contains("Plan: 1 to import, 0 to add, 1 to change, 0 to destroy."), "{}", texts[0]);
+    assert!(texts[1].contains("Resources: 1 imported, 0 added, 1 changed, 0 destroyed."), "{}", texts[1]);
+    assert!(texts[2].contains("No changes."), "{}", texts[2]);
+    assert!(folder.read("terraform.tfstate").contains("\"id\": \"abc\""));
+}
+
+#[test]
+fn pl_26_a_replacement_of_an_imported_object_is_warned_of() {
+    let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  triggers_replace = 1\n}\n";
+    let (_, texts) = steps(main, &[PLAN]);
+    assert!(texts[0].contains("# Warning: this will destroy the imported resource"), "{}", texts[0]);
+}
+
+#[test]
+fn pl_26_messages_and_document_of_an_import() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {}\n",
+    );
+    let messages = folder.ok(&["plan", "-json", "-out=p"]);
+    assert!(messages.contains("\"action\":\"import\",\"importing\":{\"id\":\"abc\"}"), "{messages}");
+    assert!(messages.contains("\"import\":1"), "{messages}");
+    assert!(folder.ok(&["show", "-json", "p"]).contains("\"importing\":{\"id\":\"abc\"}"));
+    let applied = folder.ok(&["apply", "p"]);
+    assert!(applied.contains("terraform_data.a: Import complete [id=abc]"), "{applied}");
+}
+
+#[test]
+fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
+    let main = "resource \"terraform_data\" \"a\" {\n}\n";
+    let (folder, texts) = steps(
+        main,
+        &[
+            &["import", "terraform_data.a", "x1"],
+            &["taint", "terraform_data.a"],
+            PLAN,
+            &["untaint", "terraform_data.a"],
+            PLAN,
+            &["refresh"],
+            &["taint", "data.some.thing"],
+        ],
+    );
+    assert!(texts[0].contains("Import successful!"), "{}", texts[0]);
+    // Terraform asks the provider before it refuses; there is no need to.
+    assert!(folder.fails(&["import", "terraform_data.a", "x2"]).contains("Resource already managed by Terraform"));
+    assert!(texts[2].contains("is tainted, so must be replaced"), "{}", texts[2]);
+    assert!(texts[4].contains("No changes."), "{}", texts[4]);
+    assert!(folder.path("terraform.tfstate.backup").exists());
+    assert!(folder.fails(&["untaint", "terraform_data.a"]).contains("Resource instance is not tainted"));
+    assert!(folder.fails(&["taint", "terraform_data.no"]).contains("No such resource instance"));
+    folder.ok(&["taint", "-allow-missing", "terraform_data.no"]);
+    assert!(folder.fails(&["import", "terraform_data.no", "x"]).contains("does not exist in the configuration"));
+}
+
+#[test]
+fn a_configuration_that_is_elsewhere_leaves_the_state_where_it_is() {
+    let folder = Folder::new();
+    folder.write("sub/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["import", "-config=sub", "terraform_data.a", "x1"]);
+    assert!(folder.path("terraform.tfstate").exists());
+    assert!(!folder.path("sub/terraform.tfstate").exists());
+}
+
+const PROVISIONED: &str = r#"
+variable "secret" {
+  default   = "hidden-word"
+  sensitive = true
+}
+
+resource "terraform_data" "a" {
+  input = "in"
+  provisioner "local-exec" {
+    command     = "echo $GREETING; echo wrong >&2"
+    environment = { GREETING = "hello" }
+  }
+  provisioner "local-exec" {
+    command = "echo ${var.secret}"
+  }
+  provisioner "local-exec" {
+    command     = "echo by bash"
+    interpreter = ["/bin/sh", "-e", "-c"]
+    working_dir = "/"
+    quiet       = true
+  }
+  provisioner "local-exec" {
+    command    = "exit 3"
+    on_failure = continue
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo bye ${self.input}"
+  }
+}
+"#;
+
+#[test]
+fn provisioners_run_when_an_object_is_created_and_before_it_is_destroyed() {
+    let (_, texts) = steps(PROVISIONED, &[APPLY, PLAN, &["destroy", "-auto-approve"]]);
+    assert!(texts[0].contains("terraform_data.a (local-exec): hello"), "{}", texts[0]);
+    assert!(texts[0].contains("terraform_data.a (local-exec): wrong"), "{}", texts[0]);
+    assert!(!texts[0].contains("hidden-word"), "{}", texts[0]);
+    assert!(texts[2].contains("terraform_data.a (local-exec): bye in"), "{}", texts[2]);
+}
+
+#[test]
+fn a_failing_creation_provisioner_leaves_the_object_tainted() {
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo partly; exit 4\"\n  }\n}\n";
+    let (folder, texts) = steps(main, &[APPLY, PLAN]);
+    assert!(texts[0].contains("exit status 4"), "{}", texts[0]);
+    assert!(texts[1].contains("is tainted, so must be replaced"), "{}", texts[1]);
+    assert!(folder.read("terraform.tfstate").contains("\"status\": \"tainted\""));
+}
+
+#[test]
+fn a_failing_destruction_provisioner_keeps_the_object() {
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    when = destroy\n    command = \"exit 7\"\n  }\n}\n";
+    let (folder, texts) = steps(main, &[APPLY, &["destroy", "-auto-approve"]]);
+    assert!(texts[1].contains("exit status 7"), "{}", texts[1]);
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+}
+
+#[test]
+fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
+    let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"other\" {\n    content = \"x\"\n  }\n}\n";
+    let folder = Folder::new();
+    folder.write("main.tf", main);
+    assert!(folder.fails(&["validate"]).contains("Missing required provisioner plugin"));
+}
+
+#[test]
+fn objects_are_imported_into_blocks_that_are_written_only_afterwards() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  nonsense = 1\n}\nresource \"terraform_data\" \"b\" {\n  nonsense = 2\n}\n",
+    );
+    let said = folder.ok(&["import", "terraform_data.a", "x1"]);
+    assert!(said.contains("Import successful!") && !said.contains("targeting"), "{said}");
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+    assert!(folder.fails(&["plan"]).contains("Unsupported argument"));
+}
+
+#[test]
+fn an_import_needs_a_configuration_and_a_managed_resource() {
+    let folder = Folder::new();
+    assert!(folder.fails(&["import", "terraform_data.a", "abc"]).contains("No Terraform configuration files"));
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    let refused = folder.fails(&["import", "data.terraform_data.a", "abc"]);
+    assert!(refused.contains("Importing into a data resource is not allowed."), "{refused}");
+    assert!(folder.ok(&["import", "terraform_data.a", "abc"]).contains("Import successful!"));
+}
+
+#[test]
+fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(APPLY);
+    let moved = "moved {\n  from = terraform_data.a\n  to   = terraform_data.b\n}\n";
+    let removed = "removed {\n  from = terraform_data.b\n  lifecycle {\n    destroy = false\n  }\n}\n";
+    folder.write("main.tf", &format!("{moved}{removed}"));
+    let shown = folder.ok(PLAN);
+    assert!(shown.contains(" # terraform_data.b will no longer be managed"), "{shown}");
+    assert!(shown.contains("\n  # (moved from terraform_data.a)\n"), "{shown}");
+}
+
+#[test]
+fn an_id_may_begin_with_a_dash() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    assert!(folder.fails(&["import", "-bogus", "terraform_data.a", "x"]).contains("not defined: -bogus"));
+    assert!(folder.ok(&["import", "-input=false", "terraform_data.a", "-iH=pW"]).contains("[id=-iH=pW]"));
+}

@@ -1,0 +1,105 @@
+//! States from before Terraform 0.12 and 0.13: read as they are, written in today's format.
+
+use crate::common::Folder;
+use crate::common::even::terraform;
+
+/// A state of each old format.
+const STATES: [(&str, &str); 3] = [
+    ("format 1", include_str!("../../../state/src/file/fixtures/format_1.json")),
+    ("format 2", include_str!("../../../state/src/file/fixtures/format_2.json")),
+    ("format 3", include_str!("../../../state/src/file/fixtures/format_3.json")),
+];
+
+/// What Terraform 0.11 knew of one object.
+const TERRAFORM_0_11: &str = r#"{
+    "version": 3,
+    "terraform_version": "0.11.14",
+    "serial": 7,
+    "lineage": "0b8e3c1a-7d52-4a56-9f0e-3c5d2b9a1e77",
+    "modules": [
+        {
+            "path": ["root"],
+            "outputs": {"size": {"sensitive": false, "type": "string", "value": "big"}},
+            "resources": {
+                "null_resource.lion": {
+                    "type": "null_resource",
+                    "depends_on": [],
+                    "primary": {
+                        "id": "4711",
+                        "attributes": {"id": "4711", "triggers.%": "1", "triggers.food": "meat"},
+                        "meta": {},
+                        "tainted": false
+                    },
+                    "deposed": [],
+                    "provider": "provider.null"
+                }
+            },
+            "depends_on": []
+        }
+    ]
+}
+"#;
+
+#[test]
+fn terraform_reads_the_same_in_them() {
+    let Some(program) = terraform() else { return };
+    for (name, state) in STATES {
+        let (ours, theirs) = (Folder::new(), Folder::for_program(&program));
+        for folder in [&ours, &theirs] {
+            folder.write("terraform.tfstate", state);
+        }
+        for command in [&["state", "pull"][..], &["state", "list"], &["output"], &["output", "-json"]] {
+            assert_eq!(ours.run(command), theirs.run(command), "{name}: {command:?}");
+        }
+    }
+}
+
+#[test]
+fn an_object_of_terraform_0_11_lives_on_in_another_type() {
+    let folder = Folder::new();
+    folder.write("terraform.tfstate", TERRAFORM_0_11).write(
+        "main.tf",
+        r#"
+        moved {
+          from = null_resource.lion
+          to   = terraform_data.lion
+        }
+
+        resource "terraform_data" "lion" {
+          triggers_replace = { food = "meat" }
+        }
+
+        output "size" {
+          value = "big"
+        }
+        "#,
+    );
+    let plan = folder.ok(&["plan"]);
+    assert!(plan.contains("# null_resource.lion has moved to terraform_data.lion"), "{plan}");
+    assert!(plan.contains("Plan: 0 to add, 0 to change, 0 to destroy."), "{plan}");
+    assert_eq!(folder.read("terraform.tfstate"), TERRAFORM_0_11, "a plan writes nothing");
+    folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!(folder.read("terraform.tfstate.backup"), TERRAFORM_0_11);
+    let state: serde_json::Value = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    assert_eq!((&state["version"], &state["serial"]), (&4.into(), &8.into()));
+    let object = &state["resources"][0]["instances"][0];
+    assert_eq!(object["attributes"]["id"], "4711");
+    assert!(object.get("attributes_flat").is_none());
+    assert!(folder.ok(&["plan"]).contains("No changes."));
+}
+
+#[test]
+fn a_provider_without_a_namespace_has_to_be_named_before_init() {
+    let folder = Folder::new();
+    folder.write("terraform.tfstate", TERRAFORM_0_11).write("main.tf", "output \"size\" { value = \"big\" }");
+    let problem = folder.fails(&["init"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(problem.contains("Invalid legacy provider address"), "{problem}");
+    let advice = "state replace-provider registry.terraform.io/-/null hashicorp/null";
+    assert!(problem.contains(advice), "{problem}");
+    let words: Vec<_> = advice.split(' ').collect();
+    folder.ok(&[&words[..2], &["-auto-approve"], &words[2..]].concat());
+    let state = folder.read("terraform.tfstate");
+    assert!(state.contains(r#""provider": "provider[\"registry.terraform.io/hashicorp/null\"]""#), "{state}");
+    // Only its provider can make values of what is stored.
+    assert!(state.contains(r#""triggers.food": "meat""#), "{state}");
+}

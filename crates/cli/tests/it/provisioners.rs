@@ -1,0 +1,242 @@
+//! Provisioners under the whole program: what an interrupt does to them, and machines reached over SSH.
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::Folder;
+
+const APPLY: &[&str] = &["apply", "-auto-approve", "-no-color"];
+
+/// A text without the frame and the line breaks that fit it to the terminal.
+fn flowing(text: &str) -> String {
+    text.split_whitespace().filter(|word| !matches!(*word, "│" | "╷" | "╵")).collect::<Vec<_>>().join(" ")
+}
+
+fn is_tainted(folder: &Folder) -> bool {
+    let state: serde_json::Value = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    state["resources"][0]["instances"][0]["status"] == "tainted"
+}
+
+#[test]
+fn an_interrupt_reaches_the_command_with_its_children_and_the_object_stays_tainted() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"it\" {\n  provisioner \"local-exec\" {\n    on_failure = continue\n    \
+         command = \"trap 'echo put in order; exit 7' INT; echo begun; sleep 60; echo slept\"\n  }\n  \
+         provisioner \"local-exec\" {\n    command = \"touch second\"\n  }\n}\n",
+    );
+    let begin = Instant::now();
+    let ran = folder.interrupted(APPLY, "(local-exec): begun");
+    assert!(begin.elapsed() < Duration::from_secs(30), "{}", ran.out);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("(local-exec): put in order"), "{}", ran.out);
+    assert!(ran.err.contains("exit status 7"), "{}", ran.err);
+    assert!(!folder.path("second").exists());
+    assert!(is_tainted(&folder));
+}
+
+#[test]
+fn a_machine_that_only_winrm_reaches_is_refused_with_a_way_out() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"it\" {\n  connection {\n    type = \"winrm\"\n    host = \"127.0.0.1\"\n  }\n  \
+         provisioner \"remote-exec\" {\n    inline = [\"dir\"]\n  }\n}\n",
+    );
+    let told = flowing(&folder.fails(APPLY));
+    assert!(told.contains("over SSH only, not over WinRM"), "{told}");
+    assert!(is_tainted(&folder));
+}
+
+#[test]
+fn a_provisioner_without_a_connection_says_what_is_missing() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"it\" {\n  provisioner \"remote-exec\" {\n    inline = [\"ls\"]\n  }\n}\n",
+    );
+    let told = flowing(&folder.fails(APPLY));
+    assert!(told.contains("Error: remote-exec provisioner error"), "{told}");
+    assert!(told.contains("a \"connection\" block with the \"host\""), "{told}");
+}
+
+#[test]
+fn arguments_that_exclude_each_other_are_told_by_validate() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"it\" {\n  connection {\n    host = self.id\n  }\n  provisioner \"file\" {\n    \
+         source      = \"a\"\n    content     = \"b\"\n    destination = \"/c\"\n  }\n  provisioner \"remote-exec\" {\n  }\n  \
+         provisioner \"file\" {\n    content     = \"b\"\n    destination = \"/c\"\n    connection {\n      hosts = 1\n    }\n  \
+         }\n}\n",
+    );
+    let told = flowing(&folder.fails(&["validate", "-no-color"]));
+    assert!(told.contains("Cannot set both 'source' and 'content'"), "{told}");
+    assert!(told.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{told}");
+    assert!(told.contains("An argument named \"hosts\" is not expected here"), "{told}");
+}
+
+/// A machine on loopback, as the user who runs the tests.
+struct Machine {
+    directory: tempfile::TempDir,
+    port: u16,
+    user: String,
+    daemon: Child,
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+impl Machine {
+    /// None where there is no `sshd` (`GROMA_SSHD` names one) or it does not run for this user.
+    fn start() -> Option<Self> {
+        let named = std::env::var_os("GROMA_SSHD").map(PathBuf::from);
+        let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].map(PathBuf::from);
+        let program = named.into_iter().chain(places).find(|path| path.exists())?;
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["host", "key", "other"] {
+            let made =
+                Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path(name)).status();
+            made.ok().filter(|status| status.success())?;
+        }
+        let user = Command::new("id").arg("-un").output().ok()?;
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let settings = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPidFile none\nUsePAM no\n\
+             PasswordAuthentication no\nPermitRootLogin yes\n",
+            path("host").display(),
+            path("key.pub").display()
+        );
+        std::fs::write(path("settings"), settings).unwrap();
+        let mut daemon = Command::new(program);
+        daemon.args(["-D", "-e", "-f"]).arg(path("settings")).stdin(Stdio::null());
+        let daemon = daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        let user = String::from_utf8(user.stdout).unwrap().trim().to_owned();
+        let mut machine = Self { directory, port, user, daemon };
+        machine.listens().then_some(machine)
+    }
+
+    fn listens(&mut self) -> bool {
+        let begin = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+            if self.daemon.try_wait().unwrap().is_some() || begin.elapsed() > Duration::from_secs(10) {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// A connection block, with the public key that the machine is expected to have and more lines.
+    fn connection(&self, host_key: &Path, more: &str) -> String {
+        format!(
+            "  connection {{\n    host        = \"127.0.0.1\"\n    port        = {}\n    user        = {:?}\n    private_key = \
+             file({:?})\n    host_key    = file({:?})\n    agent       = false\n    timeout     = \"20s\"\n{more}  }}\n",
+            self.port,
+            self.user,
+            self.path("key"),
+            host_key
+        )
+    }
+}
+
+fn machine() -> Option<Machine> {
+    let machine = Machine::start();
+    if machine.is_none() {
+        println!("skipped: no sshd");
+    }
+    machine
+}
+
+#[test]
+fn files_and_folders_arrive_and_scripts_run_on_the_machine() {
+    let Some(machine) = machine() else { return };
+    let folder = Folder::new();
+    let there = machine.path("there");
+    std::fs::create_dir(&there).unwrap();
+    let there = there.display();
+    let connection = machine.connection(&machine.path("host.pub"), "");
+    folder
+        .write("site/pages/index.html", "<p>")
+        .write("site/style.css", "p {}")
+        .write("greet.sh", "echo \"script $0\"\n");
+    folder.write(
+        "main.tf",
+        &format!(
+            "resource \"terraform_data\" \"it\" {{\n{connection}  provisioner \"file\" {{\n    content     = \"hello\\n\"\n    \
+             destination = \"{there}/a file\"\n  }}\n  provisioner \"file\" {{\n    source      = \"site\"\n    destination = \
+             {there:?}\n  }}\n  provisioner \"file\" {{\n    source      = \"site/\"\n    destination = {there:?}\n  }}\n  \
+             provisioner \"remote-exec\" {{\n    inline = [\"cat '{there}/a file'\", \"echo oops >&2\"]\n  }}\n  provisioner \
+             \"remote-exec\" {{\n    script = \"greet.sh\"\n    connection {{\n      script_path = \"{there}/run-%RAND%\"\n    \
+             }}\n  }}\n  provisioner \"remote-exec\" {{\n    when   = destroy\n    inline = [\"touch '{there}/gone'\"]\n  }}\n}}\n"
+        ),
+    );
+    let told = folder.ok(APPLY);
+    for line in
+        ["(remote-exec):   Checking Host Key: true", "(remote-exec): Connected!", "(remote-exec): hello", "oops"]
+    {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(told.contains(&format!("(remote-exec): script {there}/run-")), "{told}");
+    let read = |name: &str| std::fs::read_to_string(machine.path("there").join(name)).unwrap();
+    assert_eq!(
+        (read("a file"), read("site/pages/index.html"), read("style.css")),
+        ("hello\n".into(), "<p>".into(), "p {}".into())
+    );
+    let scripts = std::fs::read_dir(machine.path("there"))
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("run-"));
+    assert_eq!(scripts.count(), 0, "scripts do not stay");
+    folder.ok(&["destroy", "-auto-approve"]);
+    assert!(machine.path("there/gone").exists());
+}
+
+#[test]
+fn a_script_that_fails_taints_and_a_machine_with_another_key_is_not_talked_to() {
+    let Some(machine) = machine() else { return };
+    let folder = Folder::new();
+    let script = "  provisioner \"remote-exec\" {\n    inline = [\"echo was here\", \"exit 3\"]\n  }\n}\n";
+    let block = "resource \"terraform_data\" \"it\" {\n";
+    folder.write("main.tf", &format!("{block}{}{script}", machine.connection(&machine.path("host.pub"), "")));
+    let ran = folder.run(APPLY);
+    assert!(ran.out.contains("(remote-exec): was here"), "{}", ran.out);
+    assert!(flowing(&ran.err).contains("Process exited with status 3"), "{}", ran.err);
+    assert!(is_tainted(&folder));
+
+    let connection = machine.connection(&machine.path("other.pub"), "").replace("\"20s\"", "\"2s\"");
+    folder.write("main.tf", &format!("{block}{connection}{script}"));
+    let ran = folder.run(APPLY);
+    assert!(flowing(&ran.err).contains("timeout - last error:"), "{}", ran.err);
+    assert!(flowing(&ran.err).contains("Host key verification failed"), "{}", ran.err);
+    assert!(!ran.out.contains("was here"), "{}", ran.out);
+}
+
+#[test]
+fn a_bastion_leads_to_the_machine() {
+    let Some(machine) = machine() else { return };
+    let folder = Folder::new();
+    let more = format!("    bastion_host = \"127.0.0.1\"\n    bastion_port = {}\n", machine.port);
+    let connection = machine.connection(&machine.path("host.pub"), &more);
+    folder.write(
+        "main.tf",
+        &format!(
+            "resource \"terraform_data\" \"it\" {{\n{connection}  provisioner \"remote-exec\" {{\n    inline = [\"echo from \
+             $SSH_CONNECTION\"]\n  }}\n}}\n"
+        ),
+    );
+    let told = folder.ok(APPLY);
+    assert!(told.contains("(remote-exec): Using configured bastion host..."), "{told}");
+    assert!(told.contains("(remote-exec): from 127.0.0.1"), "{told}");
+}

@@ -1,0 +1,118 @@
+//! `terraform_remote_state`: what one configuration tells another by its state.
+
+use crate::common::Folder;
+use crate::common::even::terraform;
+
+const GIVING: &str = r#"
+output "names" {
+  value = ["a", "b"]
+}
+
+output "size" {
+  value = 3
+}
+"#;
+
+const TAKING: &str = r#"
+data "terraform_remote_state" "base" {
+  backend  = "local"
+  config   = { path = "base/terraform.tfstate" }
+  defaults = { size = 1, color = "red" }
+}
+
+output "taken" {
+  value = data.terraform_remote_state.base.outputs
+}
+"#;
+
+fn taken(folder: &Folder) -> String {
+    folder.write("base/main.tf", GIVING).write("main.tf", TAKING);
+    folder.ok(&["-chdir=base", "init"]);
+    folder.ok(&["-chdir=base", "apply", "-auto-approve"]);
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.ok(&["output", "-json", "taken"])
+}
+
+#[test]
+fn outputs_of_another_state_are_taken_with_defaults_for_what_it_lacks() {
+    let ours = taken(&Folder::new());
+    assert_eq!(ours.trim(), r#"{"color":"red","names":["a","b"],"size":3}"#);
+    let Some(program) = terraform() else { return };
+    assert_eq!(ours.trim(), taken(&Folder::for_program(&program)).trim());
+}
+
+#[test]
+fn a_state_that_is_not_there_is_an_error_that_names_it() {
+    let folder = Folder::new();
+    folder.write("main.tf", TAKING);
+    let problem = folder.fails(&["plan"]);
+    assert!(problem.contains("Unable to find remote state"), "{problem}");
+    assert!(problem.contains("base/terraform.tfstate"), "{problem}");
+}
+
+/// Where a state is encrypted, and how the one who reads it may open it.
+fn sealed(provider: &str, passphrase: &str, targets: &str) -> String {
+    format!(
+        "terraform {{\n  encryption {{\n    key_provider \"pbkdf2\" \"{provider}\" {{\n      passphrase = \"{passphrase}\"\n      \
+         iterations = 200000\n      encrypted_metadata_alias = \"shared\"\n    }}\n    method \"aes_gcm\" \"m\" {{\n      \
+         keys = key_provider.pbkdf2.{provider}\n    }}\n    {targets}\n  }}\n}}\n"
+    )
+}
+
+const STATE: &str = "state {\n      method = method.aes_gcm.m\n    }";
+
+/// A configuration that takes from an encrypted state, in the root module and in another, with these targets.
+fn taking_sealed(targets: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("base/main.tf", GIVING).write("base/e.tf", &sealed("giving", "the passphrase of base", STATE));
+    folder.ok(&["-chdir=base", "apply", "-auto-approve"]);
+    let inner = TAKING.replace("base/terraform.tfstate", "${path.root}/base/terraform.tfstate");
+    folder.write("main.tf", TAKING).write("inner/main.tf", &inner);
+    folder.write("more.tf", "module \"in\" {\n  count  = 1\n  source = \"./inner\"\n}\n");
+    folder.write("e.tf", &sealed("taking", "the passphrase of base", targets));
+    folder.ok(&["init"]);
+    folder
+}
+
+fn told(folder: &Folder) -> String {
+    folder.fails(&["plan"]).split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+#[test]
+fn an_encrypted_state_is_read_with_what_the_block_says_for_remote_states() {
+    let default = "remote_state_data_sources {\n      default {\n        method = method.aes_gcm.m\n      }\n    }";
+    let folder = taking_sealed(default);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!(folder.ok(&["output", "-json", "taken"]).trim(), r#"{"color":"red","names":["a","b"],"size":3}"#);
+    // The configuration's own state is in clear all the same.
+    assert!(folder.read("terraform.tfstate").contains("\"outputs\""));
+    let named = |name: &str| {
+        format!(
+            "remote_state_data_sources {{\n      remote_state_data_source \"base\" {{\n        method = method.aes_gcm.m\n      }}\n      \
+             remote_state_data_source \"{name}\" {{\n        method = method.aes_gcm.m\n      }}\n    }}"
+        )
+    };
+    taking_sealed(&named("in[0].base")).ok(&["plan"]);
+    let said = told(&taking_sealed(&named("in.base")));
+    assert!(said.contains("with module.in[0].data.terraform_remote_state.base"), "{said}");
+    assert!(said.contains("is encrypted") && said.contains("remote_state_data_sources"), "{said}");
+}
+
+#[test]
+fn an_encrypted_state_without_its_key_gives_nothing_and_one_in_clear_has_to_be_allowed() {
+    let said = told(&taking_sealed(STATE));
+    assert!(said.contains("Error loading state") && said.contains("base/terraform.tfstate is encrypted"), "{said}");
+    let default = "remote_state_data_sources {\n      default {\n        method = method.aes_gcm.m\n      }\n    }";
+    let folder = taking_sealed(default);
+    folder.write("e.tf", &sealed("taking", "another passphrase altogether", default));
+    let said = told(&folder);
+    assert!(said.contains("Decryption failed for all provided methods"), "{said}");
+    folder.write("e.tf", &sealed("taking", "the passphrase of base", default));
+    folder.write(
+        "base/terraform.tfstate",
+        r#"{"version": 4, "serial": 1, "lineage": "l", "outputs": {}, "resources": []}"#,
+    );
+    let said = told(&folder);
+    assert!(said.contains("Unencrypted content without unencrypted method"), "{said}");
+}

@@ -1,0 +1,289 @@
+//! Plans that are saved: what they hold of the options they were made with, and what becomes of one that fails half way.
+
+use serde_json::Value as Json;
+
+use crate::common::Folder;
+
+const TWO: &str = r#"
+variable "value" {
+  default = "one"
+}
+
+resource "terraform_data" "a" {
+  input = var.value
+}
+
+resource "terraform_data" "b" {
+  input = "b"
+}
+"#;
+
+fn folder(main: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("main.tf", main);
+    folder
+}
+
+fn document(folder: &Folder, plan: &str) -> Json {
+    serde_json::from_str(&folder.ok(&["show", "-json", plan])).unwrap()
+}
+
+/// `ADDRESS ACTION+ACTION REASON` of all that is more than nothing.
+fn changes(plan: &Json) -> Vec<String> {
+    let all = plan["resource_changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let told = all.iter().filter(|change| change["change"]["actions"] != serde_json::json!(["no-op"]));
+    let line = |change: &Json| {
+        let actions = change["change"]["actions"].as_array().unwrap().iter();
+        let actions: Vec<&str> = actions.map(|action| action.as_str().unwrap()).collect();
+        let reason = change["action_reason"].as_str().map(|reason| format!(" {reason}")).unwrap_or_default();
+        format!("{} {}{reason}", change["address"].as_str().unwrap(), actions.join("+"))
+    };
+    told.map(line).collect()
+}
+
+#[test]
+fn pl_65_every_option_is_taken_and_kept_in_the_saved_plan_and_told_to_programs() {
+    let cases: [(&[&str], &[&str], bool, &str); 6] = [
+        (&["-var=value=two"], &["terraform_data.a update"], true, "0 added, 1 changed, 0 destroyed"),
+        (
+            &["-replace=terraform_data.b"],
+            &["terraform_data.b delete+create replace_by_request"],
+            true,
+            "1 added, 0 changed, 1 destroyed",
+        ),
+        (
+            &["-destroy"],
+            &["terraform_data.a delete", "terraform_data.b delete"],
+            true,
+            "0 added, 0 changed, 2 destroyed",
+        ),
+        (
+            &["-destroy", "-target=terraform_data.b"],
+            &["terraform_data.b delete"],
+            false,
+            "0 added, 0 changed, 1 destroyed",
+        ),
+        (&["-var=value=two", "-target=terraform_data.b"], &[], false, "0 added, 0 changed, 0 destroyed"),
+        (&["-var=value=two", "-refresh-only"], &[], true, "0 added, 0 changed, 0 destroyed"),
+    ];
+    for (options, expected, complete, done) in cases {
+        let folder = folder(TWO);
+        folder.ok(&["apply", "-auto-approve"]);
+        folder.ok(&[&["plan", "-out=p"], options].concat());
+        let plan = document(&folder, "p");
+        assert_eq!(changes(&plan), expected, "{options:?}");
+        assert_eq!(plan["complete"], complete, "{options:?}: a plan of targets is not the whole");
+        let value = if options.contains(&"-var=value=two") { "two" } else { "one" };
+        assert_eq!(plan["variables"]["value"]["value"], value, "{options:?}");
+        let messages = folder.ok(&[&["plan", "-json"], options].concat());
+        let told = messages.lines().filter(|line| line.contains("\"type\":\"planned_change\"")).count();
+        assert_eq!(told, expected.len(), "{options:?}");
+        // The plan is all that apply needs to know.
+        let applied = folder.ok(&["apply", "p"]);
+        assert!(applied.contains(&format!("Resources: {done}.")), "{options:?}\n{applied}");
+        let after = folder.ok(&[&["plan", "-out=q"], options].concat());
+        assert!(
+            options.contains(&"-replace=terraform_data.b") || changes(&document(&folder, "q")).is_empty(),
+            "{after}"
+        );
+    }
+}
+
+const QUEUE: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+
+provider "awscc" {
+  region   = "us-east-1"
+  emulator = {}
+}
+
+resource "awscc_sqs_queue" "q" {
+  queue_name = "q"
+}
+"#;
+
+/// Somebody else changes what the configuration does not set.
+fn meddle(folder: &Folder, seconds: u32) {
+    let id = folder.ok(&["emulator", "list", "AWS::SQS::Queue"]);
+    let id = id.split_whitespace().find(|word| word.starts_with("https://")).unwrap().to_owned();
+    let patch = format!("[{{\"op\":\"add\",\"path\":\"/VisibilityTimeout\",\"value\":{seconds}}}]");
+    folder.ok(&["emulator", "patch", "AWS::SQS::Queue", &id, &patch]);
+}
+
+#[test]
+fn pl_65_a_plan_that_does_not_read_or_only_reads_is_kept_as_such() {
+    let folder = folder(QUEUE);
+    folder.ok(&["apply", "-auto-approve"]);
+    meddle(&folder, 77);
+    folder.ok(&["plan", "-refresh=false", "-out=blind"]);
+    assert_eq!(document(&folder, "blind").get("resource_drift"), None);
+    folder.ok(&["plan", "-refresh-only", "-out=look"]);
+    let plan = document(&folder, "look");
+    assert_eq!(plan["resource_drift"][0]["change"]["after"]["visibility_timeout"], 77);
+    assert!(changes(&plan).is_empty());
+    folder.ok(&["apply", "look"]);
+    assert!(folder.read("terraform.tfstate").contains("\"visibility_timeout\": 77"));
+}
+
+#[test]
+fn lc_22_a_change_outside_is_told_where_it_matters_and_always_when_only_looking() {
+    const HEADING: &str = "Objects have changed outside of Terraform";
+    let folder = folder(QUEUE);
+    folder.ok(&["apply", "-auto-approve"]);
+    assert!(!folder.ok(&["plan", "-refresh-only"]).contains(HEADING), "what was read back as it was is no change");
+    meddle(&folder, 77);
+    assert!(!folder.ok(&["plan"]).contains(HEADING), "nothing follows from it");
+    let looked = folder.ok(&["plan", "-refresh-only"]);
+    assert!(looked.contains(HEADING) && looked.contains("visibility_timeout"), "{looked}");
+    folder.write(
+        "main.tf",
+        &format!("{QUEUE}resource \"terraform_data\" \"t\" {{\n  input = awscc_sqs_queue.q.visibility_timeout\n}}\n"),
+    );
+    let planned = folder.ok(&["plan"]);
+    assert!(planned.contains(HEADING) && planned.contains("-> 77"), "the new object comes of it\n{planned}");
+}
+
+const CHAIN: &str = r#"
+variable "fails" {
+  default = true
+}
+
+resource "terraform_data" "first" {
+  input = "first"
+}
+
+resource "terraform_data" "beside" {
+  input = "beside"
+}
+
+resource "terraform_data" "second" {
+  input = terraform_data.first.id
+  lifecycle {
+    postcondition {
+      condition     = !var.fails || self.id == ""
+      error_message = "It is not to be."
+    }
+  }
+}
+
+resource "terraform_data" "third" {
+  input = terraform_data.second.id
+}
+"#;
+
+#[test]
+fn a_saved_plan_that_fails_half_way_leaves_what_was_done_and_is_used_up() {
+    let folder = folder(CHAIN);
+    folder.ok(&["plan", "-out=p"]);
+    let said = folder.fails(&["apply", "p"]);
+    assert!(said.contains("It is not to be."), "{said}");
+    let listed = folder.ok(&["state", "list"]);
+    assert_eq!(
+        listed, "terraform_data.beside\nterraform_data.first\nterraform_data.second\n",
+        "the third waited in vain"
+    );
+    let first = folder.read("terraform.tfstate");
+
+    let said = folder.fails(&["apply", "p"]);
+    assert!(said.contains("Saved plan is stale"), "{said}");
+    assert_eq!(folder.read("terraform.tfstate"), first, "a refused plan changes nothing");
+
+    folder.ok(&["plan", "-var=fails=false", "-out=p"]);
+    assert_eq!(changes(&document(&folder, "p")), ["terraform_data.third create"]);
+    let applied = folder.ok(&["apply", "p"]);
+    assert!(applied.contains("Resources: 1 added, 0 changed, 0 destroyed."), "{applied}");
+    assert_eq!(folder.run(&["plan", "-var=fails=false", "-detailed-exitcode"]).code, 0);
+}
+
+#[test]
+fn a_saved_destruction_that_fails_half_way_goes_on_with_a_new_plan() {
+    let with = |command: &str| {
+        format!(
+            r#"
+resource "terraform_data" "kept" {{
+  provisioner "local-exec" {{
+    when    = destroy
+    command = "{command}"
+  }}
+}}
+
+resource "terraform_data" "user" {{
+  input = terraform_data.kept.id
+}}
+"#
+        )
+    };
+    let folder = folder(&with("exit 7"));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.ok(&["plan", "-destroy", "-out=p"]);
+    folder.fails(&["apply", "p"]);
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.kept\n");
+    assert!(folder.fails(&["apply", "p"]).contains("Saved plan is stale"));
+    folder.write("main.tf", &with("true"));
+    folder.ok(&["plan", "-destroy", "-out=p"]);
+    folder.ok(&["apply", "p"]);
+    assert_eq!(folder.ok(&["state", "list"]), "");
+}
+
+/// Large plans are written in groups, and read by two threads, while a third works out what depends on what.
+#[test]
+fn a_large_plan_is_carried_out_as_it_was_saved() {
+    let folder = folder(
+        r#"
+resource "terraform_data" "first" {
+  count = 4500
+  input = "v${count.index}"
+}
+
+resource "terraform_data" "second" {
+  count = 4500
+  input = terraform_data.first[count.index].output
+}
+"#,
+    );
+    folder.ok(&["plan", "-out=plan"]);
+    let told = folder.ok(&["apply", "plan"]);
+    assert!(told.contains("Resources: 9000 added, 0 changed, 0 destroyed"), "{told}");
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let resources = state["resources"].as_array().unwrap();
+    assert_eq!(resources.len(), 2);
+    for (resource, depends_on) in resources.iter().zip([Json::Null, serde_json::json!(["terraform_data.first"])]) {
+        let instances = resource["instances"].as_array().unwrap();
+        assert_eq!(instances.len(), 4500);
+        for (index, instance) in instances.iter().enumerate() {
+            assert_eq!(instance["index_key"], index);
+            assert_eq!(instance["attributes"]["output"]["value"], format!("v{index}"));
+            assert_eq!(instance["dependencies"], depends_on);
+        }
+    }
+    assert!(folder.ok(&["plan"]).contains("No changes."));
+}
+
+#[test]
+fn values_that_nothing_declares_are_told_by_the_apply_of_a_saved_plan_too() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n").write("terraform.tfvars", "undeclared = 1\n");
+    let warning = "Warning: Value for undeclared variable";
+    assert!(folder.ok(&["plan", "-out=plan"]).contains(warning));
+    assert!(folder.ok(&["apply", "plan"]).contains(warning));
+}
+
+/// As Terraform 1.15: what only the state takes in is told by the plan, not again by the apply of its file.
+#[test]
+fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let moved = "moved {\n  from = terraform_data.a\n  to = terraform_data.b\n}\n";
+    let main = "resource \"terraform_data\" \"b\" {}\nresource \"terraform_data\" \"n\" {}\n";
+    folder.write("main.tf", &format!("{main}{moved}"));
+    let planned = folder.ok(&["plan", "-json", "-out=p"]);
+    assert!(planned.contains("terraform_data.b: Plan to move") && planned.contains("terraform_data.n: Plan to create"));
+    let applied = folder.ok(&["apply", "-json", "p"]);
+    assert!(!applied.contains("Plan to move") && applied.contains("terraform_data.n: Plan to create"), "{applied}");
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.b\nterraform_data.n\n");
+}

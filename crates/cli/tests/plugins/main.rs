@@ -1,0 +1,405 @@
+//! Providers in processes of their own that go wrong, under the whole program. This program is its own provider: started as
+//! a plugin it serves the resource type `trouble_thing`, whose objects do what their name says.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod blocks;
+#[path = "../it/common/mod.rs"]
+mod common;
+mod put_off;
+mod silent;
+mod stopping;
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::Folder;
+use common::background::interrupt;
+use groma_provider::{
+    ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
+    Provider, ProviderDiagnostics, ReadRequest, ReadResponse, Schema,
+};
+use groma_scripted::{ResourceScript, Scripted};
+use groma_value::{Type, Value};
+
+const ADDRESS: &str = "registry.terraform.io/example/trouble";
+
+/// Names the file that gets the process numbers of plugins.
+const NOTED: &str = "TROUBLE_NOTED";
+/// What the plugin is like, unless it is a good one.
+const MANNER: &str = "TROUBLE_MANNER";
+
+type Test = (&'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("a_provider_that_dies_amid_apply_is_quoted_and_what_was_made_is_in_the_state", dies_amid_apply),
+    ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
+    ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
+    ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
+    ("fw_22_an_interrupt_asks_providers_to_stop_and_what_they_made_is_in_the_state", stopping::asked),
+    ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
+    ("what_keeps_a_provider_from_telling_what_it_declares_is_told_once", silent::speechless),
+    ("a_provider_ends_while_the_plan_is_shown", ends_early),
+    ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
+    ("what_is_no_plugin_is_told", no_plugin),
+    ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
+    ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
+    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", put_off::actions),
+    ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
+    ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
+    ("the_schemas_of_all_kinds_of_types_are_told", blocks::schemas),
+    ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
+];
+
+fn main() -> ExitCode {
+    if std::env::var_os("TF_PLUGIN_MAGIC_COOKIE").is_some() {
+        return plugin();
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let mut failed = 0;
+    for (name, test) in TESTS.iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted.as_str()))) {
+        let ok = catch_unwind(AssertUnwindSafe(test)).is_ok();
+        failed += usize::from(!ok);
+        println!("test {name} ... {}", if ok { "ok" } else { "FAILED" });
+    }
+    println!("test result: {}. {failed} failed", if failed == 0 { "ok" } else { "FAILED" });
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn plugin() -> ExitCode {
+    if let Some(file) = std::env::var_os(NOTED) {
+        let mut noted = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+        writeln!(noted, "{}", std::process::id()).unwrap();
+    }
+    match std::env::var(MANNER).as_deref() {
+        Ok("nonsense") => talk_nonsense(),
+        Ok("mute") => silent::listen_only(),
+        Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(silent::Speechless)),
+        _ => groma_plugin::serve(ADDRESS, provider()),
+    }
+}
+
+/// Says where it listens, and answers with what is no HTTP.
+fn talk_nonsense() -> ! {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    println!("1|6|tcp|{}|grpc|", listener.local_addr().unwrap());
+    loop {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut buffer = [0; 1024];
+        let _ = stream.read(&mut buffer);
+        let _ = stream.write_all(&[0x7f; 4096]);
+    }
+}
+
+fn provider() -> Arc<dyn Provider> {
+    let attributes = [
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("after", Attribute::optional(Type::String)),
+    ];
+    let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0]));
+    let thing = ResourceScript::new(schema)
+        .on_read(|request, _| still_there(request))
+        .on_plan(|request, good| {
+            if named(&request.config, "dies in plan") {
+                die();
+            }
+            good()
+        })
+        .on_apply(|request, good| {
+            if named(&request.config, "dies") {
+                die();
+            }
+            if named(&request.config, "panics") {
+                panic!("the thing panics");
+            }
+            if named(&request.config, "hangs") {
+                std::thread::sleep(Duration::from_secs(3600));
+            }
+            if named(&request.config, "waits to be stopped") {
+                stopping::wait();
+            }
+            good()
+        });
+    let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
+    stopping::served(things.action("trouble_note", put_off::note()))
+}
+
+/// A provider that is started anew finds what an earlier one made.
+fn still_there(request: &ReadRequest) -> ReadResponse {
+    ReadResponse {
+        new_state: request.current_state.clone(),
+        private: request.private.clone(),
+        deferred: None,
+        new_identity: request.current_identity.clone(),
+        diagnostics: ProviderDiagnostics::new(),
+    }
+}
+
+/// A type whose objects are told by their names.
+fn person() -> ResourceScript {
+    let attributes = [
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("town", Attribute::optional(Type::String)),
+    ];
+    let name = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
+    let identity = IdentitySchema { version: 3, attributes: [("name".into(), name)].into_iter().collect() };
+    let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0])).identified_by(identity);
+    let identified = |object: &Value| Some(Value::object([("name", object.attribute("name")?)]));
+    ResourceScript::new(schema)
+        .on_read(|request, _| still_there(request))
+        .on_plan(move |request, good| {
+            let is_there = !request.prior_state.is_null() && !request.config.is_null();
+            PlanResponse { planned_identity: identified(&request.config).filter(|_| is_there), ..good() }
+        })
+        .on_apply(move |_, good| {
+            let response = good();
+            ApplyResponse { new_identity: response.new_state.as_ref().and_then(identified), ..response }
+        })
+}
+
+fn named(config: &Value, name: &str) -> bool {
+    config.attribute("name").is_some_and(|value| value.as_str().is_some_and(|text| text == name))
+}
+
+fn die() -> ! {
+    eprintln!("panic: the disk of the trouble service is full");
+    std::process::exit(3)
+}
+
+/// A folder whose provider is this program, with a good thing, a `second` one, and a good one after that.
+fn folder(second: &str) -> Folder {
+    let folder = Folder::new();
+    let program = folder.path("plugins/terraform-provider-trouble");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(std::env::current_exe().unwrap(), &program).unwrap();
+    with_plugins(folder, second)
+}
+
+fn with_plugins(folder: Folder, second: &str) -> Folder {
+    let settings = format!(
+        "provider_installation {{\n  dev_overrides {{\n    \"example/trouble\" = {:?}\n  }}\n  direct {{}}\n}}\n",
+        folder.path("plugins")
+    );
+    folder.write("cli.tfrc", &settings).write(
+        "main.tf",
+        &format!(
+            "terraform {{\n  required_providers {{\n    trouble = {{ source = \"example/trouble\" }}\n  }}\n}}\n\
+             resource \"trouble_thing\" \"first\" {{\n  name = \"good\"\n}}\n\
+             resource \"trouble_thing\" \"second\" {{\n  name  = \"{second}\"\n  after = trouble_thing.first.id\n}}\n\
+             resource \"trouble_thing\" \"third\" {{\n  name  = \"good\"\n  after = trouble_thing.second.id\n}}\n"
+        ),
+    );
+    let settings = folder.path("cli.tfrc").display().to_string();
+    let noted = folder.path("noted").display().to_string();
+    folder.with("TF_CLI_CONFIG_FILE", &settings).with(NOTED, &noted).with("NO_COLOR", "1")
+}
+
+/// That all plugins that ever ran in the folder are gone, within a while.
+fn nobody_is_left(folder: &Folder) {
+    let start = Instant::now();
+    let plugins: Vec<String> = folder.read("noted").lines().map(str::to_owned).collect();
+    assert!(!plugins.is_empty());
+    while plugins.iter().any(|pid| is_running(pid)) {
+        assert!(start.elapsed() < Duration::from_secs(5), "a process was left behind");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn is_running(pid: &str) -> bool {
+    // A zombie has ended.
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+/// The warning about development builds is a part of the document of `validate`, and stands before no other.
+fn development_builds() {
+    let ran = folder("good").run(&["validate", "-json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(document["warning_count"], 1, "{}", ran.out);
+    assert_eq!(document["diagnostics"][0]["summary"], "Provider development overrides are in effect");
+    let planned = folder("good");
+    assert!(planned.run(&["plan", "-out=p"]).out.contains("Provider development overrides are in effect"));
+    let shown = planned.run(&["show", "-json", "p"]);
+    assert!(serde_json::from_str::<serde_json::Value>(&shown.out).is_ok(), "{}", shown.out);
+    assert_eq!(planned.run_with_input(&["console"], "1 + 1").out, "2\n");
+}
+
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+
+/// A text without the frame and the line breaks that fit it to the terminal.
+fn flowing(text: &str) -> String {
+    text.split_whitespace().filter(|word| !matches!(*word, "│" | "╷" | "╵")).collect::<Vec<_>>().join(" ")
+}
+
+fn dies_amid_apply() {
+    let folder = folder("dies");
+    let told = flowing(&folder.fails(APPLY));
+    assert!(told.contains("Plugin did not respond"), "{told}");
+    assert!(told.contains("exit status 3"), "{told}");
+    assert!(told.contains("panic: the disk of the trouble service is full"), "{told}");
+    assert!(told.contains("trouble_thing.second, on main.tf line 9, in resource"), "{told}");
+    assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.first\n");
+    nobody_is_left(&folder);
+
+    // The provider is well again.
+    folder.write("main.tf", &folder.read("main.tf").replace("dies", "lives"));
+    let applied = folder.ok(APPLY);
+    assert!(applied.contains("2 added, 0 changed, 0 destroyed"), "{applied}");
+    nobody_is_left(&folder);
+}
+
+fn panics_amid_apply() {
+    let folder = folder("panics");
+    let told = flowing(&folder.fails(APPLY));
+    assert!(told.contains("the thing panics"), "{told}");
+    assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.first\n");
+    nobody_is_left(&folder);
+}
+
+fn dies_amid_plan() {
+    let folder = folder("dies in plan");
+    let told = flowing(&folder.fails(&["plan"]));
+    assert!(told.contains("during the call PlanResourceChange: exit status 3"), "{told}");
+    assert!(told.contains("the disk of the trouble service is full"), "{told}");
+    nobody_is_left(&folder);
+}
+
+/// Starts an apply, and waits until the second thing is being made.
+fn until_second(folder: &Folder) -> std::process::Child {
+    let mut child = folder.command(APPLY).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&seen).contains("trouble_thing.second: Creating...") {
+        let count = stdout.read(&mut buffer).unwrap();
+        assert!(count > 0, "{}", String::from_utf8_lossy(&seen));
+        seen.extend_from_slice(&buffer[..count]);
+    }
+    child.stdout = Some(stdout);
+    // The call is under way a moment after the line.
+    std::thread::sleep(Duration::from_millis(300));
+    child
+}
+
+fn hangs_until_interrupted() {
+    let folder = folder("hangs");
+    let child = until_second(&folder);
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(is_running(&child.id().to_string()));
+    interrupt(&child);
+    let start = Instant::now();
+    let pid = child.id().to_string();
+    let output = child.wait_with_output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(6), "{pid} took {:?}", start.elapsed());
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    nobody_is_left(&folder);
+    assert!(folder.ok(&["state", "list"]).contains("trouble_thing.first\n"));
+}
+
+/// A plan that is longer than what a pipe takes, and nobody reads it.
+fn ends_early() {
+    let text = "text ".repeat(30);
+    let folder = folder(&format!("${{join(\"\", [for number in range(1000) : \"{text}\"])}}"));
+    let child = folder.command(&["plan"]).spawn().unwrap();
+    let start = Instant::now();
+    while folder.path("noted").metadata().map_or(true, |noted| noted.len() == 0) {
+        assert!(start.elapsed() < Duration::from_secs(20), "the provider was not started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    nobody_is_left(&folder);
+    assert!(is_running(&child.id().to_string()));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stdout.len() > 100_000, "{}", output.stdout.len());
+}
+
+fn killed() {
+    let folder = folder("hangs");
+    let mut child = until_second(&folder);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    nobody_is_left(&folder);
+    folder.write("main.tf", &folder.read("main.tf").replace("hangs", "lives"));
+    let planned = folder.run(&["plan"]);
+    // What the provider had reported is known; what it was asked for last may or may not have been made.
+    let told = flowing(&format!("{}{}", planned.out, planned.err));
+    assert!(told.contains("trouble_thing.second"), "{told}");
+    assert!(!told.contains("# trouble_thing.first will be created"), "{told}");
+    assert!(folder.ok(&["state", "list"]).contains("trouble_thing.first\n"));
+}
+
+fn no_plugin() {
+    for (text, said) in [
+        ("echo 'I am no plugin'; sleep 60", "I am no plugin"),
+        ("echo 'no licence found' >&2; exit 7", "no licence found"),
+        ("echo '1|9|tcp|127.0.0.1:1|grpc|'; sleep 60", "version 9 of the plugin protocol"),
+    ] {
+        let folder = Folder::new();
+        folder.write("plugins/terraform-provider-trouble", &format!("#!/bin/sh\n{text}\n"));
+        make_executable(&folder.path("plugins/terraform-provider-trouble"));
+        let folder = with_plugins(folder, "good");
+        let told = flowing(&folder.fails(&["plan"]));
+        assert!(told.contains(said), "{told}");
+        assert!(told.contains("registry.terraform.io/example/trouble"), "{told}");
+    }
+}
+
+fn make_executable(path: &Path) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn nonsense() {
+    let folder = folder("good").with(MANNER, "nonsense");
+    let start = Instant::now();
+    let told = flowing(&folder.fails(&["plan"]));
+    assert!(told.contains("registry.terraform.io/example/trouble"), "{told}");
+    assert!(told.starts_with("Error: "), "{told}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    nobody_is_left(&folder);
+}
+
+fn identities() {
+    let folder = folder("good");
+    let person = |town: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    trouble = {{ source = \"example/trouble\" }}\n  }}\n}}\n\
+             resource \"trouble_person\" \"anna\" {{\n  name = \"Anna\"\n  town = \"{town}\"\n}}\n"
+        )
+    };
+    let document = |arguments: &[&str]| -> serde_json::Value { serde_json::from_str(&folder.ok(arguments)).unwrap() };
+    let anna = serde_json::json!({ "name": "Anna" });
+
+    folder.write("main.tf", &person("Ghent"));
+    folder.ok(&["plan", "-out=made"]);
+    let made = document(&["show", "-json", "made"]);
+    assert!(made["resource_changes"][0]["change"].get("before_identity").is_none(), "{made}");
+    folder.ok(&["apply", "made"]);
+    let state = document(&["show", "-json"]);
+    let object = &state["values"]["root_module"]["resources"][0];
+    assert_eq!((&object["identity"], &object["identity_schema_version"]), (&anna, &3.into()), "{state}");
+
+    folder.write("main.tf", &person("Bruges"));
+    folder.ok(&["plan", "-out=moved"]);
+    let moved = document(&["show", "-json", "moved"]);
+    let change = &moved["resource_changes"][0]["change"];
+    assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anna), "{moved}");
+    assert_eq!(moved["planned_values"]["root_module"]["resources"][0]["identity"], anna, "{moved}");
+    assert_eq!(moved["prior_state"]["values"]["root_module"]["resources"][0]["identity"], anna, "{moved}");
+
+    folder.write("main.tf", &person("Ghent").replace("\"Anna\"", "\"Anne\""));
+    folder.ok(&["plan", "-out=renamed"]);
+    let renamed = document(&["show", "-json", "renamed"]);
+    let (change, anne) = (&renamed["resource_changes"][0]["change"], serde_json::json!({ "name": "Anne" }));
+    assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anne), "{renamed}");
+    assert_eq!(renamed["planned_values"]["root_module"]["resources"][0]["identity"], anne, "{renamed}");
+}

@@ -1,0 +1,258 @@
+//! Actions: around changes, and because a person asks.
+
+use groma_engine::{InvokeTarget, Mode};
+use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostic, Schema};
+use groma_scripted::{ActionScript, ResourceScript, Scripted};
+use groma_value::Type;
+
+use crate::support::Project;
+
+const HEAD: &str = "terraform {\n  required_providers {\n    test = { source = \"test/test\" }\n  }\n}\n";
+
+fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Schema {
+    Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new()))
+}
+
+fn note() -> ActionScript {
+    ActionScript::new(block([
+        ("name", Attribute::required(Type::String)),
+        ("about", Attribute::optional(Type::String)),
+    ]))
+}
+
+fn object() -> ResourceScript {
+    ResourceScript::new(block([
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::optional(Type::String)),
+        ("size", Attribute::optional(Type::Number)),
+    ]))
+}
+
+fn project(main: &str, note: ActionScript) -> Project {
+    let provider = Scripted::new("test").action("test_note", note).resource("test_object", object());
+    Project::new(&format!("{HEAD}{main}")).scripted(provider)
+}
+
+/// What was done, in order: invocations and changes.
+fn done(project: &Project) -> Vec<String> {
+    let texts = project.provider().call_texts();
+    texts.into_iter().filter(|call| call.starts_with("invoke") || call.starts_with("apply")).collect()
+}
+
+const AROUND: &str = r#"
+resource "test_object" "a" {
+  name = "a"
+  size = 1
+  lifecycle {
+    action_trigger {
+      events  = [before_create, before_update]
+      actions = [action.test_note.first, action.test_note.each["k"]]
+    }
+    action_trigger {
+      events  = [after_create]
+      actions = [action.test_note.last]
+    }
+  }
+}
+action "test_note" "first" {
+  config {
+    name = "first"
+  }
+}
+action "test_note" "each" {
+  for_each = toset(["k", "l"])
+  config {
+    name = "each-${each.key}"
+  }
+}
+action "test_note" "last" {
+  config {
+    name  = "last"
+    about = test_object.a.id
+  }
+}
+"#;
+
+#[test]
+fn actions_are_invoked_before_and_after_a_change_in_the_order_of_the_lists() {
+    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::clone(&told);
+    let note = note().on_invoke(move |request| {
+        seen.lock().unwrap().push(request.config.attribute("about").unwrap().as_str().map(str::to_owned));
+        (request.progress)("half done");
+        groma_provider::ProviderDiagnostics::new()
+    });
+    let mut project = project(AROUND, note);
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    let plan = planned.plan.as_ref().unwrap();
+    let invocations: Vec<String> =
+        plan.invocations.iter().map(|one| format!("{} {}", one.trigger().unwrap().1.name(), one.action)).collect();
+    assert_eq!(
+        invocations,
+        [
+            "BeforeCreate action.test_note.first",
+            "BeforeCreate action.test_note.each[\"k\"]",
+            "AfterCreate action.test_note.last"
+        ]
+    );
+    assert!(!plan.invocations[2].config.is_wholly_known(), "the id is not known before the object is there");
+    assert_eq!(plan.counts().invoke, 3);
+    project.provider().forget_calls();
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(
+        done(&project),
+        ["invoke test_note first", "invoke test_note each-k", "apply test_object a", "invoke test_note last"]
+    );
+    assert_eq!(*told.lock().unwrap(), [None, None, Some("test_object-1".to_owned())], "known by then");
+    assert!(project.plan().plan.unwrap().invocations.is_empty(), "nothing changes, so nothing is invoked");
+    project.rewrite(&format!("{HEAD}{}", AROUND.replace("size = 1", "size = 2")));
+    project.provider().forget_calls();
+    project.apply();
+    assert_eq!(done(&project), ["invoke test_note first", "invoke test_note each-k", "apply test_object a"]);
+}
+
+#[test]
+fn a_replacement_has_its_actions_before_the_old_object_goes() {
+    let mut project = project(AROUND, note());
+    project.apply();
+    project.options.replace = vec!["test_object.a".parse().unwrap()];
+    project.provider().forget_calls();
+    project.apply();
+    let done = done(&project);
+    assert_eq!(done.len(), 5, "{done:?}");
+    assert_eq!(done[..2], ["invoke test_note first", "invoke test_note each-k"]);
+    assert_eq!(done[4], "invoke test_note last");
+}
+
+fn failing(name: &'static str) -> ActionScript {
+    note().on_invoke(move |request| {
+        let is_it = request.config.attribute("name").unwrap().as_str() == Some(name);
+        if is_it { ProviderDiagnostic::error("No ink", "the pen is empty").into() } else { Default::default() }
+    })
+}
+
+#[test]
+fn an_action_that_fails_before_a_change_keeps_it_from_being_made() {
+    let mut project = project(AROUND, failing("each-k"));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    let problems = project.apply_plan(planned);
+    assert_eq!(done(&project), ["invoke test_note first", "invoke test_note each-k"]);
+    let told: Vec<String> = problems.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
+    assert_eq!(told, ["Error when invoking action: No ink: the pen is empty"]);
+    assert!(problems.iter().all(|one| one.subject.is_some()), "it says which block had it invoked");
+    assert!(project.recorded().is_empty());
+}
+
+#[test]
+fn an_action_that_fails_after_a_change_leaves_the_object_as_it_is() {
+    let mut project = project(AROUND, failing("last"));
+    let planned = project.plan();
+    assert!(project.apply_plan(planned).has_errors());
+    assert_eq!(project.recorded(), ["test_object.a"]);
+}
+
+#[test]
+fn a_condition_that_does_not_hold_invokes_nothing() {
+    let main = AROUND.replace("events  = [after_create]", "events  = [after_create]\n      condition = false");
+    let mut project = project(&main, note());
+    let plan = project.plan().plan.unwrap();
+    assert_eq!(plan.invocations.len(), 2);
+    assert!(plan.invocations.iter().all(|one| &*one.action.name != "last"));
+}
+
+#[test]
+fn a_person_can_have_an_action_invoked_and_nothing_else_is_done() {
+    let mut project = project(AROUND, note());
+    project.apply();
+    project.rewrite(&format!("{HEAD}{}", AROUND.replace("size = 1", "size = 2")));
+    let target = |name: &str| InvokeTarget {
+        module: groma_address::ModuleInstance::root(),
+        type_name: "test_note".into(),
+        name: name.into(),
+        key: None,
+    };
+    project.options.mode = Mode::RefreshOnly;
+    project.options.invoke = Some(target("last"));
+    project.provider().forget_calls();
+    assert!(project.apply().is_empty());
+    assert_eq!(done(&project), ["invoke test_note last"]);
+    project.options.invoke = Some(target("each"));
+    project.provider().forget_calls();
+    project.apply();
+    let mut invoked = done(&project);
+    // Neither waits for the other.
+    invoked.sort();
+    assert_eq!(invoked, ["invoke test_note each-k", "invoke test_note each-l"]);
+    project.options.invoke = Some(target("nothing"));
+    assert_eq!(project.plan().errors(), ["action action.test_note.nothing does not exist in the configuration"]);
+}
+
+#[test]
+fn an_action_before_a_change_cannot_stand_on_what_the_change_makes() {
+    let main = AROUND.replace("name = \"first\"", "name = test_object.a.id");
+    let problems = project(&main, note()).validate();
+    assert!(crate::support::errors(&problems).iter().any(|one| one.starts_with("Cycle")), "{problems:?}");
+}
+
+#[test]
+fn what_a_person_asks_for_looks_at_what_it_stands_on_and_at_nothing_else() {
+    let main = format!("{AROUND}resource \"test_object\" \"other\" {{\n  name = \"other\"\n}}\n");
+    let mut project = project(&main, note());
+    project.apply();
+    project.options.mode = Mode::RefreshOnly;
+    let reads = |project: &mut Project, name: &str| -> Vec<String> {
+        project.options.invoke = Some(InvokeTarget {
+            module: groma_address::ModuleInstance::root(),
+            type_name: "test_note".into(),
+            name: name.into(),
+            key: None,
+        });
+        project.provider().forget_calls();
+        let planned = project.plan();
+        assert!(!planned.plan.unwrap().invocations.is_empty());
+        project.provider().call_texts().into_iter().filter(|call| call.starts_with("read")).collect()
+    };
+    assert_eq!(reads(&mut project, "first"), Vec::<String>::new());
+    assert_eq!(reads(&mut project, "last"), ["read test_object a"]);
+}
+
+#[test]
+fn a_provider_that_refuses_an_action_is_quoted_at_what_has_it_invoked() {
+    let refusing = |name: &'static str| {
+        note().on_plan(move |request| groma_provider::PlanActionResponse {
+            diagnostics: match request.config.attribute("name").unwrap().as_str() == Some(name) {
+                true => ProviderDiagnostic::error("No ink", "the pen is empty").into(),
+                false => groma_provider::ProviderDiagnostics::new(),
+            },
+            ..Default::default()
+        })
+    };
+    for name in ["first", "last"] {
+        let mut triggered = project(AROUND, refusing(name));
+        let planned = triggered.plan();
+        let told: Vec<String> =
+            planned.diagnostics.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
+        assert_eq!(told, ["Failed to plan action: No ink: the pen is empty"]);
+        let span = planned.diagnostics.iter().next().unwrap().subject.unwrap();
+        assert_eq!(
+            span.end() - span.start(),
+            format!("action.test_note.{name}").len() as u32,
+            "the element of the list"
+        );
+        assert!(planned.plan.unwrap().invocations.iter().all(|one| &*one.action.name != name));
+
+        triggered.options.mode = Mode::RefreshOnly;
+        triggered.options.invoke = Some(InvokeTarget {
+            module: groma_address::ModuleInstance::root(),
+            type_name: "test_note".into(),
+            name: name.into(),
+            key: None,
+        });
+        let planned = triggered.plan();
+        let told = planned.diagnostics.iter().next().unwrap();
+        assert_eq!((&*told.summary, told.address.as_deref()), ("No ink", Some(&*format!("action.test_note.{name}"))));
+        assert_eq!(planned.plan.unwrap().invocations.len(), 1);
+    }
+}

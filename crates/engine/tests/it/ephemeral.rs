@@ -1,0 +1,142 @@
+//! Ephemeral resources, and the places where their values may go (LC-29).
+
+use std::time::Duration;
+
+use groma_provider::{Attribute, Block, NestedBlock, Schema};
+use groma_scripted::{EphemeralScript, Operation, ResourceScript, Scripted};
+use groma_value::Type;
+
+use crate::support::Project;
+
+const HEAD: &str = "terraform {\n  required_providers {\n    test = { source = \"test/test\" }\n  }\n}\n";
+
+fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Schema {
+    Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new()))
+}
+
+fn provider(secret: EphemeralScript, object: ResourceScript) -> Scripted {
+    Scripted::new("test").ephemeral("test_secret", secret).resource("test_object", object)
+}
+
+fn secret() -> EphemeralScript {
+    EphemeralScript::new(block([
+        ("name", Attribute::optional(Type::String)),
+        ("token", Attribute::computed(Type::String).sensitive()),
+    ]))
+}
+
+fn object() -> ResourceScript {
+    ResourceScript::new(block([
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::optional(Type::String)),
+        ("password", Attribute::optional(Type::String).write_only()),
+    ]))
+}
+
+const MAIN: &str = "ephemeral \"test_secret\" \"s\" {\n  name = \"s\"\n}\nlocals { again = ephemeral.test_secret.s.token }\nresource \
+                    \"test_object\" \"a\" {\n  name = \"a\"\n  password = local.again\n}\n";
+
+fn project(main: &str, provider: Scripted) -> Project {
+    Project::new(&format!("{HEAD}{main}")).scripted(provider)
+}
+
+fn count(project: &Project, word: &str) -> usize {
+    project.provider().call_texts().iter().filter(|call| call.starts_with(word)).count()
+}
+
+#[test]
+fn lc_29_an_ephemeral_value_reaches_a_write_only_argument_and_is_kept_nowhere() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = std::sync::Arc::clone(&seen);
+    let object = object().on_apply(move |request, good| {
+        told.lock().unwrap().push(request.config.attribute("password").unwrap().as_str().map(str::to_owned));
+        good()
+    });
+    let mut project = project(MAIN, provider(secret(), object));
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1), "opened and closed while planning");
+    project.provider().forget_calls();
+    let diagnostics = project.apply_plan(planned);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1), "and again while applying");
+    assert_eq!(*seen.lock().unwrap(), [Some("computed-token".to_owned())]);
+    let state = String::from_utf8(groma_state::file::write(&project.state)).unwrap();
+    assert!(!state.contains("computed-token"), "{state}");
+    assert!(project.plan().actions().is_empty());
+}
+
+#[test]
+fn lc_29_what_was_opened_is_closed_after_an_error_too() {
+    let object = object().fault(Operation::Apply, groma_scripted::Fault::Error("no"));
+    let mut project = project(MAIN, provider(secret(), object));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    assert!(project.apply_plan(planned).has_errors());
+    assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1));
+}
+
+#[test]
+fn lc_29_an_open_resource_is_renewed_while_others_take_their_time() {
+    let secret = secret().renew_after(Duration::from_millis(20));
+    // Much longer than two renewals need, even through a process on a busy machine.
+    let object = object().delay(Operation::Apply, Duration::from_millis(1500));
+    let mut project = project(MAIN, provider(secret, object));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    assert!(!project.apply_plan(planned).has_errors());
+    let calls = project.provider().call_texts();
+    assert!(count(&project, "renew") >= 2, "{calls:?}");
+    assert!(calls.last().unwrap().starts_with("close"), "{calls:?}");
+}
+
+#[test]
+fn lc_29_a_renewal_that_is_under_way_is_waited_for_and_closed_with_what_it_answers() {
+    let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
+    let object = object().delay(Operation::Apply, Duration::from_millis(1000));
+    let mut project = project(MAIN, provider(secret, object));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    assert!(!project.apply_plan(planned).has_errors());
+    let calls = project.provider().call_texts();
+    assert_eq!(count(&project, "renew"), 1, "{calls:?}");
+    assert_eq!(calls.last().unwrap(), "close test_secret s'");
+}
+
+#[test]
+fn after_the_second_request_to_stop_nothing_is_begun_while_resources_are_closed() {
+    // Closing waits for the renewal, much longer than the plan before the change takes.
+    let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
+    let object = object().delay(Operation::Plan, Duration::from_millis(800));
+    let mut project = project(MAIN, provider(secret, object));
+    let planned = project.plan();
+    project.provider().forget_calls();
+    let cancellation = project.cancellation.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        cancellation.request();
+        cancellation.request();
+    });
+    assert!(project.apply_plan(planned).has_errors());
+    assert_eq!((count(&project, "plan"), count(&project, "apply")), (1, 0), "{:?}", project.provider().call_texts());
+}
+
+#[test]
+fn lc_29_an_ephemeral_value_may_not_go_where_it_would_be_kept() {
+    let main = MAIN.replace("password = local.again", "name = local.again").replace("  name = \"a\"\n", "");
+    let mut project = project(&main, provider(secret(), object()));
+    assert_eq!(project.plan().errors(), ["Invalid use of ephemeral value"]);
+}
+
+#[test]
+fn a_message_that_must_not_be_shown_matters_only_where_the_value_is_refused() {
+    let main = |condition: &str| {
+        format!(
+            "variable \"v\" {{\n  sensitive = true\n  default = 1\n  validation {{\n    condition = {condition}\n    error_message = \"not \
+             ${{var.v}}\"\n  }}\n}}\n"
+        )
+    };
+    let said = |condition: &str| Project::new(&main(condition)).plan().errors();
+    assert_eq!(said("var.v > 0"), Vec::<String>::new());
+    assert_eq!(said("var.v > 1"), ["Error message refers to sensitive values", "Invalid value for variable"]);
+}

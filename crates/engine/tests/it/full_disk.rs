@@ -1,0 +1,102 @@
+//! What is told of operations whose results cannot be written down.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::Recorder;
+use groma_engine::hooks::{Hooks, Operation, Subject};
+use groma_state::{Begin, DeposedKey, ObjectRecord, Outcome};
+use groma_value::Value;
+
+use crate::support::{Project, errors};
+
+/// Has room for so many records, and none after them.
+struct Room(Mutex<usize>);
+
+impl Room {
+    #[allow(clippy::result_large_err, reason = "as the recorder has it")]
+    fn take(&self) -> Result<(), Diagnostic> {
+        let mut room = self.0.lock().unwrap();
+        *room = room.checked_sub(1).ok_or_else(|| Diagnostic::error("Disk full", "There is no room."))?;
+        Ok(())
+    }
+}
+
+impl Recorder for Room {
+    fn begin(&self, _: &Begin) -> Result<(), Diagnostic> {
+        self.take()
+    }
+
+    fn finished(
+        &self,
+        _: &ResourceInstance,
+        _: Option<&DeposedKey>,
+        _: &ProviderConfig,
+        _: Option<&ObjectRecord>,
+        _: Outcome,
+    ) -> Result<(), Diagnostic> {
+        self.take()
+    }
+
+    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+        self.take()
+    }
+}
+
+/// Notes how operations begin and end.
+#[derive(Default)]
+struct Told(Mutex<Vec<&'static str>>);
+
+impl Told {
+    fn note(&self, what: &'static str) {
+        self.0.lock().unwrap().push(what);
+    }
+
+    fn count(&self, what: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|told| **told == what).count()
+    }
+}
+
+impl Hooks for Told {
+    fn apply_start(&self, _: &Subject, _: Operation) {
+        self.note("start");
+    }
+
+    fn apply_complete(&self, _: &Subject, _: Operation, _: &Value, _: Duration) {
+        self.note("complete");
+    }
+
+    fn apply_errored(&self, _: &Subject, _: Operation, _: &Diagnostics, _: Duration) {
+        self.note("errored");
+    }
+}
+
+/// Applies a configuration with room for so many records; how many operations began, ended well and failed.
+fn told(main: &str, room: usize) -> (usize, usize, usize) {
+    let told = Arc::new(Told::default());
+    let mut project = Project::new(main);
+    project.hooks = told.clone();
+    let planned = project.plan();
+    let problems = project.apply_recorded(planned, Arc::new(Room(Mutex::new(room))));
+    assert_eq!(errors(&problems), ["Disk full"]);
+    (told.count("start"), told.count("complete"), told.count("errored"))
+}
+
+#[test]
+fn no_operation_is_told_to_be_complete_that_could_not_be_written_down() {
+    assert_eq!(told("resource \"terraform_data\" \"a\" { count = 6 }", 2), (6, 2, 4));
+}
+
+#[test]
+fn a_creation_with_a_provisioner_is_complete_when_it_is_written_down_that_it_ran() {
+    let main = r#"
+        resource "terraform_data" "a" {
+          provisioner "local-exec" { command = "exit 0" }
+        }
+        "#;
+    // The object is written down before the provisioner runs, and after it.
+    assert_eq!(told(main, 0), (1, 0, 1));
+    assert_eq!(told(main, 1), (1, 0, 1));
+}

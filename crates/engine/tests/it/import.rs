@@ -1,0 +1,186 @@
+//! Objects that exist already are taken over by import blocks, as people write them (PL-26, LC-23, LC-24).
+
+use groma_engine::{Action, PlanOptions, Refresh};
+use groma_provider::{Attribute, Block, Schema};
+use groma_scripted::{ResourceScript, Scripted, World};
+use groma_value::{Type, Value};
+
+use crate::support::Project;
+
+const HEAD: &str = "terraform {\n  required_providers {\n    test = { source = \"test/test\" }\n  }\n}\n";
+
+fn block() -> Block {
+    Block::new(
+        [
+            ("id", Attribute::computed(Type::String)),
+            ("name", Attribute::optional(Type::String)),
+            ("size", Attribute::optional(Type::Number)),
+        ],
+        Vec::<(&str, groma_provider::NestedBlock)>::new(),
+    )
+}
+
+fn provider(world: World) -> Scripted {
+    let script = ResourceScript::new(Schema::new(block())).replace_on("name");
+    Scripted::new("test").resource("test_object", script).in_world(world)
+}
+
+/// A world with one object that nobody manages.
+fn world(id: &str, name: &str) -> World {
+    let world = World::new();
+    let object = block().object(vec![Value::string(id), Value::string(name), Value::null(Type::Number)]);
+    world.put("test_object", id, object);
+    world
+}
+
+fn project(main: &str, world: World) -> Project {
+    Project::new(&format!("{HEAD}{main}")).scripted(provider(world))
+}
+
+const ONE: &str =
+    "import {\n  to = test_object.a\n  id = \"x1\"\n}\nresource \"test_object\" \"a\" {\n  name = \"web\"\n}\n";
+
+#[test]
+fn pl_26_an_existing_object_is_imported_and_then_managed() {
+    let mut project = project(ONE, world("x1", "web"));
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    let plan = planned.plan.as_ref().unwrap();
+    assert!(plan.is_applyable());
+    assert_eq!(plan.counts().import, 1);
+    let change = &plan.changes[0];
+    assert_eq!(change.action, Action::NoOp);
+    assert_eq!(change.importing.as_ref().unwrap().id(), Some("x1"));
+    let diagnostics = project.apply_plan(planned);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    assert_eq!(project.recorded(), ["test_object.a"]);
+    // The block may stay: there is nothing left to do for it.
+    project.provider().forget_calls();
+    let again = project.plan();
+    assert!(!again.plan.as_ref().unwrap().is_applyable());
+    assert!(!project.provider().call_texts().iter().any(|call| call.starts_with("import")));
+}
+
+#[test]
+fn lc_23_an_import_is_always_read_before_it_is_planned() {
+    let mut project = project(ONE, world("x1", "web"));
+    project.options = PlanOptions { refresh: Refresh::Trust, ..PlanOptions::default() };
+    project.plan();
+    let calls = project.provider().call_texts();
+    let at = |word: &str| calls.iter().position(|call| call.starts_with(word));
+    let (import, read, plan) = (at("import").unwrap(), at("read").unwrap(), at("plan").unwrap());
+    assert!(import < read && read < plan, "{calls:?}");
+}
+
+#[test]
+fn lc_23_an_object_that_does_not_exist_cannot_be_imported() {
+    let mut project = project(ONE, World::new());
+    let planned = project.plan();
+    assert_eq!(planned.errors(), ["Cannot import non-existent remote object"]);
+    assert!(planned.plan.unwrap().errored);
+}
+
+#[test]
+fn lc_24_what_differs_from_the_configuration_is_changed_after_the_import() {
+    let main = ONE.replace("name = \"web\"", "name = \"web\"\n  size = 3");
+    let mut project = project(&main, world("x1", "web"));
+    let planned = project.plan();
+    assert_eq!(planned.actions(), ["test_object.a: update"]);
+    assert!(planned.plan.as_ref().unwrap().changes[0].importing.is_some());
+    let diagnostics = project.apply_plan(planned);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    assert!(project.plan().actions().is_empty());
+}
+
+#[test]
+fn pl_26_ids_of_many_instances_come_from_a_map_and_reach_into_modules() {
+    let main = "locals { ids = { a = \"x1\" } }\nimport {\n  for_each = local.ids\n  to = module.m[\"k\"].test_object.o[each.key]\n  \
+                id = each.value\n}\nmodule \"m\" {\n  for_each = toset([\"k\"])\n  source = \"./m\"\n}\n";
+    let inner =
+        format!("{HEAD}resource \"test_object\" \"o\" {{\n  for_each = toset([\"a\", \"b\"])\n  name = each.key\n}}\n");
+    let mut project = project(main, world("x1", "a")).with("m/main.tf", &inner);
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert_eq!(planned.actions(), ["module.m[\"k\"].test_object.o[\"b\"]: create"]);
+    assert_eq!(planned.plan.as_ref().unwrap().counts().import, 1);
+    project.apply_plan(planned);
+    assert_eq!(project.recorded(), ["module.m[\"k\"].test_object.o[\"a\"]", "module.m[\"k\"].test_object.o[\"b\"]"]);
+}
+
+#[test]
+fn pl_26_an_id_that_only_apply_will_know_is_an_error() {
+    let main = format!("{ONE}resource \"test_object\" \"other\" {{}}\n").replace("\"x1\"", "test_object.other.id");
+    let mut project = project(&main, World::new());
+    assert_eq!(project.plan().errors(), ["Invalid import id argument"]);
+}
+
+#[test]
+fn pl_26_an_import_needs_an_instance_in_the_configuration() {
+    let main = ONE.replace("to = test_object.a", "to = test_object.a[3]").replace("name =", "count = 1\n  name =");
+    let mut project = project(&main, world("x1", "web"));
+    assert_eq!(project.plan().errors(), ["Configuration for import target does not exist"]);
+}
+
+#[test]
+fn a_block_is_written_for_an_import_that_has_none() {
+    let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
+    let mut project = project(import, world("x1", "{\"a\":{},\"b\":[1,\"${c}\"]}"));
+    project.options.missing = groma_engine::MissingResources::Generated;
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert!(
+        planned.actions().is_empty(),
+        "the object is as the block says, and is not deleted: {:?}",
+        planned.actions()
+    );
+    let plan = planned.plan.as_ref().unwrap();
+    let text = "resource \"test_object\" \"a\" {\n  name = jsonencode({\n    a = {}\n    b = [1, \"$${c}\"]\n  })\n  size = null\n}";
+    assert_eq!(plan.generated, [groma_engine::plan::Generated { id: Some("x1".to_owned()), text: text.to_owned() }]);
+    assert_eq!(plan.changes[0].importing.as_ref().unwrap().generated.as_deref(), Some(text));
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(project.recorded(), ["test_object.a"]);
+    project.rewrite(&format!("{HEAD}{text}\n"));
+    assert!(project.plan().actions().is_empty(), "the block that was written describes the object");
+}
+
+#[test]
+fn no_block_is_written_for_many_instances() {
+    let import = "import {\n  for_each = toset([\"x1\"])\n  to = test_object.a[each.key]\n  id = each.key\n}\n";
+    let mut project = project(import, world("x1", "web"));
+    project.options.missing = groma_engine::MissingResources::Generated;
+    assert_eq!(project.plan().errors(), ["Invalid import 'to' expression"]);
+}
+
+/// What is written leaves secrets out, so that carrying the plan out takes them from the object.
+#[test]
+fn a_written_block_that_changes_the_object_is_carried_out() {
+    let block = Block::new(
+        [
+            ("id", Attribute::computed(Type::String)),
+            ("name", Attribute::optional(Type::String)),
+            ("token", Attribute::optional(Type::String).sensitive()),
+        ],
+        Vec::<(&str, groma_provider::NestedBlock)>::new(),
+    );
+    let world = World::new();
+    world.put(
+        "test_object",
+        "x1",
+        block.object(vec![Value::string("x1"), Value::string("web"), Value::string("hush")]),
+    );
+    let script = ResourceScript::new(Schema::new(block));
+    let provider = Scripted::new("test").resource("test_object", script).in_world(world.clone());
+    let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
+    let mut project = Project::new(&format!("{HEAD}{import}")).scripted(provider);
+    project.options.missing = groma_engine::MissingResources::Generated;
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert_eq!(planned.actions(), ["test_object.a: update"]);
+    let text = planned.plan.as_ref().unwrap().generated[0].text.clone();
+    assert!(text.contains("token = null # sensitive"), "{text}");
+    let diagnostics = project.apply_plan(planned);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    let object = world.get("test_object", "x1").unwrap();
+    assert!(object.attribute("token").unwrap().is_null(), "the change that was planned was made");
+    assert_eq!(project.recorded(), ["test_object.a"]);
+}

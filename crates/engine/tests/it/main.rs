@@ -1,0 +1,28 @@
+//! The engine's scenarios with the scripted provider: a configuration, steps, and what is planned, done and kept.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod actions;
+mod circles;
+mod clerk;
+mod deferral;
+mod deferred_actions;
+mod deprecations;
+mod destroy_false;
+mod ephemeral;
+mod excluding;
+mod full_disk;
+mod identity;
+mod import;
+mod lifecycle;
+mod move_types;
+mod moves;
+mod provider_driven;
+mod provider_functions;
+mod provider_instance_problems;
+mod provider_instances;
+mod query;
+mod rules;
+mod static_references;
+mod support;
+mod terraform_data;

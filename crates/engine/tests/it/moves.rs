@@ -1,0 +1,210 @@
+//! Moved blocks that build on each other.
+
+use std::fmt::Write;
+
+use crate::support::Project;
+
+#[test]
+fn pl_23_statements_are_followed_from_the_first_name_on_in_whatever_order_they_are_written() {
+    let mut project = Project::new(r#"resource "terraform_data" "a" { input = 1 }"#);
+    project.apply();
+    project.rewrite(
+        r#"
+        moved {
+          from = terraform_data.c
+          to   = module.m.terraform_data.d
+        }
+        moved {
+          from = module.m
+          to   = module.n
+        }
+        moved {
+          from = terraform_data.a
+          to   = terraform_data.b[7]
+        }
+        moved {
+          from = module.n.terraform_data.d
+          to   = module.n.terraform_data.e["x"]
+        }
+        moved {
+          from = terraform_data.b[7]
+          to   = terraform_data.c
+        }
+        module "n" { source = "./n" }
+        "#,
+    );
+    let mut project = project.with(
+        "n/main.tf",
+        r#"
+        resource "terraform_data" "e" {
+          for_each = toset(["x"])
+          input    = 1
+        }
+        "#,
+    );
+    assert!(project.apply().is_empty());
+    assert_eq!(project.recorded(), [r#"module.n.terraform_data.e["x"]"#]);
+}
+
+#[test]
+fn pl_23_a_statement_holds_for_every_instance_of_the_module_that_has_it() {
+    let module = r#"resource "terraform_data" "old" { count = 2 }"#;
+    let mut project = Project::new(
+        r#"
+        module "m" {
+          source = "./m"
+          count  = 2
+        }
+        "#,
+    )
+    .with("m/main.tf", r#"module "below" { source = "../below" }"#)
+    .with("below/main.tf", module);
+    assert_eq!(project.apply().len(), 4);
+    let mut project = project
+        .with(
+            "m/main.tf",
+            r#"
+            module "under" { source = "../below" }
+            moved {
+              from = module.below
+              to   = module.under
+            }
+            "#,
+        )
+        .with(
+            "below/main.tf",
+            r#"
+            resource "terraform_data" "new" { count = 2 }
+            moved {
+              from = terraform_data.old
+              to   = terraform_data.new
+            }
+            "#,
+        );
+    assert!(project.apply().is_empty());
+    assert_eq!(
+        project.recorded(),
+        [
+            "module.m[0].module.under.terraform_data.new[0]",
+            "module.m[0].module.under.terraform_data.new[1]",
+            "module.m[1].module.under.terraform_data.new[0]",
+            "module.m[1].module.under.terraform_data.new[1]",
+        ]
+    );
+}
+
+#[test]
+fn pl_23_many_objects_move_one_by_one() {
+    const MANY: usize = 2000;
+    let block = |name: &str| format!("resource \"terraform_data\" \"{name}\" {{\n count = {MANY}\n}}\n");
+    let mut project = Project::new(&block("a"));
+    project.apply();
+    let mut main = block("b");
+    for at in 0..MANY {
+        let to = MANY - 1 - at;
+        write!(main, "moved {{\n from = terraform_data.a[{at}]\n to = terraform_data.b[{to}]\n}}\n").unwrap();
+    }
+    project.rewrite(&main);
+    assert!(project.apply().is_empty());
+    assert_eq!(project.recorded().len(), MANY);
+}
+
+#[test]
+fn statements_in_a_circle_are_all_named() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "z" {}
+        moved {
+          from = terraform_data.a
+          to   = terraform_data.b
+        }
+        moved {
+          from = terraform_data.b
+          to   = terraform_data.a
+        }
+        moved {
+          from = terraform_data.y
+          to   = terraform_data.z
+        }
+        "#,
+    );
+    let planned = project.plan();
+    assert_eq!(planned.errors(), ["Cyclic dependency in move statements"]);
+    let told = planned.diagnostics.iter().next().unwrap();
+    assert!(
+        told.detail.ends_with("\n  - terraform_data.a -> terraform_data.b\n  - terraform_data.b -> terraform_data.a")
+    );
+}
+
+#[test]
+fn what_is_still_declared_cannot_have_moved() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "a" { count = 2 }
+        module "m" {
+          source   = "./m"
+          for_each = toset(["x", "y"])
+        }
+        moved {
+          from = terraform_data.a[0]
+          to   = terraform_data.a[1]
+        }
+        moved {
+          from = module.m["x"]
+          to   = module.m["y"]
+        }
+        moved {
+          from = module.m["y"].terraform_data.i
+          to   = module.m["z"].terraform_data.i
+        }
+        "#,
+    )
+    .with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+    assert_eq!(project.plan().errors(), ["Moved object still exists"; 3]);
+}
+
+#[test]
+fn pl_23_objects_of_a_module_instance_that_has_gone_move_to_another() {
+    let module = |keys: &str, moved: &str| {
+        format!(
+            r#"
+            module "m" {{
+              source   = "./m"
+              for_each = toset([{keys}])
+            }}
+            {moved}
+            "#
+        )
+    };
+    let mut project = Project::new(&module(r#""x""#, "")).with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+    project.apply();
+    let moved = r#"
+        moved {
+          from = module.m["x"].terraform_data.i
+          to   = module.m["z"].terraform_data.i
+        }
+    "#;
+    project.rewrite(&module(r#""z""#, moved));
+    assert!(project.apply().is_empty());
+    assert_eq!(project.recorded(), [r#"module.m["z"].terraform_data.i"#]);
+}
+
+#[test]
+fn pl_25_of_several_removed_blocks_about_the_same_address_the_first_one_counts() {
+    let removed = |destroy: bool| {
+        format!("removed {{\n  from = terraform_data.gone\n  lifecycle {{ destroy = {destroy} }}\n}}\n")
+    };
+    for (first, expected) in [(true, "delete"), (false, "forget")] {
+        let mut project = Project::new("resource \"terraform_data\" \"gone\" {}");
+        project.apply();
+        project.rewrite(&format!("{}{}", removed(first), removed(!first)));
+        assert_eq!(project.apply(), [format!("terraform_data.gone: {expected} (delete_because_no_resource_config)")]);
+    }
+}
+
+#[test]
+fn a_move_to_the_same_address_is_one_mistake() {
+    let same = "moved {\n  from = terraform_data.a\n  to   = terraform_data.a\n}\n";
+    let mut project = Project::new(&format!("resource \"terraform_data\" \"a\" {{}}\n{same}"));
+    assert_eq!(project.plan().errors(), ["Redundant move statement"]);
+}

@@ -1,0 +1,145 @@
+//! What is wrong with provider blocks with `for_each`, with the keys that choose among their instances, and with instances that go
+//! before their objects.
+
+use groma_engine::Mode;
+
+use crate::support::labelled::{OBJECTS, PLACES, REQUIRED, errors, managers, only_error, project, set};
+
+#[test]
+fn a_key_that_there_is_not_is_told_with_those_that_there_are() {
+    let (mut project, _) = project(&format!("{PLACES}{OBJECTS}"));
+    set(&mut project, "objects", &[("one", "zz")]);
+    let error = only_error(&mut project);
+    assert!(error.starts_with("Provider instance not present: test_object.o[\"one\"] is to be"), "{error}");
+    assert!(error.contains("by[\"zz\"]") && error.contains("there is \"a\", \"b\". Add"), "{error}");
+    set(&mut project, "places", &[]);
+    assert!(only_error(&mut project).contains("there is none at all."));
+}
+
+#[test]
+fn a_key_is_known_and_no_secret() {
+    let said = |key: &str| {
+        let main = format!(
+            "{PLACES}variable \"hidden\" {{\n  default   = \"a\"\n  sensitive = true\n}}\nvariable \"passing\" {{\n  default   = \
+             \"a\"\n  ephemeral = true\n}}\nresource \"test_object\" \"first\" {{\n  provider = test.by[\"a\"]\n  name = \
+             \"first\"\n}}\nresource \"test_object\" \"o\" {{\n  provider = test.by[{key}]\n  name = \"o\"\n}}\n"
+        );
+        let (mut project, _) = project(&main);
+        only_error(&mut project)
+    };
+    for (key, problem) in [
+        ("test_object.first.id", "is known only after apply"),
+        ("var.hidden", "made of a sensitive value"),
+        ("var.passing", "made of an ephemeral value"),
+        ("null", "cannot be null"),
+        ("[\"a\"]", "is a text, but this is a value of type tuple"),
+    ] {
+        let error = said(key);
+        assert!(error.starts_with("Invalid provider instance key: ") && error.contains(problem), "{error}");
+    }
+    // Numbers are texts as elsewhere.
+    let (mut project, _) =
+        project(&format!("{PLACES}resource \"test_object\" \"o\" {{\n  provider = test.by[7]\n  name = \"o\"\n}}\n"));
+    set(&mut project, "places", &[("7", "x")]);
+    project.apply();
+    assert_eq!(managers(&project.state), ["test_object.o: [\"7\"]"]);
+}
+
+#[test]
+fn the_elements_are_known_and_no_secret() {
+    let said = |for_each: &str| {
+        let main = format!(
+            "variable \"hidden\" {{\n  default   = [\"a\"]\n  sensitive = true\n}}\nprovider \"test\" {{\n  alias = \"by\"\n  for_each = \
+             {for_each}\n}}\nresource \"test_object\" \"o\" {{\n  provider = test.by[\"a\"]\n  name = \"o\"\n}}\n"
+        );
+        let (mut project, _) = project(&main);
+        let error = only_error(&mut project);
+        error.split_once(": ").unwrap().0.to_owned()
+    };
+    for for_each in ["toset(var.hidden)", "null", "[\"a\"]", "toset([timestamp()])"] {
+        assert_eq!(said(for_each), "Invalid for_each argument", "{for_each}");
+    }
+    assert_eq!(said("toset([1])"), "Invalid for_each set argument");
+    // What a provider is configured with is of one instance.
+    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    set(&mut project, "places", &[("a", "x")]);
+    set(&mut project, "objects", &[("one", "a")]);
+    project.rewrite(&format!(
+        "{REQUIRED}{}",
+        format!("{PLACES}{OBJECTS}").replace("\"${each.key}-${each.value}\"", "\"broken\"")
+    ));
+    assert!(only_error(&mut project).starts_with("Broken label"));
+    assert_eq!(notes.take(), ["configure broken"]);
+}
+
+/// Rules of providers that stay: LC and PL rules say nothing of instances, the oracle is OpenTofu.
+#[test]
+fn a_provider_instance_stays_until_its_objects_are_destroyed() {
+    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    project.apply();
+    notes.take();
+    // Both go at once: there is nobody who could destroy the object.
+    set(&mut project, "places", &[("a", "x")]);
+    set(&mut project, "objects", &[("one", "a")]);
+    let error = only_error(&mut project);
+    assert!(error.starts_with("Provider instance not present: test_object.o[\"two\"] needs"), "{error}");
+    assert!(
+        error.contains("by[\"b\"]") && error.contains("there is only \"a\". A provider configuration has to stay"),
+        "{error}"
+    );
+    project.options.mode = Mode::Destroy;
+    assert!(only_error(&mut project).starts_with("Provider instance not present: test_object.o[\"two\"]"));
+    project.options.mode = Mode::Normal;
+
+    // One after the other it works.
+    set(&mut project, "places", &[("a", "x"), ("b", "y")]);
+    assert_eq!(project.apply(), ["test_object.o[\"two\"]: delete (delete_because_each_key)"]);
+    assert!(notes.take().contains(&"delete two at b-y".to_owned()));
+    set(&mut project, "places", &[("a", "x")]);
+    assert!(project.apply().is_empty());
+}
+
+#[test]
+fn a_provider_block_that_gets_or_loses_its_for_each_says_what_its_objects_need() {
+    let (mut project, _) = project(&format!("{PLACES}{OBJECTS}"));
+    project.apply();
+    let single = "provider \"test\" {\n  alias = \"by\"\n  label = \"single\"\n}\n";
+    project.rewrite(&format!("{REQUIRED}{single}"));
+    let all = errors(&mut project);
+    assert!(all.len() == 2 && all.iter().all(|error| error.contains("its block has no for_each any more")), "{all:#?}");
+
+    // A block that stays goes on with the configuration that it names.
+    let objects = OBJECTS.replace("test.by[each.value]", "test.by");
+    project.rewrite(&format!("{REQUIRED}{single}{objects}"));
+    project.apply();
+    assert_eq!(managers(&project.state), ["test_object.o[\"one\"]: ", "test_object.o[\"two\"]: "]);
+    project.rewrite(&format!("{REQUIRED}{PLACES}"));
+    let all = errors(&mut project);
+    assert!(all.len() == 2 && all.iter().all(|error| error.contains("before that had for_each")), "{all:#?}");
+    project.rewrite(&format!("{REQUIRED}provider \"test\" {{}}\n"));
+    assert!(errors(&mut project).iter().all(|error| error.starts_with("Provider configuration not present")));
+}
+
+#[test]
+fn checking_without_values_tells_what_can_never_be() {
+    let summaries = |main: &str| -> Vec<String> {
+        let (project, _) = project(main);
+        project.validate().into_iter().map(|problem| problem.summary).collect()
+    };
+    assert!(summaries(&format!("{PLACES}{OBJECTS}")).is_empty());
+    let places = PLACES.replace("for_each = var.places", "for_each = [\"a\"]");
+    assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Invalid for_each argument"]);
+    let places = PLACES.replace("label    =", "lable    =");
+    assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Unsupported argument"]);
+}
+
+#[test]
+fn what_keeps_a_provider_from_being_configured_is_told_once_though_it_manages_what_is_to_go() {
+    let provider = |label: &str| format!("provider \"test\" {{\n  label = \"{label}\"\n}}\n");
+    let object = "resource \"test_object\" \"o\" {\n  name = \"o\"\n}\n";
+    let (mut project, _) = project(&format!("{}{object}", provider("good")));
+    project.apply();
+    project.rewrite(&format!("{REQUIRED}{}", provider("broken")));
+    let error = only_error(&mut project);
+    assert!(error.starts_with("Broken label"), "{error}");
+}

@@ -1,0 +1,98 @@
+//! Rules of planning, each with a configuration that shows it.
+
+use groma_engine::Action;
+
+use crate::support::Project;
+
+#[test]
+fn pl_01_apply_does_exactly_what_the_plan_shows() {
+    let mut project = Project::new(r#"resource "terraform_data" "a" { input = 1 }"#);
+    let planned = project.plan();
+    assert!(project.recorded().is_empty(), "planning changes nothing");
+    assert_eq!(planned.actions(), ["terraform_data.a: create"]);
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(project.recorded(), ["terraform_data.a"]);
+}
+
+#[test]
+fn pl_03_what_has_no_block_or_key_any_more_goes_and_the_reason_is_told() {
+    let both = r#"
+        resource "terraform_data" "gone" {}
+        resource "terraform_data" "counted" { count = 2 }
+        resource "terraform_data" "keyed" { for_each = toset(["a", "b"]) }
+        resource "terraform_data" "single" {}
+    "#;
+    let mut project = Project::new(both);
+    project.apply();
+    project.rewrite(
+        r#"
+        resource "terraform_data" "counted" { count = 1 }
+        resource "terraform_data" "keyed" { for_each = toset(["a"]) }
+        resource "terraform_data" "single" { for_each = toset([]) }
+        "#,
+    );
+    assert_eq!(
+        project.apply(),
+        [
+            "terraform_data.counted[1]: delete (delete_because_count_index)",
+            "terraform_data.gone: delete (delete_because_no_resource_config)",
+            "terraform_data.keyed[\"b\"]: delete (delete_because_each_key)",
+            "terraform_data.single: delete (delete_because_wrong_repetition)",
+        ]
+    );
+    assert_eq!(project.recorded(), ["terraform_data.counted[0]", "terraform_data.keyed[\"a\"]"]);
+}
+
+#[test]
+fn pl_08_an_object_that_nothing_happens_to_is_in_the_plan_as_no_op() {
+    let mut project = Project::new(r#"resource "terraform_data" "a" {}"#);
+    project.apply();
+    let planned = project.plan();
+    let changes = &planned.plan.as_ref().unwrap().changes;
+    assert_eq!(changes.iter().map(|change| change.action).collect::<Vec<_>>(), [Action::NoOp]);
+}
+
+#[test]
+fn pl_09_a_replacement_deletes_first() {
+    let with = |trigger: u32| format!(r#"resource "terraform_data" "a" {{ triggers_replace = {trigger} }}"#);
+    let mut project = Project::new(&with(1));
+    project.apply();
+    project.rewrite(&with(2));
+    assert_eq!(project.apply(), ["terraform_data.a: delete then create (replace_because_cannot_update)"]);
+}
+
+#[test]
+fn pl_22_create_before_destroy_counts_whatever_asks_for_the_replacement() {
+    let with = |trigger: u32| {
+        format!(
+            r#"
+            resource "terraform_data" "cause" {{ input = {trigger} }}
+            resource "terraform_data" "a" {{
+              lifecycle {{
+                create_before_destroy = true
+                replace_triggered_by  = [terraform_data.cause]
+              }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&with(1));
+    project.apply();
+    project.rewrite(&with(2));
+    assert_eq!(
+        project.apply(),
+        ["terraform_data.a: create then delete (replace_by_triggers)", "terraform_data.cause: update"]
+    );
+}
+
+#[test]
+fn pl_29_keys_that_only_apply_knows_are_refused() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "a" {}
+        resource "terraform_data" "each" { for_each = toset([terraform_data.a.id]) }
+        "#,
+    );
+    let planned = project.plan();
+    assert_eq!(planned.errors(), ["Invalid for_each argument"]);
+}
