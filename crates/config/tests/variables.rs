@@ -47,9 +47,9 @@ const DECLARATION: &str = "variable \"x\" {\n  default = \"default\"\n}\n";
 const SOURCES: [(&str, &str); 6] = [
     ("terraform.tfvars", "x = \"terraform.tfvars\""),
     ("terraform.tfvars.json", r#"{ "x": "terraform.tfvars.json" }"#),
+    (".hidden.auto.tfvars", "x = \"hidden\""),
     ("a.auto.tfvars", "x = \"a.auto\""),
     ("b.auto.tfvars.json", r#"{ "x": "b.auto ${not_a_template}" }"#),
-    (".hidden.auto.tfvars", "x = \"hidden\""),
     ("named.tfvars", "x = \"named\""),
 ];
 
@@ -73,10 +73,25 @@ fn the_later_source_wins() {
     assert_eq!(value(0, &environment, &[]), "environment");
     assert_eq!(value(1, &environment, &[]), "terraform.tfvars");
     assert_eq!(value(2, &environment, &[]), "terraform.tfvars.json");
-    assert_eq!(value(3, &environment, &[]), "a.auto");
+    assert_eq!(value(3, &environment, &[]), "hidden");
+    assert_eq!(value(4, &environment, &[]), "a.auto");
     assert_eq!(value(5, &environment, &[]), "b.auto ${not_a_template}");
     assert_eq!(value(5, &environment, &[var("x=first"), var_file("named.tfvars")]), "named");
     assert_eq!(value(5, &environment, &[var_file("named.tfvars"), var("x=a=b")]), "a=b");
+}
+
+#[test]
+fn a_declaration_among_values_is_told_as_such() {
+    let text = format!("{DECLARATION}-- terraform.tfvars --\nvariable \"x\" {{\n  default = 1\n}}\n");
+    let (_, problems) = resolve(&text, &[], &[]);
+    assert!(problems.contains("Variable declaration in .tfvars file"), "{problems}");
+}
+
+#[test]
+fn a_key_of_json_is_there_once() {
+    let (_, problems) =
+        resolve(&format!("{DECLARATION}-- terraform.tfvars.json --\n{{\"x\": {{\"k\": 1, \"k\": 2}}}}\n"), &[], &[]);
+    assert!(problems.contains("Duplicate object attribute"), "{problems}");
 }
 
 #[test]

@@ -40,6 +40,11 @@ impl Hidden {
     pub(crate) fn has_block(&self, kind: &str) -> bool {
         !self.blocks.is_empty() && self.blocks.contains(kind)
     }
+
+    /// Whether `block` is not to be seen; a `dynamic` block as what it makes.
+    pub(crate) fn hides(&self, block: &Block) -> bool {
+        self.has_block(&block.kind.name) || self.has_block(block.effective_kind())
+    }
 }
 
 #[derive(Clone, Debug)]

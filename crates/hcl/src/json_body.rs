@@ -11,10 +11,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 use crate::ast::{Expression, ExpressionKind, Ident, Name, ObjectItem};
 use crate::body::{Attribute, Block, Body, Hidden, JsonBody, Label, first_character};
 use crate::content::Content;
+use crate::overriding::COMMENT;
 use crate::schema::{BlockSpec, BodySchema};
-
-/// The name of properties that are comments where arguments and blocks are expected.
-const COMMENT: &str = "//";
 
 /// A property of an object in the place of a body.
 struct Property<'a> {

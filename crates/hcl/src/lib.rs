@@ -14,6 +14,7 @@ mod lexical;
 mod name;
 mod native;
 mod origin;
+mod overriding;
 mod parse;
 mod parser;
 mod quote;

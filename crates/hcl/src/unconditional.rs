@@ -1,24 +1,22 @@
 //! Looking at the expressions of a body that are evaluated whatever happens.
 
-use crate::ast::{Expression, ExpressionKind, ObjectItem};
+use crate::ast::{Expression, ExpressionKind};
 use crate::body::NativeBody;
 use crate::body::{Block, Body, Hidden, Source};
-
-/// The kind of block that stands for any number of others.
-const DYNAMIC: &str = "dynamic";
+use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
 
 impl Body {
     /// Calls `visit` with every expression in this body and in the blocks inside it, but not with those in the content of
     /// `dynamic` blocks, which may come to nothing: of them only the collection is visited.
     ///
     /// For whoever reports references to things that are not there before the body's schema is known. What an earlier
-    /// [`Body::partial_content`] took out is left out.
+    /// [`Body::partial_content`] took out is left out, and so is what an override replaces.
     pub fn for_each_unconditional_expression(&self, visit: &mut dyn FnMut(&Expression)) {
         match &self.source {
             Source::Native(body) => native(body, self.hidden(), visit),
             Source::Json(body) => json_object(&body.value, Some(self.hidden()), visit),
             Source::Merged(body) => {
-                body.base.for_each_unconditional_expression(visit);
+                body.kept().for_each_unconditional_expression(visit);
                 body.other.for_each_unconditional_expression(visit);
             }
         }
@@ -32,7 +30,7 @@ fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression)
         }
     }
     for block in &body.blocks {
-        if hidden.has_block(&block.kind.name) {
+        if hidden.hides(block) {
             continue;
         }
         match collection(block) {
@@ -56,14 +54,13 @@ fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMu
         ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| json_object(element, hidden, visit)),
         ExpressionKind::Object(items) => {
             for item in items.iter() {
-                let name = property_name(item);
+                let name = property_name(item).map(|name| &**name);
                 let is_hidden =
                     |hidden: &Hidden| name.is_some_and(|name| hidden.has_attribute(name) || hidden.has_block(name));
                 match name {
                     _ if hidden.is_some_and(is_hidden) => {}
-                    // A comment.
-                    Some("//") => {}
-                    Some(DYNAMIC) => json_dynamic(&item.value, visit),
+                    Some(COMMENT) => {}
+                    Some(DYNAMIC) => json_dynamic(&item.value, hidden, visit),
                     _ => json_object(&item.value, None, visit),
                 }
             }
@@ -72,31 +69,14 @@ fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMu
     }
 }
 
-fn property_name(item: &ObjectItem) -> Option<&str> {
-    match &item.key.kind {
-        ExpressionKind::String(name) => Some(name),
-        ExpressionKind::JsonString(name) => Some(&name.text),
-        _ => None,
-    }
-}
-
-fn json_dynamic(blocks: &Expression, visit: &mut dyn FnMut(&Expression)) {
-    for kind in objects(blocks).flatten() {
+fn json_dynamic(blocks: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression)) {
+    for kind in objects(blocks).flatten().filter(|kind| !hidden.is_some_and(|hidden| hidden.hides_kind(kind))) {
         for item in objects(&kind.value).flatten() {
-            if property_name(item) == Some("for_each") {
+            if property_name(item).is_some_and(|name| &**name == "for_each") {
                 visit(&item.value);
             }
         }
     }
-}
-
-/// The objects that an object, or an array of objects, is.
-fn objects(value: &Expression) -> impl Iterator<Item = &[ObjectItem]> {
-    let several = match &value.kind {
-        ExpressionKind::Tuple(elements) => &elements[..],
-        _ => std::slice::from_ref(value),
-    };
-    several.iter().filter_map(Expression::as_object)
 }
 
 #[cfg(test)]
@@ -126,5 +106,35 @@ mod tests {
         let text = r#"{"a": 1, "b": [{"c": 2, "dynamic": {"d": {"for_each": 3, "content": {"e": 4}}}}]}"#;
         let file = sources.add("a.tf.json", text).unwrap();
         assert_eq!(visited(parse_json_file(&file), &sources), ["1", "2", "3"]);
+    }
+
+    /// What is visited of a base with an override.
+    fn merged(base: &str, other: &str) -> Vec<String> {
+        let sources = Sources::new();
+        let parse = |name: &str, text: &str| {
+            let file = sources.add(name, text).unwrap();
+            if text.starts_with('{') { parse_json_file(&file).0.body } else { parse_file(&file).0.body }
+        };
+        let body = parse("base", base).overridden_by(&parse("other", other));
+        let mut texts = Vec::new();
+        body.for_each_unconditional_expression(&mut |expression| texts.extend(sources.text(expression.span)));
+        let mut all = 0;
+        body.for_each_expression(&mut |_| all += 1);
+        assert_eq!(all, texts.len());
+        texts
+    }
+
+    #[test]
+    fn what_an_override_replaces_is_left_out() {
+        let base = "a = 1\nb = 2\nc {\n  d = 3\n}\ndynamic \"e\" {\n  for_each = 4\n}\nf {\n  g = 5\n}\n";
+        assert_eq!(merged(base, "a = 6\nc {\n}\ne {\n}\n"), ["2", "5", "6"]);
+        let json = r#"{"a": 6, "c": 7, "dynamic": {"e": {"for_each": 8}}, "//": 9}"#;
+        assert_eq!(merged(base, json), ["2", "5", "6", "7", "8"]);
+    }
+
+    #[test]
+    fn what_replaces_a_part_of_json_too() {
+        let base = r#"{"a": 1, "b": 2, "dynamic": {"c": {"for_each": 3}, "d": {"for_each": 4}}, "//": 5}"#;
+        assert_eq!(merged(base, "a = 6\nc {\n}\n"), ["2", "4", "6"]);
     }
 }

@@ -4,7 +4,7 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
-use crate::decode::{OutputDraft, VariableDraft, place};
+use crate::decode::{OutputDraft, RequiredVersion, VariableDraft, place};
 use crate::model::Module;
 
 /// A module on its way: variables and outputs are only complete after overrides.
@@ -12,6 +12,7 @@ pub(super) struct Assembly<'a> {
     pub(super) module: Module,
     pub(super) variables: IndexMap<Name, VariableDraft>,
     pub(super) outputs: IndexMap<Name, OutputDraft>,
+    pub(super) required_versions: Vec<RequiredVersion>,
     /// Where `required_providers` stood first.
     pub(super) required_providers: Option<Span>,
     pub(super) sources: &'a Sources,

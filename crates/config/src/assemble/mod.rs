@@ -8,13 +8,13 @@ mod value;
 use std::path::PathBuf;
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostics, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use indexmap::IndexMap;
 
 use assembly::Assembly;
 
-use crate::decode::FileContent;
-use crate::model::Module;
+use crate::decode::{FileContent, versionless};
+use crate::model::{Module, ModuleCall};
 
 /// The module that the files of `directory` make, without children.
 pub(crate) fn assemble(
@@ -30,6 +30,7 @@ pub(crate) fn assemble(
         module,
         variables: IndexMap::new(),
         outputs: IndexMap::new(),
+        required_versions: Vec::new(),
         required_providers: None,
         sources,
         diagnostics,
@@ -46,6 +47,13 @@ pub(crate) fn assemble(
 
 fn finish(assembly: Assembly<'_>) -> Module {
     let mut module = assembly.module;
+    for required in assembly.required_versions {
+        assembly.diagnostics.append(required.problem);
+        module.required_versions.push(required.requirement);
+    }
+    for call in module.calls.values() {
+        check_version(call, assembly.diagnostics);
+    }
     for (name, draft) in assembly.variables {
         let variable = value::variable(draft, assembly.diagnostics);
         module.variables.insert(name, variable);
@@ -57,4 +65,13 @@ fn finish(assembly: Assembly<'_>) -> Module {
         }
     }
     module
+}
+
+/// Only modules of a registry have versions. A source that is not known yet is for later.
+fn check_version(call: &ModuleCall, diagnostics: &mut Diagnostics) {
+    let (Some(source), false) = (&call.source, call.version.is_empty()) else { return };
+    if let Some(detail) = versionless(source) {
+        let span = call.source_expression.as_ref().map_or(call.span, |expression| expression.span);
+        diagnostics.push(Diagnostic::error("Invalid registry module source address", detail).at(span));
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::Mode;
 use groma_diagnostics::Span;
-use groma_hcl::Traversal;
+use groma_hcl::{Expression, Traversal};
 use indexmap::map::Entry;
 
 use super::assembly::Assembly;
@@ -18,13 +18,12 @@ impl Assembly<'_> {
         file.providers.into_iter().for_each(|provider| self.override_provider(provider));
         file.variables.into_iter().for_each(|variable| self.override_variable(variable));
         for local in file.locals {
-            match self.module.locals.get_mut(&local.name) {
-                Some(base) => *base = local,
-                None => {
-                    let what = format!("local value {:?}", local.name);
-                    self.nothing_to_override(local.span, "Missing base local value definition to override", &what);
-                }
+            if !self.module.locals.contains_key(&local.name) {
+                let what = format!("local value {:?}", local.name);
+                self.nothing_to_override(local.span, "Missing base local value definition to override", &what);
             }
+            // One that is missing has been told: references to it are fine.
+            self.module.locals.insert(local.name.clone(), local);
         }
         file.outputs.into_iter().for_each(|output| self.override_output(output));
         file.calls.into_iter().for_each(|call| self.override_call(call));
@@ -36,7 +35,7 @@ impl Assembly<'_> {
 
     fn override_settings(&mut self, file: &FileContent) {
         if !file.required_versions.is_empty() {
-            self.module.required_versions = file.required_versions.clone();
+            self.required_versions = file.required_versions.clone();
         }
         for entry in file.required_providers.iter().flat_map(|block| &block.entries) {
             self.module.required_providers.insert(entry.name.clone(), entry.clone());
@@ -123,8 +122,9 @@ impl Assembly<'_> {
             return self.nothing_to_override(variable.span, "Missing base variable declaration to override", &what);
         };
         // When only one of the two changes and they no longer fit, neither is wrong for itself.
-        if variable.constraint.is_some() || variable.default.is_some() {
-            let both = variable.constraint.is_some() && variable.default.is_some();
+        let limits = variable.constraint.is_some() || variable.nullable.is_some();
+        if limits || variable.default.is_some() {
+            let both = limits && variable.default.is_some();
             base.overridden = (!both).then_some(variable.span);
         }
         replace(&mut base.constraint, variable.constraint);
@@ -168,8 +168,7 @@ impl Assembly<'_> {
             base.version = call.version;
             base.version_expression = call.version_expression;
         }
-        replace(&mut base.count, call.count);
-        replace(&mut base.for_each, call.for_each);
+        repeat(&mut base.count, &mut base.for_each, call.count, call.for_each);
         replace(&mut base.enabled, call.enabled);
         if !call.providers.is_empty() {
             base.providers = call.providers;
@@ -189,8 +188,7 @@ impl Assembly<'_> {
             let what = format!("object {}", resource.address);
             return self.nothing_to_override(resource.header_span, summary, &what);
         };
-        replace(&mut base.count, resource.count);
-        replace(&mut base.for_each, resource.for_each);
+        repeat(&mut base.count, &mut base.for_each, resource.count, resource.for_each);
         replace(&mut base.provider, resource.provider);
         replace(&mut base.connection, resource.connection);
         if !resource.provisioners.is_empty() {
@@ -226,6 +224,20 @@ fn override_lifecycle(base: &mut Lifecycle, change: &Lifecycle) {
     }
     if !change.action_triggers.is_empty() {
         base.action_triggers = change.action_triggers.clone();
+    }
+}
+
+/// Of two kinds of repetition, one from each file, `count` is the one that counts.
+fn repeat(
+    count: &mut Option<Expression>,
+    for_each: &mut Option<Expression>,
+    new_count: Option<Expression>,
+    new_for_each: Option<Expression>,
+) {
+    replace(count, new_count);
+    replace(for_each, new_for_each);
+    if count.is_some() {
+        *for_each = None;
     }
 }
 

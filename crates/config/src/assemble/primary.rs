@@ -37,7 +37,7 @@ fn declare<K: Hash + Eq, V, S: BuildHasher>(
 impl Assembly<'_> {
     /// Adds the content of a primary file.
     pub(super) fn add(&mut self, file: FileContent) {
-        self.module.required_versions.extend(file.required_versions);
+        self.required_versions.extend(file.required_versions);
         file.required_providers.into_iter().for_each(|block| self.add_required_providers(block));
         file.backends.into_iter().for_each(|backend| self.add_backend(backend));
         file.clouds.into_iter().for_each(|cloud| self.add_cloud(cloud));

@@ -1,5 +1,7 @@
 //! The blocks of a file, decoded.
 
+use groma_diagnostics::Diagnostic;
+
 use super::output::OutputDraft;
 use super::required_providers::RequiredProviders;
 use super::variable::VariableDraft;
@@ -13,10 +15,17 @@ use crate::model::refactoring::{Import, Moved, Removed};
 use crate::model::resource::Resource;
 use crate::model::settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
 
+/// A `required_version`, and what is wrong with it unless an override file takes its place.
+#[derive(Clone, Debug)]
+pub(crate) struct RequiredVersion {
+    pub(crate) requirement: VersionRequirement,
+    pub(crate) problem: Option<Diagnostic>,
+}
+
 /// The blocks of one file.
 #[derive(Debug, Default)]
 pub(crate) struct FileContent {
-    pub(crate) required_versions: Vec<VersionRequirement>,
+    pub(crate) required_versions: Vec<RequiredVersion>,
     pub(crate) required_providers: Vec<RequiredProviders>,
     pub(crate) backends: Vec<Backend>,
     pub(crate) clouds: Vec<Cloud>,

@@ -83,6 +83,11 @@ impl Decoding<'_> {
         (content, rest)
     }
 
+    /// Whether what is at `span` is written in the JSON syntax.
+    pub(crate) fn is_json(&self, span: Span) -> bool {
+        self.sources.locate(span).is_some_and(|location| location.file.name().ends_with(".json"))
+    }
+
     pub(crate) fn is_override(&self) -> bool {
         self.role == Role::Override
     }

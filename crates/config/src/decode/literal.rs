@@ -1,5 +1,6 @@
 //! Arguments that the language wants constant.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
@@ -12,11 +13,42 @@ use super::syntax;
 
 /// The value of an expression without references and function calls, where strings of the JSON syntax are just text.
 pub(crate) fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
-    constant_template(&without_templates(expression))
+    let mut diagnostics = Diagnostics::new();
+    let value = constant_text(expression, &mut diagnostics);
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
+}
+
+/// The same; what is wrong with it is added to `diagnostics`.
+pub(crate) fn constant_text(expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+    report_duplicate_keys(expression, diagnostics);
+    evaluate_constant(&without_templates(expression), diagnostics)
+}
+
+/// In JSON an object has each key once.
+fn report_duplicate_keys(expression: &Expression, diagnostics: &mut Diagnostics) {
+    match &expression.kind {
+        ExpressionKind::Tuple(elements) => {
+            elements.iter().for_each(|element| report_duplicate_keys(element, diagnostics));
+        }
+        ExpressionKind::Object(items) => {
+            let mut known = HashSet::new();
+            for item in items.iter() {
+                if let ExpressionKind::JsonString(key) = &item.key.kind
+                    && !known.insert(&key.text)
+                {
+                    let detail =
+                        format!("This object has an attribute {:?} already. Remove one of the two.", &*key.text);
+                    diagnostics.push(Diagnostic::error("Duplicate object attribute", detail).at(item.key.span));
+                }
+                report_duplicate_keys(&item.value, diagnostics);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The expression with its JSON strings as they are, however much they look like templates.
-pub(crate) fn without_templates(expression: &Expression) -> Expression {
+fn without_templates(expression: &Expression) -> Expression {
     let kind = match &expression.kind {
         ExpressionKind::JsonString(string) => ExpressionKind::String(Arc::clone(&string.text)),
         ExpressionKind::Tuple(elements) => ExpressionKind::Tuple(elements.iter().map(without_templates).collect()),

@@ -29,11 +29,11 @@ mod terraform;
 mod variable;
 mod version;
 
-pub(crate) use content::FileContent;
+pub(crate) use content::{FileContent, RequiredVersion};
 pub(crate) use context::{Decoding, Dialect, Role, place};
 pub(crate) use encryption::content as encryption;
 pub(crate) use file::{file, query};
-pub(crate) use literal::{constant, constant_template, without_templates};
+pub(crate) use literal::{constant, constant_template, constant_text};
 pub(crate) use module_call::versionless;
 pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;

@@ -55,12 +55,6 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         Some(attribute) if is_constant(&attribute.expression) => version::of_module(attribute, decoding),
         _ => None,
     };
-    // One that is not constant may turn out to be null.
-    if let (Some(source), Some(argument), true) = (&source, source_argument, version.is_some())
-        && let Some(detail) = versionless(source)
-    {
-        decoding.error(argument.expression.span, "Invalid registry module source address", detail);
-    }
     let body = meta::with_escape_block(&content, body, "module", decoding);
     Some(ModuleCall {
         name: label.value.clone(),
@@ -108,7 +102,11 @@ fn constant_source(
     if !is_constant(&attribute.expression) {
         return None;
     }
-    let text = literal::string_or(attribute, "Incorrect value type", decoding)?;
+    const WRONG: &str = "Incorrect value type";
+    if attribute.expression.kind == ExpressionKind::Null {
+        decoding.error(attribute.expression.span, WRONG, "A module comes from somewhere: write its source as a text.");
+    }
+    let text = literal::string_or(attribute, WRONG, decoding)?;
     match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {

@@ -97,7 +97,7 @@ pub(super) fn reference(
     decoding: &mut Decoding<'_>,
 ) -> Option<LocalProviderRef> {
     // A key to be evaluated is no part of a plain reference; in the JSON syntax all is in quotes.
-    let unquoted = match expression.as_traversal() {
+    let unquoted = match syntax::reference(expression, decoding) {
         None => expression.unquoted(),
         Some(_) => None,
     };
@@ -106,7 +106,7 @@ pub(super) fn reference(
         ExpressionKind::Index(index) => (&index.source, Some(index.key.clone())),
         _ => (expression, None),
     };
-    let Some(traversal) = named.as_traversal() else {
+    let Some(traversal) = syntax::reference(named, decoding) else {
         if !syntax::is_invalid(expression) {
             let detail = format!(
                 "The {argument:?} argument is a provider's local name, with a dot and an alias if need be: aws or aws.west."

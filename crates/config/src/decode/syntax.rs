@@ -12,7 +12,7 @@ use super::context::Decoding;
 /// A reference in quotes, as of old, is taken with a warning; in the JSON syntax quotes are the only way.
 pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Arc<Traversal>> {
     warn_of_quotes(expression, "reference", decoding);
-    let traversal = expression.as_traversal();
+    let traversal = reference(expression, decoding);
     if traversal.is_none() && !is_invalid(expression) {
         decoding.error(
             expression.span,
@@ -22,6 +22,13 @@ pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) ->
         );
     }
     traversal
+}
+
+/// The reference that `expression` is, if it is one. In the native syntax `null` and the like may be names where a reference is
+/// wanted; in the JSON syntax they are values.
+pub(super) fn reference(expression: &Expression, decoding: &Decoding<'_>) -> Option<Arc<Traversal>> {
+    let is_word = matches!(expression.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
+    if is_word && decoding.is_json(expression.span) { None } else { expression.as_traversal() }
 }
 
 /// The address that `expression` is: as [`traversal`], but quotes were never a way to write one in the native syntax.

@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 use indexmap::IndexMap;
 
-use super::content::FileContent;
+use super::content::{FileContent, RequiredVersion};
 use super::context::{Decoding, Dialect};
 use super::version::version_constraints;
 use super::{encryption, literal, name, required_providers, syntax};
@@ -60,22 +60,22 @@ fn settings_arguments(content: &Content, file: &mut FileContent, decoding: &mut 
 }
 
 /// Reads and checks `required_version` against the version that this program stands for.
-fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<VersionRequirement> {
+fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredVersion> {
     let constraints = version_constraints(attribute, decoding)?;
     let span = attribute.expression.span;
     let (product, version) = match decoding.dialect {
         Dialect::Terraform => ("Terraform", &decoding.options.terraform_version),
         Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version),
     };
-    if !constraints.allow(version) {
+    let problem = (!constraints.allow(version)).then(|| {
         let detail = format!(
             "This configuration asks for {product} {constraints}; this program stands for {product} {version}. Change the \
              requirement, or use a program version that meets it."
         );
         // The summary people know names the product without its own number.
-        decoding.error(span, format!("Unsupported {product} Core version"), detail);
-    }
-    Some(VersionRequirement { constraints, span })
+        Diagnostic::error(format!("Unsupported {product} Core version"), detail).at(span)
+    });
+    Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem })
 }
 
 fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {

@@ -140,7 +140,8 @@ impl<'a> Reader<'a> {
             Syntax::Native => groma_hcl::parse_file(&file),
             Syntax::Json => groma_hcl::parse_json_file(&file),
         };
-        self.incomplete |= problems.has_errors();
+        let broken = problems.has_errors();
+        self.incomplete |= broken;
         diagnostics.append(problems);
         let dialect = if name.ends_with(".tofu") || name.ends_with(".tofu.json") {
             Dialect::OpenTofu
@@ -158,7 +159,10 @@ impl<'a> Reader<'a> {
         };
         let content = decode(&parsed.body, &mut decoding);
         self.incomplete |= decoding.incomplete;
-        diagnostics.append(decoding.diagnostics);
+        // In JSON a property that cannot be read is lost: it may be what is missing.
+        let is_told =
+            |problem: &Diagnostic| broken && *syntax == Syntax::Json && problem.summary.starts_with("Missing ");
+        diagnostics.append(decoding.diagnostics.into_iter().filter(|problem| !is_told(problem)));
         Some(content)
     }
 

@@ -55,7 +55,6 @@ fn automatic_files(files: &dyn Files) -> Vec<String> {
     let rank = |name: &str| match name {
         "terraform.tfvars" => Some(0),
         "terraform.tfvars.json" => Some(1),
-        _ if name.starts_with('.') => None,
         _ if name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") => Some(2),
         _ => None,
     };
@@ -85,8 +84,10 @@ impl Collector<'_> {
     }
 
     fn file(&mut self, path: &Path, origin: fn(String) -> Origin) {
-        for (name, value) in read::file(path, "variables file", origin, self.sources, self.files, &mut self.diagnostics)
-        {
+        let mut problems = Diagnostics::new();
+        let values = read::file(path, "variables file", origin, self.sources, self.files, &mut problems);
+        self.diagnostics.append(problems.into_iter().map(declared));
+        for (name, value) in values {
             self.set(name, value);
         }
     }
@@ -165,4 +166,14 @@ fn report_undeclared(undeclared: Vec<(Name, Origin)>, diagnostics: &mut Diagnost
             ),
         ));
     }
+}
+
+/// The commonest slip: a variable is declared where it should get its value.
+fn declared(problem: Diagnostic) -> Diagnostic {
+    if problem.summary != "Unexpected \"variable\" block" {
+        return problem;
+    }
+    let detail = "This file gives values to variables, in lines such as name = \"value\". The block that declares a variable \
+                  belongs in a .tf file.";
+    Diagnostic { summary: "Variable declaration in .tfvars file".into(), detail: detail.into(), ..problem }
 }

@@ -10,7 +10,7 @@ use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
 
 use super::input::{InputValue, Origin};
-use crate::decode::without_templates;
+use crate::decode::constant_text;
 use crate::model::Variable;
 use crate::source::{Files, display};
 
@@ -59,8 +59,7 @@ fn register(
 }
 
 fn assignment(attribute: &Attribute, origin: Origin, diagnostics: &mut Diagnostics) -> (Name, InputValue) {
-    let expression = without_templates(&attribute.expression);
-    let value = evaluate_constant(&expression, diagnostics);
+    let value = constant_text(&attribute.expression, diagnostics);
     (Name::clone(&attribute.name.name), InputValue { value, origin, span: attribute.expression.span })
 }
 

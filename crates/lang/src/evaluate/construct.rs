@@ -22,7 +22,10 @@ impl Evaluator<'_> {
             let value = self.evaluate(&item.value);
             match key {
                 Some(name) => {
-                    attributes.insert(name, value);
+                    let taken = attributes.insert(name, value).is_some();
+                    if taken && is_json(&item.key) {
+                        self.report(twice(item));
+                    }
                 }
                 None => known = false,
             }
@@ -53,11 +56,10 @@ impl Evaluator<'_> {
         if failed {
             return None;
         }
+        let json = is_json(key).then_some("Invalid object key expression");
         if value.is_null() {
-            self.report_about(
-                Diagnostic::error("Null value as key", "A null value cannot be a key.").at(key.span),
-                key,
-            );
+            let summary = json.unwrap_or("Null value as key");
+            self.report_about(Diagnostic::error(summary, "A null value cannot be a key.").at(key.span), key);
             return None;
         }
         *marks = marks.union(value.marks());
@@ -68,9 +70,20 @@ impl Evaluator<'_> {
             },
             Err(problem) => {
                 let problem = format!("This value cannot be a key: {}.", problem.message);
-                self.report_about(Diagnostic::error("Incorrect key type", problem).at(key.span), key);
+                let summary = json.unwrap_or("Incorrect key type");
+                self.report_about(Diagnostic::error(summary, problem).at(key.span), key);
                 None
             }
         }
     }
+}
+
+fn is_json(key: &Expression) -> bool {
+    matches!(key.kind, ExpressionKind::JsonString(_))
+}
+
+/// In the native syntax the later of two equal keys wins; JSON is refused.
+fn twice(item: &ObjectItem) -> Diagnostic {
+    let detail = "This object has an attribute of that name already. Remove one of the two.";
+    Diagnostic::error("Duplicate object attribute", detail).at(item.key.span)
 }

@@ -23,7 +23,11 @@ pub(in crate::decode) fn import(block: &Block, decoding: &mut Decoding<'_>) -> O
     let content = decoding.content(&block.body, &IMPORT);
     let identity = import_identity(block, &content, decoding);
     let provider = content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding));
-    let to_expression = content.get("to")?.expression.unquoted()?;
+    let to = &content.get("to")?.expression;
+    let Some(to_expression) = to.unquoted() else {
+        not_an_address(to, decoding);
+        return None;
+    };
     let to = import_target(&to_expression, decoding)?;
     Some(Import {
         to,
@@ -58,11 +62,7 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
 fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<ConfigResource> {
     let mut names = Vec::new();
     if !static_names(expression, &mut names) || names.is_empty() {
-        decoding.error(
-            expression.span,
-            "Invalid expression",
-            "Write the address of a resource instance; its keys, in brackets, may be expressions: aws_vpc.main[each.key].",
-        );
+        not_an_address(expression, decoding);
         return None;
     }
     let mut rest = names.as_slice();
@@ -91,6 +91,14 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
         }
     };
     Some(resource.in_module(ModulePath::from_names(modules)))
+}
+
+fn not_an_address(expression: &Expression, decoding: &mut Decoding<'_>) {
+    decoding.error(
+        expression.span,
+        "Invalid expression",
+        "Write the address of a resource instance; its keys, in brackets, may be expressions: aws_vpc.main[each.key].",
+    );
 }
 
 /// Gathers the names along an address, passing over keys; false for anything that is no address.
