@@ -90,25 +90,14 @@ impl<'a> Applier<'a> {
         let mut surroundings = prepared.templates.surroundings(session);
         surroundings.applying = true;
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
-            let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
-            let diagnostics = Diagnostic::error("Invalid plan", detail).into();
-            return Err(Box::new(AppliedRun {
-                state: plan.prior_state,
-                done: Done::default(),
-                diagnostics,
-                spent: None,
-            }));
+            return Err(Box::new(unfit(plan.prior_state)));
         };
-        let changes = |step: &&Step| matches!(step, Step::Create(_) | Step::Update(_) | Step::Delete(_));
-        let expected = plan.execution.steps().iter().filter(changes).count();
-        let clerk = Clerk::new(
-            expected,
-            &Equipment {
-                recorder: Arc::clone(&recorder),
-                hooks: Arc::clone(&session.hooks),
-                graph: Arc::clone(&prepared.graph),
-            },
-        );
+        let equipment = Equipment {
+            recorder: Arc::clone(&recorder),
+            hooks: Arc::clone(&session.hooks),
+            graph: Arc::clone(&prepared.graph),
+        };
+        let clerk = Clerk::new(plan.execution.changes(), &equipment);
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
         let mut evaluation = session.applying_evaluation(inputs, &plan.timestamp);
@@ -383,6 +372,13 @@ impl<'a> Applier<'a> {
             self.world.module_mut(module).resources[resource as usize].settle(position, value);
         }
     }
+}
+
+/// The end of a run that cannot begin.
+fn unfit(state: State) -> AppliedRun {
+    let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
+    let diagnostics = Diagnostic::error("Invalid plan", detail).into();
+    AppliedRun { state, done: Done::default(), diagnostics, spent: None }
 }
 
 /// Outputs are stored as a plan would hold them, which knows one zero only.

@@ -17,7 +17,7 @@ use crate::generate;
 use crate::hooks::{Operation, Subject};
 use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
-use crate::planning::managed::ignored;
+use crate::planning::ignored;
 use crate::provisioning::{self, Provision};
 use crate::record::Circumstances;
 use crate::templates::{Fit, Template};

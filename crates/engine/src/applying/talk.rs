@@ -91,32 +91,11 @@ impl ApplyTalk {
     }
 
     async fn carry_out(&self, beginning: &mut Beginning, diagnostics: &mut Diagnostics) -> Option<Applied> {
-        let null = self.schema.block.null_value();
         let prior = match &self.record {
             Some(record) => recall(&self.provider, &self.subject(), record, diagnostics).await?,
-            None => Object { value: null.clone(), private: Arc::default(), identity: None },
+            None => Object { value: self.schema.block.null_value(), private: Arc::default(), identity: None },
         };
-        let (planned, config) = match self.operation {
-            Operation::Delete => {
-                let planned = Planned {
-                    state: null.clone(),
-                    requires_replace: Vec::new(),
-                    private: Arc::clone(&self.planned_private),
-                    identity: prior.identity.clone(),
-                    legacy_type_system: false,
-                    deferred: None,
-                };
-                (planned, null)
-            }
-            Operation::Create | Operation::Update => {
-                let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
-                let planned = match self.standing(&config) {
-                    Some(planned) => planned,
-                    None => self.plan_again(&prior, &config, diagnostics).await?,
-                };
-                (planned, config)
-            }
-        };
+        let (planned, config) = self.decide(&prior, diagnostics).await?;
         if self.operation == Operation::Update && planned.state == prior.value {
             // With everything known nothing is left to change.
             return Some(Applied {
@@ -126,14 +105,7 @@ impl ApplyTalk {
                 failed: false,
             });
         }
-        *beginning = match &self.announcement {
-            Announcement::LeftToClerk => Beginning::LeftToClerk,
-            Announcement::Made => Beginning::Told,
-            Announcement::Due(Notice { hooks, subject, operation }) => {
-                hooks.apply_start(subject, *operation);
-                Beginning::Told
-            }
-        };
+        *beginning = self.announce();
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
         if !self.provider.is_pure()
             && let Err(problem) = self.recorder.begin(&self.begin(&planned, &config))
@@ -154,6 +126,44 @@ impl ApplyTalk {
         let (applied, problems) = self.provider.apply(&self.subject(), input).await;
         diagnostics.append(problems);
         Some(applied)
+    }
+
+    /// What the object is to become, and the configuration that says so.
+    async fn decide(&self, prior: &Object, diagnostics: &mut Diagnostics) -> Option<(Planned, Value)> {
+        match self.operation {
+            Operation::Delete => {
+                let null = self.schema.block.null_value();
+                let planned = Planned {
+                    state: null.clone(),
+                    requires_replace: Vec::new(),
+                    private: Arc::clone(&self.planned_private),
+                    identity: prior.identity.clone(),
+                    legacy_type_system: false,
+                    deferred: None,
+                };
+                Some((planned, null))
+            }
+            Operation::Create | Operation::Update => {
+                let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
+                let planned = match self.standing(&config) {
+                    Some(planned) => planned,
+                    None => self.plan_again(prior, &config, diagnostics).await?,
+                };
+                Some((planned, config))
+            }
+        }
+    }
+
+    /// Tells that the object changes now, if it is here that it is told.
+    fn announce(&self) -> Beginning {
+        match &self.announcement {
+            Announcement::LeftToClerk => Beginning::LeftToClerk,
+            Announcement::Made => Beginning::Told,
+            Announcement::Due(Notice { hooks, subject, operation }) => {
+                hooks.apply_start(subject, *operation);
+                Beginning::Told
+            }
+        }
     }
 
     /// The plan to create an object, where asking for it again could give nothing else.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::ModulePath;
-use groma_config::{Condition, Module};
+use groma_config::{Condition, Module, Resource, Variable};
 use groma_hcl::Traversal;
 use groma_lang::{Reference, for_each_traversal, parse_reference};
 
@@ -55,69 +55,40 @@ impl Modules {
 fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {
     let mut kinds = Vec::new();
     let mut layout = Layout::default();
-    let mut add = |kind| {
-        kinds.push(kind);
+    // Each of a kind; where they end.
+    let mut all = |count: usize, kind: &dyn Fn(u32) -> NodeKind| {
+        kinds.extend((0..narrow(count)).map(kind));
         narrow(kinds.len())
     };
-    let mut end = 0;
-    for at in 0..config.variables.len() {
-        end = add(NodeKind::Variable(narrow(at)));
-    }
-    layout.locals = end;
-    for at in 0..config.locals.len() {
-        end = add(NodeKind::Local(narrow(at)));
-    }
-    layout.outputs = end;
-    for at in 0..config.outputs.len() {
-        end = add(NodeKind::Output(narrow(at)));
-    }
-    layout.calls = end;
-    for at in 0..config.calls.len() {
-        end = add(NodeKind::Call(narrow(at)));
-    }
-    layout.ends = end;
-    for at in 0..config.calls.len() {
-        end = add(NodeKind::CallEnd(narrow(at)));
-    }
+    layout.locals = all(config.variables.len(), &NodeKind::Variable);
+    layout.outputs = all(config.locals.len(), &NodeKind::Local);
+    layout.calls = all(config.outputs.len(), &NodeKind::Output);
+    layout.ends = all(config.calls.len(), &NodeKind::Call);
+    let mut end = all(config.calls.len(), &NodeKind::CallEnd);
     for (at, name) in config.calls.keys().enumerate() {
         layout.call_outputs.push(end);
         let outputs = config.children.get(name).map_or(0, |child| child.outputs.len());
-        for output in 0..outputs {
-            end = add(NodeKind::CallOutput { call: narrow(at), output: narrow(output) });
-        }
+        end = all(outputs, &|output| NodeKind::CallOutput { call: narrow(at), output });
     }
     layout.providers = end;
-    for at in 0..config.providers.len() {
-        end = add(NodeKind::Provider(narrow(at)));
-    }
-    layout.resources = end;
-    for at in 0..config.resources.len() {
-        end = add(NodeKind::Resource(narrow(at)));
-    }
-    layout.imports = end;
+    layout.resources = all(config.providers.len(), &NodeKind::Provider);
+    layout.imports = all(config.resources.len(), &NodeKind::Resource);
     // Import blocks count in the root module only.
     let imports = if config.path.is_root() { config.imports.len() } else { 0 };
-    for at in 0..imports {
-        end = add(NodeKind::Import(narrow(at)));
-    }
-    layout.actions = end;
-    for at in 0..config.actions.len() {
-        add(NodeKind::Action(narrow(at)));
-    }
-    for (at, resource) in config.resources.values().enumerate() {
-        if !resource.lifecycle.action_triggers.is_empty() {
-            add(NodeKind::Trigger(narrow(at)));
-        }
-    }
-    for at in 0..config.checks.len() {
-        add(NodeKind::Check(narrow(at)));
-    }
-    for (at, variable) in config.variables.values().enumerate() {
-        if variable.validations.iter().any(|rule| mentions_others(rule, &variable.name)) {
-            add(NodeKind::Validation(narrow(at)));
-        }
-    }
+    layout.actions = all(imports, &NodeKind::Import);
+    all(config.actions.len(), &NodeKind::Action);
+    let triggering = |resource: &Resource| !resource.lifecycle.action_triggers.is_empty();
+    kinds.extend(places(config.resources.values(), triggering).map(NodeKind::Trigger));
+    kinds.extend((0..narrow(config.checks.len())).map(NodeKind::Check));
+    let looking_around =
+        |variable: &Variable| variable.validations.iter().any(|rule| mentions_others(rule, &variable.name));
+    kinds.extend(places(config.variables.values(), looking_around).map(NodeKind::Validation));
     (kinds, layout)
+}
+
+/// Where those are that `counts` is true of.
+fn places<'a, T: 'a>(all: impl Iterator<Item = &'a T>, counts: impl Fn(&T) -> bool) -> impl Iterator<Item = u32> {
+    (0..).zip(all).filter(move |(_, item)| counts(item)).map(|(at, _)| at)
 }
 
 /// Whether a validation rule looks at more than its own variable. Such a rule is a node of its own, because two

@@ -61,6 +61,12 @@ impl ExecutionGraph {
         &self.steps
     }
 
+    /// How many of them create, update or delete an object.
+    pub fn changes(&self) -> usize {
+        let changes = |step: &&Step| matches!(step, Step::Create(_) | Step::Update(_) | Step::Delete(_));
+        self.steps.iter().filter(changes).count()
+    }
+
     /// The steps that wait for `step`.
     pub fn dependents(&self, step: usize) -> &[u32] {
         let range = self.starts.get(step).zip(self.starts.get(step + 1));

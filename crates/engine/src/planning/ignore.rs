@@ -1,8 +1,12 @@
 //! `ignore_changes`: the prior value stands in for the configured one before the provider plans (PL-20).
 
+use groma_config::IgnoreChanges;
 use groma_hcl::{LiteralKey, Step, Traversal};
 use groma_provider::{Block, Item, Use};
 use groma_value::{Kind, Number, Path, PathStep, Value};
+
+use crate::evaluation::Evaluation;
+use crate::world::InstanceScope;
 
 /// What is left alone in one instance.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -138,4 +142,35 @@ fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Va
         return config.clone();
     }
     Value::map_of(element, entries)
+}
+
+/// What `ignore_changes` names for one instance.
+pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope: &InstanceScope<'_>) -> Ignore {
+    match ignore {
+        IgnoreChanges::None => Ignore::Nothing,
+        IgnoreChanges::All => Ignore::All,
+        IgnoreChanges::Paths(paths) => Ignore::Paths(paths.iter().map(|path| relative_path(path)).collect()),
+        IgnoreChanges::Expression(expression) => match evaluation.value(expression, scope) {
+            Some(value) => named_paths(&value),
+            None => Ignore::Nothing,
+        },
+    }
+}
+
+/// Paths that an expression names: strings such as `tags["x"]`, or `all`.
+fn named_paths(value: &Value) -> Ignore {
+    let (value, _) = value.unmark_deep();
+    let one = |text: &str| {
+        let sources = groma_diagnostics::Sources::new();
+        let file = sources.add("ignore_changes", text)?;
+        let (traversal, problems) = groma_hcl::parse_traversal(&file);
+        traversal.filter(|_| !problems.has_errors()).map(|traversal| relative_path(&traversal))
+    };
+    match value.kind() {
+        Kind::String(text) if **text == *"all" => Ignore::All,
+        Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+            Ignore::Paths(items.iter().filter_map(|item| one(item.as_str()?)).collect())
+        }
+        _ => Ignore::Nothing,
+    }
 }

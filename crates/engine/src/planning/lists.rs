@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
-use groma_diagnostics::{Diagnostic, Span};
-use groma_provider::{Checked, ListDetail, ListInput};
+use groma_config::Resource;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_provider::{Checked, ListDetail, ListInput, Schema};
 use groma_value::Value;
 
 use super::event::{Event, Instance};
@@ -64,14 +65,8 @@ impl Planner<'_> {
             self.evaluation.diagnostics.push(unknown("limit", search.limit.as_ref(), &scope));
             return None;
         };
-        let found = match provider.resource_schema(&address.resource.type_name) {
-            Ok(Some(schema)) => schema,
-            Ok(None) => {
-                let detail = format!("{address} searches for objects of a type that its provider cannot manage.");
-                let problem = Diagnostic::error("Invalid list resource", detail).at(resource.header_span);
-                self.evaluation.diagnostics.push(problem);
-                return None;
-            }
+        let found = match searched_schema(&provider, &address, resource) {
+            Ok(schema) => schema,
             Err(problems) => {
                 self.evaluation.diagnostics.append(problems);
                 return None;
@@ -119,6 +114,18 @@ impl Planner<'_> {
         self.searched.push(searched);
         self.end_instance(instance, Outcome::Done);
     }
+}
+
+/// The schema of the objects that are searched for.
+fn searched_schema(
+    provider: &Checked,
+    address: &ResourceInstance,
+    resource: &Resource,
+) -> Result<Arc<Schema>, Diagnostics> {
+    provider.resource_schema(&address.resource.type_name)?.ok_or_else(|| {
+        let detail = format!("{address} searches for objects of a type that its provider cannot manage.");
+        Diagnostic::error("Invalid list resource", detail).at(resource.header_span).into()
+    })
 }
 
 /// The first part of what is searched for that is not known yet.

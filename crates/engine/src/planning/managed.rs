@@ -3,50 +3,25 @@
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
-use groma_config::IgnoreChanges;
 use groma_diagnostics::Span;
 use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
-use groma_value::{Kind, Value};
+use groma_value::Value;
 
 use super::converse::{Conversation, Conversed, Parting, Purpose};
+use super::draft::Draft;
+use super::evaluated::Evaluated;
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
-use super::ignore::{Ignore, relative_path};
 use super::left_over::LeftOver;
 use super::planner::Planner;
 use crate::config_graph::{ModuleIndex, NodeIndex};
-use crate::evaluation::{Evaluation, outcome_of, repetition_of};
+use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, Generated, Mode};
+use crate::record::Object;
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::{InstanceScope, Repetition};
-
-/// What evaluating an instance's block gave.
-pub(super) struct Evaluated {
-    pub(super) config: Value,
-    ignore: Ignore,
-    pub(super) create_before_destroy: bool,
-    prevent_destroy: Option<Span>,
-    parting: Parting,
-    undecided: bool,
-    outcome: Outcome,
-}
-
-impl Evaluated {
-    /// Of a block that could not be evaluated, or plays no part.
-    fn nothing(template: &Template, outcome: Outcome) -> Self {
-        Self {
-            config: template.schema.block.null_value(),
-            ignore: Ignore::Nothing,
-            create_before_destroy: false,
-            prevent_destroy: None,
-            parting: Parting::Destroyed,
-            undecided: false,
-            outcome,
-        }
-    }
-}
+use crate::world::Repetition;
 
 impl Planner<'_> {
     pub(super) async fn start_instance(&mut self, instance: Instance) {
@@ -256,74 +231,6 @@ impl Planner<'_> {
         block.map(|(_, resource)| resource.beginning()).unwrap_or_default()
     }
 
-    /// The lifecycle of an instance whose configuration plays no part.
-    fn unevaluated(&mut self, instance: Instance, template: &Template) -> Evaluated {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions);
-        let lifecycle =
-            config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
-        let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
-        let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
-        let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
-        let parting = parting(self.evaluation.truth(destroy, &scope));
-        let prevent_destroy = prevented.then(|| self.header(instance));
-        Evaluated { prevent_destroy, parting, ..Evaluated::nothing(template, Outcome::Done) }
-    }
-
-    /// The same of one that is only looked at, whose preconditions are told all the same.
-    fn looked_at(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Evaluated {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
-            return Evaluated::nothing(template, Outcome::Failed);
-        };
-        let repetition = self.repetition(instance);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let outcome = outcome_of(self.evaluation.preconditions(&resource.lifecycle, address, &scope));
-        Evaluated { outcome, ..self.unevaluated(instance, template) }
-    }
-
-    pub(super) fn evaluate_instance(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        template: &Template,
-    ) -> Option<Evaluated> {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let (_, resource) = config.resources.get_index(instance.resource as usize)?;
-        let lifecycle = Arc::clone(&resource.lifecycle);
-        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let status = match self.stands_for_many(instance) {
-            // There is no instance yet of which they could hold.
-            true => CheckStatus::Pass,
-            false => self.evaluation.preconditions(&lifecycle, address, &scope),
-        };
-        if outcome_of(status) == Outcome::Failed {
-            return None;
-        }
-        let value = self.evaluation.instance(&template.body, address, &scope)?;
-        if let Some(problem) = template.ephemeral_misuse(&value, address) {
-            self.evaluation.diagnostics.push(problem);
-            return None;
-        }
-        let own = self.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
-        let prevent = self.evaluation.truth(lifecycle.prevent_destroy.as_ref(), &scope).unwrap_or(false);
-        let parting = parting(self.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
-        let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
-        Some(Evaluated {
-            config: value,
-            ignore,
-            create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
-            prevent_destroy: prevent.then_some(resource.header_span),
-            parting,
-            undecided: status == CheckStatus::Unknown,
-            outcome: Outcome::Done,
-        })
-    }
-
     /// Takes in what a conversation about a managed object found out.
     pub(super) fn managed(&mut self, event: ManagedEvent) {
         let ManagedEvent { mut subject, conversed } = event;
@@ -344,16 +251,7 @@ impl Planner<'_> {
             self.note_standing(&subject, action);
         }
         let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
-        let value = match (&draft, &prior) {
-            (Some(draft), _)
-                if subject.instance.is_some() && !matches!(draft.action, Action::Delete | Action::Forget) =>
-            {
-                Some(draft.after.clone())
-            }
-            // While everything is looked at or destroyed, what there is now is what others see.
-            (_, Some(prior)) => Some(prior.value.clone()),
-            _ => None,
-        };
+        let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
         if let (Some(instance), Some(value)) = (subject.instance, &value) {
             let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
             data.settle(instance.position, value.clone());
@@ -367,13 +265,8 @@ impl Planner<'_> {
             outcome = worse(outcome, Outcome::Deferred);
         }
         let mut undecided = subject.undecided;
-        let is_judged = match self.options.mode {
-            Mode::Normal => draft.is_some(),
-            Mode::RefreshOnly => true,
-            Mode::Destroy => false,
-        };
         if let (Some(instance), Some(value), Outcome::Done) = (subject.instance, &value, outcome)
-            && is_judged
+            && self.is_judged(draft.as_ref())
         {
             let status = self.postconditions(instance, &subject.address, value);
             outcome = outcome_of(status);
@@ -387,6 +280,15 @@ impl Planner<'_> {
         }
         if let Some(instance) = subject.instance {
             self.end_instance(instance, outcome);
+        }
+    }
+
+    /// Whether postconditions are held against what came of an object.
+    fn is_judged(&self, draft: Option<&Draft>) -> bool {
+        match self.options.mode {
+            Mode::Normal => draft.is_some(),
+            Mode::RefreshOnly => true,
+            Mode::Destroy => false,
         }
     }
 
@@ -406,11 +308,13 @@ impl Planner<'_> {
     }
 }
 
-/// What an instance's `destroy` argument says of its object.
-fn parting(destroy: Option<bool>) -> Parting {
-    match destroy {
-        Some(false) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
-        _ => Parting::Destroyed,
+/// What others see of an object.
+fn seen_by_others(subject: &ManagedSubject, draft: Option<&Draft>, prior: Option<&Object>) -> Option<Value> {
+    let stays = |draft: &&Draft| !matches!(draft.action, Action::Delete | Action::Forget);
+    match draft.filter(|_| subject.instance.is_some()).filter(stays) {
+        Some(draft) => Some(draft.after.clone()),
+        // While everything is looked at or destroyed, what there is now is what others see.
+        None => prior.map(|prior| prior.value.clone()),
     }
 }
 
@@ -423,38 +327,7 @@ fn worse(one: Outcome, other: Outcome) -> Outcome {
     }
 }
 
-/// What `ignore_changes` names for one instance.
-pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope: &InstanceScope<'_>) -> Ignore {
-    match ignore {
-        IgnoreChanges::None => Ignore::Nothing,
-        IgnoreChanges::All => Ignore::All,
-        IgnoreChanges::Paths(paths) => Ignore::Paths(paths.iter().map(|path| relative_path(path)).collect()),
-        IgnoreChanges::Expression(expression) => match evaluation.value(expression, scope) {
-            Some(value) => named_paths(&value),
-            None => Ignore::Nothing,
-        },
-    }
-}
-
 pub(super) async fn hold(subject: ManagedSubject, talk: Conversation) -> Event {
     let conversed = talk.hold().await;
     Event::Managed(Box::new(ManagedEvent { subject, conversed }))
-}
-
-/// Paths that an expression names: strings such as `tags["x"]`, or `all`.
-fn named_paths(value: &Value) -> Ignore {
-    let (value, _) = value.unmark_deep();
-    let one = |text: &str| {
-        let sources = groma_diagnostics::Sources::new();
-        let file = sources.add("ignore_changes", text)?;
-        let (traversal, problems) = groma_hcl::parse_traversal(&file);
-        traversal.filter(|_| !problems.has_errors()).map(|traversal| relative_path(&traversal))
-    };
-    match value.kind() {
-        Kind::String(text) if **text == *"all" => Ignore::All,
-        Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
-            Ignore::Paths(items.iter().filter_map(|item| one(item.as_str()?)).collect())
-        }
-        _ => Ignore::Nothing,
-    }
 }

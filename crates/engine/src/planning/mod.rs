@@ -7,6 +7,7 @@ mod deferral;
 mod destroying;
 mod draft;
 mod drafts;
+mod evaluated;
 mod event;
 pub(crate) mod expand;
 mod finish;
@@ -17,7 +18,7 @@ mod later;
 mod left_over;
 mod list_talk;
 mod lists;
-pub(crate) mod managed;
+mod managed;
 mod managers;
 mod missing;
 mod notes;
@@ -38,7 +39,7 @@ use groma_address::{Mode as ResourceMode, ModuleInstance, Target};
 use groma_diagnostics::{Diagnostics, Severity};
 use groma_state::State;
 
-pub(crate) use ignore::{Ignore, ignore_changes};
+pub(crate) use ignore::{Ignore, ignore_changes, ignored};
 
 use crate::ahead::ask_ahead;
 use crate::options::{PlanOptions, Refresh};

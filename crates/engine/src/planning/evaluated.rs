@@ -1,0 +1,127 @@
+//! What the blocks of managed resources say of their instances.
+
+use std::sync::Arc;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::Span;
+use groma_state::CheckStatus;
+use groma_value::Value;
+
+use super::converse::Parting;
+use super::event::Instance;
+use super::ignore::{Ignore, ignored};
+use super::planner::Planner;
+use crate::evaluation::{outcome_of, repetition_of};
+use crate::plan::ActionReason;
+use crate::templates::Template;
+use crate::walk::Outcome;
+use crate::world::InstanceScope;
+
+/// What evaluating an instance's block gave.
+pub(super) struct Evaluated {
+    pub(super) config: Value,
+    pub(super) ignore: Ignore,
+    pub(super) create_before_destroy: bool,
+    pub(super) prevent_destroy: Option<Span>,
+    pub(super) parting: Parting,
+    pub(super) undecided: bool,
+    pub(super) outcome: Outcome,
+}
+
+impl Evaluated {
+    /// Of a block that could not be evaluated, or plays no part.
+    pub(super) fn nothing(template: &Template, outcome: Outcome) -> Self {
+        Self {
+            config: template.schema.block.null_value(),
+            ignore: Ignore::Nothing,
+            create_before_destroy: false,
+            prevent_destroy: None,
+            parting: Parting::Destroyed,
+            undecided: false,
+            outcome,
+        }
+    }
+}
+
+impl Planner<'_> {
+    /// The lifecycle of an instance whose configuration plays no part.
+    pub(super) fn unevaluated(&mut self, instance: Instance, template: &Template) -> Evaluated {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions);
+        let lifecycle =
+            config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
+        let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
+        let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
+        let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
+        let parting = parting(self.evaluation.truth(destroy, &scope));
+        let prevent_destroy = prevented.then(|| self.header(instance));
+        Evaluated { prevent_destroy, parting, ..Evaluated::nothing(template, Outcome::Done) }
+    }
+
+    /// The same of one that is only looked at, whose preconditions are told all the same.
+    pub(super) fn looked_at(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: &Template,
+    ) -> Evaluated {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
+            return Evaluated::nothing(template, Outcome::Failed);
+        };
+        let repetition = self.repetition(instance);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        let outcome = outcome_of(self.evaluation.preconditions(&resource.lifecycle, address, &scope));
+        Evaluated { outcome, ..self.unevaluated(instance, template) }
+    }
+
+    pub(super) fn evaluate_instance(
+        &mut self,
+        instance: Instance,
+        address: &ResourceInstance,
+        template: &Template,
+    ) -> Option<Evaluated> {
+        let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let (_, resource) = config.resources.get_index(instance.resource as usize)?;
+        let lifecycle = Arc::clone(&resource.lifecycle);
+        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        let status = match self.stands_for_many(instance) {
+            // There is no instance yet of which they could hold.
+            true => CheckStatus::Pass,
+            false => self.evaluation.preconditions(&lifecycle, address, &scope),
+        };
+        if outcome_of(status) == Outcome::Failed {
+            return None;
+        }
+        let value = self.evaluation.instance(&template.body, address, &scope)?;
+        if let Some(problem) = template.ephemeral_misuse(&value, address) {
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        }
+        let own = self.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
+        let prevent = self.evaluation.truth(lifecycle.prevent_destroy.as_ref(), &scope).unwrap_or(false);
+        let parting = parting(self.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
+        let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
+        Some(Evaluated {
+            config: value,
+            ignore,
+            create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
+            prevent_destroy: prevent.then_some(resource.header_span),
+            parting,
+            undecided: status == CheckStatus::Unknown,
+            outcome: Outcome::Done,
+        })
+    }
+}
+
+/// What an instance's `destroy` argument says of its object.
+fn parting(destroy: Option<bool>) -> Parting {
+    match destroy {
+        Some(false) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
+        _ => Parting::Destroyed,
+    }
+}
