@@ -1,5 +1,6 @@
 //! `apply` and `destroy`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,22 +69,9 @@ pub(super) fn refresh(context: &mut Context, arguments: Refresh) -> Outcome {
 fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     prepare_context(context, &arguments.planning)?;
     let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
-    let file = match &*arguments.rest {
-        [] => None,
-        [file] if kind == Kind::Apply => Some(PathBuf::from(file)),
-        _ => {
-            return Err(fail("Too many command line arguments", "Give one file at most: that of a saved plan."));
-        }
-    };
+    let file = saved_plan(&arguments.rest, kind)?;
     if file.is_none() && !approves_itself && context.messages().is_some() {
-        return Err(fail(
-            "Plan file or auto-approve required",
-            format!(
-                "With -json there is nobody whom {} could ask for approval. Apply the file of a saved plan, or \
-                 approve beforehand with -auto-approve.",
-                context.wording.product
-            ),
-        ));
+        return Err(nobody_to_ask(context));
     }
     context.show(&state_flag_warning(&arguments.planning));
     let watched = watch(context);
@@ -129,6 +117,24 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     std::mem::forget(applied);
     ready.run.leave();
     Ok(0)
+}
+
+/// The file of the plan that is to be applied, if one is given.
+fn saved_plan(rest: &[OsString], kind: Kind) -> Result<Option<PathBuf>, Diagnostics> {
+    match rest {
+        [] => Ok(None),
+        [file] if kind == Kind::Apply => Ok(Some(PathBuf::from(file))),
+        _ => Err(fail("Too many command line arguments", "Give one file at most: that of a saved plan.")),
+    }
+}
+
+fn nobody_to_ask(context: &Context) -> Diagnostics {
+    let detail = format!(
+        "With -json there is nobody whom {} could ask for approval. Apply the file of a saved plan, or approve beforehand with \
+         -auto-approve.",
+        context.wording.product
+    );
+    fail("Plan file or auto-approve required", detail)
 }
 
 /// Everything that carrying a plan out needs.

@@ -27,21 +27,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
-    let [text, id] = &*arguments.rest else {
-        return Err(fail(
-            "Wrong number of arguments",
-            "The import command takes two arguments: the address of a resource instance, and the id of the object.",
-        ));
-    };
-    let address: ResourceInstance = text.parse().map_err(|problem: groma_address::ParseError| {
-        Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
-    })?;
-    if address.resource.mode != ResourceMode::Managed {
-        return Err(fail(
-            "A managed resource address is required. Importing into a data resource is not allowed.",
-            "Only managed resources can be imported into.",
-        ));
-    }
+    let (address, id) = what(&arguments.rest)?;
     // Only the configuration is elsewhere: the state, packages and files with values are where the command was given.
     let (configuration, mut warnings) = match &arguments.config {
         Some(directory) => {
@@ -63,7 +49,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
         mode: Mode::RefreshOnly,
         refresh: Refresh::Trust,
         targets: vec![Target::Instance(address.clone())],
-        import: Some((address, id.clone())),
+        import: Some((address, id.to_owned())),
         inputs,
         ..PlanOptions::default()
     };
@@ -74,16 +60,40 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     let failed = warnings.has_errors();
     if let Some(mut plan) = plan.filter(|_| !failed) {
         store.save(&mut plan.prior_state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-        let text = format!(
-            "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
-             will henceforth be managed by {}.",
-            context.wording.product, context.wording.product
-        );
-        let message = || Message::said(text.split_whitespace().collect::<Vec<_>>().join(" "));
-        context.say_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
+        tell_success(context);
     }
     context.show(&warnings);
     Ok(u8::from(failed))
+}
+
+/// Where to import, and what.
+fn what(rest: &[String]) -> Result<(ResourceInstance, &str), Diagnostics> {
+    let [text, id] = rest else {
+        return Err(fail(
+            "Wrong number of arguments",
+            "The import command takes two arguments: the address of a resource instance, and the id of the object.",
+        ));
+    };
+    let address: ResourceInstance = text.parse().map_err(|problem: groma_address::ParseError| {
+        Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
+    })?;
+    if address.resource.mode != ResourceMode::Managed {
+        return Err(fail(
+            "A managed resource address is required. Importing into a data resource is not allowed.",
+            "Only managed resources can be imported into.",
+        ));
+    }
+    Ok((address, id))
+}
+
+fn tell_success(context: &Context) {
+    let text = format!(
+        "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
+         will henceforth be managed by {}.",
+        context.wording.product, context.wording.product
+    );
+    let message = || Message::said(text.split_whitespace().collect::<Vec<_>>().join(" "));
+    context.say_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
 }
 
 fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnostics), Diagnostics> {

@@ -69,6 +69,7 @@ use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, parse
 use crate::log::Level;
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
 use context::Context;
+use outcome::Outcome;
 use variables::in_order;
 
 /// Runs what the command line asks for; returns the exit code.
@@ -103,39 +104,44 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
-    let outcome = match arguments.task {
-        Task::Init(arguments) => init::run(&mut context, &arguments),
-        Task::Validate(arguments) => validate::run(&mut context, &arguments),
-        Task::Plan(arguments) => plan::run(&mut context, &arguments),
-        Task::Apply(arguments) => apply::run(&mut context, arguments.0),
-        Task::Destroy(arguments) => apply::destroy(&mut context, arguments.0),
-        Task::Show(arguments) => show::run(&mut context, &arguments),
-        Task::Output(arguments) => output::run(&mut context, &arguments),
-        Task::State(arguments) => state::run(&mut context, &arguments),
-        Task::Workspace(arguments) => workspace::run(&mut context, &arguments),
-        Task::Env(arguments) => workspace::run_as_env(&mut context, &arguments),
-        Task::ForceUnlock(arguments) => force_unlock::run(&mut context, &arguments),
-        Task::Import(arguments) => import::run(&mut context, &arguments),
-        Task::Refresh(arguments) => apply::refresh(&mut context, arguments.0),
-        Task::Taint(arguments) => taint::taint(&mut context, &arguments),
-        Task::Untaint(arguments) => taint::untaint(&mut context, &arguments),
-        Task::Query(arguments) => query::run(&mut context, &arguments),
-        Task::Providers(arguments) => providers::run(&mut context, &arguments),
-        Task::Provider(Lazy(Provider::Check(arguments))) => provider_check::run(&mut context, &arguments),
-        Task::Get(arguments) => get::run(&mut context, &arguments),
-        Task::Modules(arguments) => modules::run(&mut context, &arguments),
-        Task::Graph(arguments) => graph::run(&mut context, &arguments),
-        Task::Metadata(Lazy(Metadata::Functions(arguments))) => metadata::functions(&mut context, &arguments),
-        Task::Fmt(arguments) => fmt::run(&mut context, &arguments),
-        Task::Console(arguments) => console::run(&mut context, &arguments),
-        Task::Login(arguments) => login::run(&mut context, &arguments),
-        Task::Logout(arguments) => logout::run(&mut context, &arguments),
-        Task::Version(arguments) => version::run(&mut context, &arguments),
-        Task::Emulator(arguments) => emulator::run(&mut context, &arguments),
-    };
+    let outcome = perform(arguments.task, &mut context);
     // Runs leave their memory, and the providers in it, to the operating system; it would not end processes.
     groma_plugin::client::end_all();
     context.finish(outcome)
+}
+
+/// The command itself.
+fn perform(task: Task, context: &mut Context) -> Outcome {
+    match task {
+        Task::Init(arguments) => init::run(context, &arguments),
+        Task::Validate(arguments) => validate::run(context, &arguments),
+        Task::Plan(arguments) => plan::run(context, &arguments),
+        Task::Apply(arguments) => apply::run(context, arguments.0),
+        Task::Destroy(arguments) => apply::destroy(context, arguments.0),
+        Task::Show(arguments) => show::run(context, &arguments),
+        Task::Output(arguments) => output::run(context, &arguments),
+        Task::State(arguments) => state::run(context, &arguments),
+        Task::Workspace(arguments) => workspace::run(context, &arguments),
+        Task::Env(arguments) => workspace::run_as_env(context, &arguments),
+        Task::ForceUnlock(arguments) => force_unlock::run(context, &arguments),
+        Task::Import(arguments) => import::run(context, &arguments),
+        Task::Refresh(arguments) => apply::refresh(context, arguments.0),
+        Task::Taint(arguments) => taint::taint(context, &arguments),
+        Task::Untaint(arguments) => taint::untaint(context, &arguments),
+        Task::Query(arguments) => query::run(context, &arguments),
+        Task::Providers(arguments) => providers::run(context, &arguments),
+        Task::Provider(Lazy(Provider::Check(arguments))) => provider_check::run(context, &arguments),
+        Task::Get(arguments) => get::run(context, &arguments),
+        Task::Modules(arguments) => modules::run(context, &arguments),
+        Task::Graph(arguments) => graph::run(context, &arguments),
+        Task::Metadata(Lazy(Metadata::Functions(arguments))) => metadata::functions(context, &arguments),
+        Task::Fmt(arguments) => fmt::run(context, &arguments),
+        Task::Console(arguments) => console::run(context, &arguments),
+        Task::Login(arguments) => login::run(context, &arguments),
+        Task::Logout(arguments) => logout::run(context, &arguments),
+        Task::Version(arguments) => version::run(context, &arguments),
+        Task::Emulator(arguments) => emulator::run(context, &arguments),
+    }
 }
 
 fn chosen_workspace(file: &Path) -> Option<String> {
