@@ -56,11 +56,15 @@ pub fn tell_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &
     }
 }
 
-/// Adds those of `others` that tell of a use of something deprecated where nothing in `told` does.
+/// Adds those of `others` that tell what nothing in `told` does: a use of something deprecated elsewhere, or, of the same text, other words.
+/// An instance has an address that its block has not.
 pub fn complete(told: &mut Diagnostics, others: Diagnostics) {
-    let place = |diagnostic: &Diagnostic| diagnostic.origin.as_ref().and(diagnostic.subject);
-    let known: HashSet<Span> = told.iter().filter_map(place).collect();
-    told.extend(others.into_iter().filter(|other| place(other).is_some_and(|place| !known.contains(&place))));
+    let said = |diagnostic: &Diagnostic| match &diagnostic.origin {
+        Some(_) => (diagnostic.subject, String::new(), String::new()),
+        None => (diagnostic.subject, diagnostic.summary.clone(), diagnostic.detail.clone()),
+    };
+    let known: HashSet<_> = told.iter().map(said).collect();
+    told.extend(others.into_iter().filter(|other| !known.contains(&said(other))));
 }
 
 fn tell_deep(value: Value, place: impl Fn(&Path) -> Span, diagnostics: &mut Diagnostics) -> Value {

@@ -22,6 +22,7 @@ mod generate;
 pub mod hooks;
 mod inspect;
 pub mod invocation;
+mod invocation_problems;
 mod module_functions;
 mod move_types;
 mod moves;
@@ -54,7 +55,7 @@ pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;
 pub use config_graph::{
-    DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
+    Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
 pub use deprecation::is_about_modules;
 pub use execution::{ExecutionGraph, Step};

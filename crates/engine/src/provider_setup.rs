@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
 use groma_address::ProviderConfig;
-use groma_diagnostics::{Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Body;
-use groma_provider::{BodyDecoder, Checked, ConfigureRequest, Schema};
+use groma_provider::{BodyDecoder, Checked, ConfigSubject, ConfigureRequest, Schema};
 use groma_state::Begin;
 use groma_value::Value;
 
@@ -71,12 +71,12 @@ impl Configuring {
 
     /// Checks the configuration and gives it to the provider.
     pub async fn hold(mut self, terraform_version: String) -> Self {
-        let span = Span::NONE;
-        self.diagnostics.append(self.provider.validate_provider_config(&self.value, Some(&self.body), span).await);
+        let subject = ConfigSubject { address: &self.config, body: &self.body };
+        self.diagnostics.append(self.provider.validate_provider_config(&subject, &self.value).await);
         if !self.diagnostics.has_errors() {
             let client_capabilities = self.deferral.capabilities();
             let request = ConfigureRequest { terraform_version, config: self.value.clone(), client_capabilities };
-            self.diagnostics.append(self.provider.configure(request, Some(&self.body), span).await);
+            self.diagnostics.append(self.provider.configure(&subject, request).await);
         }
         if !self.diagnostics.has_errors() {
             for (begin, schema) in std::mem::take(&mut self.recovering) {
@@ -117,6 +117,9 @@ pub async fn configure_implied(
                 diagnostics.append(problems);
                 let configured = configuring.recovering(recovery).hold(session.terraform_version.clone()).await;
                 let failed = configured.diagnostics.has_errors();
+                if failed {
+                    diagnostics.push(needs_block(&configured.config));
+                }
                 diagnostics.append(configured.diagnostics);
                 recovered.extend(configured.recovered);
                 if !failed {
@@ -127,6 +130,16 @@ pub async fn configure_implied(
         }
     }
     (recovered, diagnostics)
+}
+
+/// What to say beside the problems of a provider that nothing was said to.
+fn needs_block(config: &ProviderConfig) -> Diagnostic {
+    let provider = &config.provider;
+    let detail = format!(
+        "No provider block of the root module configures {provider}, and with an empty configuration it does not work. Write such a \
+         block, with the arguments that the documentation of the provider asks for, or set the environment variables that stand for them."
+    );
+    Diagnostic::error("Invalid provider configuration", detail)
 }
 
 fn begin_implied(providers: &mut Providers, config: ProviderConfig) -> Result<(Configuring, Diagnostics), Diagnostics> {

@@ -26,3 +26,5 @@ mod provider_instance_problems;
 mod provider_instances;
 #[path = "it/support/mod.rs"]
 mod support;
+#[path = "it/what_providers_say.rs"]
+mod what_providers_say;

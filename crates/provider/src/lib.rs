@@ -21,9 +21,9 @@ mod trail;
 
 pub use answer::Answer;
 pub use checked::{
-    ActionSubject, Applied, ApplyInput, Checked, DataInput, Found, ImportInput, Imported, ListInput, LogHook,
-    MoveInput, Moved, Opened, PlanInput, PlanPurpose, Planned, Read, ReadData, ReadInput, StoredIdentity, StoredState,
-    Subject,
+    ActionSubject, Applied, ApplyInput, Checked, ConfigSubject, DataInput, Found, ImportInput, Imported, ListInput,
+    LogHook, MoveInput, Moved, Opened, PlanInput, PlanPurpose, Planned, Read, ReadData, ReadInput, StoredIdentity,
+    StoredState, Subject,
 };
 pub use decode::BodyDecoder;
 pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};

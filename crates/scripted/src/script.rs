@@ -222,6 +222,9 @@ impl DataScript {
 /// What invoking an action comes to.
 pub(crate) type Invoking = dyn Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync;
 
+/// What is said of the configuration of an action.
+pub(crate) type ValidatingAction = dyn Fn(&ValidateRequest) -> ProviderDiagnostics + Send + Sync;
+
 /// What is said of an action before it is invoked.
 pub(crate) type PlanningAction = dyn Fn(&PlanActionRequest) -> PlanActionResponse + Send + Sync;
 
@@ -230,6 +233,7 @@ pub(crate) type PlanningAction = dyn Fn(&PlanActionRequest) -> PlanActionRespons
 #[must_use]
 pub struct ActionScript {
     pub(crate) schema: Arc<Schema>,
+    pub(crate) validate: Arc<ValidatingAction>,
     pub(crate) plan: Arc<PlanningAction>,
     pub(crate) invoke: Arc<Invoking>,
 }
@@ -239,9 +243,19 @@ impl ActionScript {
     pub fn new(schema: Schema) -> Self {
         Self {
             schema: Arc::new(schema),
+            validate: Arc::new(|_| ProviderDiagnostics::new()),
             plan: Arc::new(|_| PlanActionResponse::default()),
             invoke: Arc::new(|_| ProviderDiagnostics::new()),
         }
+    }
+
+    /// The same, where `validate` is what is said of a configuration that fits the schema.
+    pub fn on_validate(
+        mut self,
+        validate: impl Fn(&ValidateRequest) -> ProviderDiagnostics + Send + Sync + 'static,
+    ) -> Self {
+        self.validate = Arc::new(validate);
+        self
     }
 
     /// The same, where `plan` is what is said of an action before it is invoked.

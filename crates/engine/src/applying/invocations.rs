@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::ActionSubject;
 use groma_value::Value;
 
@@ -11,8 +11,11 @@ use super::event::Event;
 use crate::action_blocks::{Named, NamedKey};
 use crate::config_graph::narrow;
 use crate::invocation::{Cause, Invocation};
+use crate::invocation_problems::{Summaries, gathered};
 use crate::templates::Template;
 use crate::walk::Outcome;
+
+const SUMMARIES: Summaries = Summaries { error: "Error when invoking action", warning: "Warning when invoking action" };
 
 impl Applier<'_> {
     /// Starts an invocation.
@@ -73,20 +76,9 @@ impl Applier<'_> {
             self.done.invoked += 1;
         }
         let span = self.invoked_from(invocation);
-        let told = problems.into_iter().map(|problem| {
-            let detail = if problem.detail.is_empty() {
-                problem.summary.clone()
-            } else {
-                format!("{}: {}", problem.summary, problem.detail)
-            };
-            let told = match problem.severity {
-                Severity::Error => Diagnostic::error("Error when invoking action", detail),
-                Severity::Warning => Diagnostic::warning("Warnings when invoking action", detail),
-            };
-            told.at(span.unwrap_or(problem.subject.unwrap_or_default()))
-        });
-        let told: Diagnostics = told.collect();
-        self.report(told)
+        let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();
+        let told = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
+        self.report(told.collect())
     }
 
     fn invoked_from(&self, invocation: &Invocation) -> Option<Span> {

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{ActionSubject, Checked};
 
 use crate::deferral::{DeferredInvocation, Which};
 use crate::invocation::{ActionInstance, Invocation};
+use crate::invocation_problems::{Summaries, gathered};
 use crate::options::Deferral;
 use crate::plan::DeferralReason;
 use crate::templates::Template;
@@ -78,18 +79,12 @@ pub(super) async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> P
     planned
 }
 
+const SUMMARIES: Summaries = Summaries { error: "Failed to plan action", warning: "Warnings when planning action" };
+
 /// Problems with an action, at the element of a list that names it; where a person asks for it, they are about the action itself.
 fn told(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
-    let told = problems.into_iter().map(|problem| match named_at {
-        Some(span) if problem.is_error() => {
-            let detail = match problem.detail.is_empty() {
-                true => problem.summary,
-                false => format!("{}: {}", problem.summary, problem.detail),
-            };
-            Diagnostic::error("Failed to plan action", detail).at(span)
-        }
-        Some(_) => problem,
-        None => problem.about(action.to_string()),
-    });
-    told.collect()
+    match named_at {
+        Some(span) => gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span)).collect(),
+        None => problems.into_iter().map(|problem| problem.about(action.to_string())).collect(),
+    }
 }

@@ -275,7 +275,9 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             config: value,
         };
-        Some(InvocationDraft { invocation, which, template, ask, span: action.span, named_at: None })
+        let opening = template.body.opening();
+        let span = if opening.is_none() { action.span } else { opening };
+        Some(InvocationDraft { invocation, which, template, ask, span, named_at: None })
     }
 
     /// Why an action is left to a later run, as far as that can be told before its provider is asked.

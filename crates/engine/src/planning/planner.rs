@@ -121,6 +121,11 @@ impl<'a> Planner<'a> {
         used.extend(wanted::providers(parts.session, parts.options));
         let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
         used.extend(recovery.map(|begin| begin.provider.block()));
+        let is_asked_after = parts.options.recovery.as_ref().is_some_and(|recovery| !recovery.in_flight.is_empty());
+        if parts.options.mode == Mode::Destroy && parts.state.is_empty() && !is_asked_after {
+            // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
+            used.clear();
+        }
         Self {
             walk: Walk::new(&parts.world),
             remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
@@ -248,6 +253,10 @@ impl<'a> Planner<'a> {
         }
         let id = visit.module;
         if self.options.mode == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
+            return self.end(visit, Outcome::Done);
+        }
+        let uses_providers = matches!(kind, NodeKind::Provider(_) | NodeKind::Resource(_));
+        if self.options.mode == Mode::Destroy && uses_providers && self.used.is_empty() {
             return self.end(visit, Outcome::Done);
         }
         let needed = self.remains.as_ref().is_none_or(|remains| remains.needs(index, visit.node));

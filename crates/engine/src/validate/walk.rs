@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use groma_address::InstanceKey;
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
-use groma_provider::ActionSubject;
+use groma_provider::{ActionSubject, ConfigSubject};
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -12,6 +13,7 @@ use super::repetition::suitable;
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
+use crate::invocation::ActionInstance;
 use crate::options::Input;
 use crate::providers::Providers;
 use crate::session::Session;
@@ -127,9 +129,18 @@ impl Validator<'_> {
         if failed || template.fit == Fit::Wrong {
             return Outcome::Failed;
         }
-        let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span: action.span };
+        let opening = template.body.opening();
+        let span = if opening.is_none() { action.span } else { opening };
+        let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span };
         let problems = provider.validate_action(&subject, &value).await;
         let failed = problems.has_errors();
+        let address = ActionInstance {
+            module: self.world.module(module).address.clone(),
+            type_name: action.type_name.clone(),
+            name: action.name.clone(),
+            key: InstanceKey::None,
+        };
+        let problems = problems.into_iter().map(|problem| problem.about(address.to_string()));
         self.evaluation.diagnostics.append(problems);
         if failed { Outcome::Failed } else { Outcome::Done }
     }
@@ -180,8 +191,8 @@ impl Validator<'_> {
             return Outcome::Failed;
         }
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };
-        let problems =
-            provider.validate_provider_config(&value, Some(&block.body), groma_diagnostics::Span::NONE).await;
+        let subject = ConfigSubject { address: &block.config, body: &block.body };
+        let problems = provider.validate_provider_config(&subject, &value).await;
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         if failed { Outcome::Failed } else { Outcome::Done }

@@ -26,3 +26,4 @@ mod rules;
 mod static_references;
 mod support;
 mod terraform_data;
+mod what_providers_say;

@@ -11,9 +11,10 @@ mod read;
 mod stored;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use groma_address::{ProviderAddress, ResourceInstance};
+use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
@@ -42,6 +43,15 @@ pub struct Subject<'a> {
     pub body: Option<&'a BodyDecoder>,
     /// Where the resource is declared: for what is about no part of the configuration.
     pub span: Span,
+}
+
+/// The configuration of a provider that a call is about.
+#[derive(Clone, Copy)]
+pub struct ConfigSubject<'a> {
+    /// Which one.
+    pub address: &'a ProviderConfig,
+    /// The provider block, or an empty one in its place.
+    pub body: &'a BodyDecoder,
 }
 
 /// Which of the kinds of types a name is of.
@@ -166,26 +176,26 @@ impl Checked {
         Ok(schema)
     }
 
-    /// Checks the provider's configuration; `body` is the provider block, if there is one.
+    /// Checks the provider's configuration.
     pub fn validate_provider_config<'a>(
         &'a self,
+        subject: &ConfigSubject<'a>,
         config: &Value,
-        body: Option<&'a BodyDecoder>,
-        span: Span,
     ) -> Answer<'a, Diagnostics> {
+        let subject = *subject;
         let request = ValidateProviderRequest { config: config.unmark_deep().0 };
-        self.provider.validate_provider_config(request).map(move |problems| placed(problems, body, span, None))
+        self.provider.validate_provider_config(request).map(move |problems| subject.place(problems))
     }
 
-    /// Takes the provider's configuration into use; `body` is the provider block, if there is one.
+    /// Takes the provider's configuration into use.
     pub fn configure<'a>(
         &'a self,
+        subject: &ConfigSubject<'a>,
         mut request: ConfigureRequest,
-        body: Option<&'a BodyDecoder>,
-        span: Span,
     ) -> Answer<'a, Diagnostics> {
+        let subject = *subject;
         request.config = request.config.unmark_deep().0;
-        self.provider.configure(request).map(move |problems| placed(problems, body, span, None))
+        self.provider.configure(request).map(move |problems| subject.place(problems))
     }
 
     /// Checks a configuration of a managed resource, a data source, an ephemeral resource or a list (LC-03).
@@ -258,12 +268,18 @@ impl Subject<'_> {
     }
 }
 
+impl ConfigSubject<'_> {
+    fn place(&self, problems: ProviderDiagnostics) -> Diagnostics {
+        placed(problems, Some(self.body), self.body.opening(), Some(self.address))
+    }
+}
+
 /// The provider's diagnostics with the places they are about: the argument that the path leads to, or else the block.
 fn placed(
     problems: ProviderDiagnostics,
     body: Option<&BodyDecoder>,
     span: Span,
-    address: Option<&ResourceInstance>,
+    address: Option<&dyn fmt::Display>,
 ) -> Diagnostics {
     problems
         .into_iter()

@@ -47,6 +47,11 @@ impl BodyDecoder {
         self.node.span_of(path.steps()).unwrap_or(self.span)
     }
 
+    /// The opening of the block: for what is about none of its arguments.
+    pub fn opening(&self) -> Span {
+        self.span
+    }
+
     /// The schema it reads by.
     pub fn block(&self) -> &Arc<Block> {
         &self.node.block

@@ -311,8 +311,11 @@ impl Provider for Scripted {
 
     fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Validate, &request.type_name, &[&request.config]);
-        let block = self.actions.get(&request.type_name).map(|script| &script.schema.block);
-        Answer::ready(block.map(|block| good::validate(block, &request.config)).unwrap_or_default())
+        let said = self.actions.get(&request.type_name).map(|script| {
+            let problems = good::validate(&script.schema.block, &request.config);
+            if problems.has_errors() { problems } else { (script.validate)(&request) }
+        });
+        Answer::ready(said.unwrap_or_default())
     }
 
     fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {

@@ -292,6 +292,17 @@ impl Planned {
         self.diagnostics.iter().filter_map(one).collect()
     }
 
+    /// What was said, a line each: whom it is about, where, and the summary.
+    pub fn said(&self) -> Vec<String> {
+        let sources = &self.run.session().sources;
+        let one = |problem: &Diagnostic| {
+            let place = problem.subject.and_then(|subject| sources.locate(subject));
+            let place = place.map(|place| format!("{}:{}", place.file.name(), place.start.line)).unwrap_or_default();
+            format!("{} {place} {}", problem.address.as_deref().unwrap_or_default(), problem.summary)
+        };
+        self.diagnostics.iter().map(one).collect()
+    }
+
     /// The errors, a line each.
     pub fn errors(&self) -> Vec<String> {
         errors(&self.diagnostics)

@@ -1,0 +1,36 @@
+//! What a provider says of one invocation, told as one problem: it is about what has the action invoked, which the provider does not know.
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+/// The summaries of what is gathered.
+pub(crate) struct Summaries {
+    /// Where one of the problems is an error.
+    pub(crate) error: &'static str,
+    /// Where all are warnings.
+    pub(crate) warning: &'static str,
+}
+
+/// All of `problems` as one, about no place yet; none where there are none.
+pub(crate) fn gathered(problems: Diagnostics, summaries: &Summaries) -> Option<Diagnostic> {
+    let failed = problems.has_errors();
+    let said: Vec<String> = problems.into_iter().map(said).collect();
+    let detail = match &said[..] {
+        [] => return None,
+        [only] => only.clone(),
+        all => {
+            let what = if failed { "problems" } else { "warnings" };
+            format!("{} {what}:\n\n- {}", all.len(), all.join("\n- "))
+        }
+    };
+    Some(match failed {
+        true => Diagnostic::error(summaries.error, detail),
+        false => Diagnostic::warning(summaries.warning, detail),
+    })
+}
+
+fn said(problem: Diagnostic) -> String {
+    match problem.detail.is_empty() {
+        true => problem.summary,
+        false => format!("{}: {}", problem.summary, problem.detail),
+    }
+}
