@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ModuleInstance, Name};
+use groma_config::ModuleCall;
 use groma_state::State;
 use groma_value::Value;
 
@@ -42,9 +43,9 @@ impl Remains {
         }
     }
 
-    /// The instances of a call with `count` (or else `for_each`) that the state has, in the shape of an expansion.
-    pub fn recorded_call(&self, module: &ModuleInstance, name: &Name, counts: bool) -> Expansion {
-        let keys = self.calls.get(&(module.clone(), name.clone()));
+    /// The instances that the state has of a call with `count` or `for_each`, in the shape of an expansion.
+    pub fn recorded_call(&self, module: &ModuleInstance, call: &ModuleCall) -> Expansion {
+        let keys = self.calls.get(&(module.clone(), call.name.clone()));
         let keys = || keys.into_iter().flatten();
         if keys().any(InstanceKey::is_none) {
             return Expansion::Single;
@@ -53,7 +54,7 @@ impl Remains {
             keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).collect();
         match &numbers[..] {
             [_, ..] => Expansion::of_recorded(&numbers),
-            [] if counts => Expansion::Count(0),
+            [] if call.count.is_some() => Expansion::Count(0),
             [] => {
                 let names =
                     keys().filter_map(|key| if let InstanceKey::String(name) = key { Some(name) } else { None });

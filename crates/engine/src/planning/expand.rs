@@ -23,7 +23,7 @@ impl Planner<'_> {
         let remains = self.remains.as_ref().filter(|remains| repeats && !remains.needs(index, visit.node));
         if let Some(remains) = remains {
             let address = &self.world.module(visit.module).address;
-            let expansion = remains.recorded_call(address, &call.name, call.count.is_some());
+            let expansion = remains.recorded_call(address, call);
             return self.expanded_call(visit, at, expansion);
         }
         let arguments = Arguments::of_call(call);

@@ -17,12 +17,12 @@ pub(super) struct Drifted<'p> {
 }
 
 /// The drift to show: all of it where it is the subject of the plan, otherwise what the planned changes depend on.
-pub(super) fn relevant(plan: &Plan, nothing_planned: bool) -> Vec<Drifted<'_>> {
+pub(super) fn relevant(plan: &Plan) -> Vec<Drifted<'_>> {
     if plan.mode == Mode::RefreshOnly {
         let everything = || Paths::new([&[][..]]);
         return plan.drift.iter().map(|change| Drifted { change, paths: everything() }).collect();
     }
-    if nothing_planned || plan.drift.is_empty() {
+    if plan.drift.is_empty() {
         return Vec::new();
     }
     let mut attributes: HashMap<&AbsResource, Vec<&RelevantAttribute>> = HashMap::new();

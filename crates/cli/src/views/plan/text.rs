@@ -59,7 +59,7 @@ impl PlanText {
         let outputs = render(plan, self.palette, self.secrecy);
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
         let deferred = left(plan);
-        let drift = relevant(plan, nothing_planned);
+        let drift = if nothing_planned && plan.mode != Mode::RefreshOnly { Vec::new() } else { relevant(plan) };
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;
         }

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use super::super::Step;
 use super::{Builder, Inputs, NONE};
 use crate::config_graph::narrow;
-use crate::invocation::Invocation;
+use crate::invocation::{ActionEvent, Invocation};
 use crate::world::ModuleId;
 
 impl Builder<'_> {
     /// The actions before a change, one after the other; the last of them.
     pub(super) fn invocations_before(&mut self, change: u32, requires: &[u32]) -> Option<u32> {
         let mut last = None;
-        for invocation in self.invoked_at(change, true) {
+        for invocation in self.triggered(change, |event| event.is_before()) {
             let step = self.step(Step::Invoke(invocation), last.as_ref().map_or(requires, std::slice::from_ref));
             last = Some(step);
         }
@@ -31,7 +31,7 @@ impl Builder<'_> {
         for (_, change) in self.live.get(&(module, resource)).cloned().unwrap_or_default() {
             let mut last = self.makes.get(&change).copied();
             let mut first = others.clone();
-            for invocation in self.invoked_at(change, false) {
+            for invocation in self.triggered(change, |event| !event.is_before()) {
                 first.extend(last);
                 let step = self.step(Step::Invoke(invocation), &first);
                 first.clear();
@@ -42,11 +42,12 @@ impl Builder<'_> {
         self.join(&ends)
     }
 
-    fn invoked_at(&self, change: u32, before: bool) -> Vec<u32> {
+    /// The actions that events of a change trigger, of those events that `counts` is true of.
+    fn triggered(&self, change: u32, counts: fn(ActionEvent) -> bool) -> Vec<u32> {
         let all = self.invoked.get(&change).map_or(&[][..], Vec::as_slice).iter().copied();
         let is_then = |at: &u32| {
             let trigger = self.inputs.invocations.get(*at as usize).and_then(Invocation::trigger);
-            trigger.is_some_and(|(_, event)| event.is_before() == before)
+            trigger.is_some_and(|(_, event)| counts(event))
         };
         all.filter(is_then).collect()
     }
