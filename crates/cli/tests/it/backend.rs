@@ -255,3 +255,15 @@ fn a_backend_that_there_is_not_is_told_of_as_terraform_does() {
         assert!(folder.fails(command).contains("Error: Invalid backend type"), "{command:?}");
     }
 }
+
+#[test]
+fn a_backend_that_forgets_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{OBJECT}terraform {{\n  backend \"inmem\" {{}}\n}}\n"));
+    for command in [&["init"][..], &["plan"], &["apply", "-auto-approve"]] {
+        let told = folder.fails(command).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("Unsupported backend type \"inmem\""), "{told}");
+        assert!(told.contains("in the memory of one command"), "{told}");
+    }
+    folder.ok(&["validate"]);
+}

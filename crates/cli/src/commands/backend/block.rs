@@ -62,6 +62,9 @@ pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result
         return Err(unsupported("cloud", "HCP Terraform (a cloud block)", cloud.span));
     }
     let Some(backend) = &module.backend else { return Ok(None) };
+    if &*backend.kind == "inmem" {
+        return Err(forgetful(backend.kind_span));
+    }
     if &*backend.kind != "local" {
         return Err(unsupported(&backend.kind, &format!("the backend \"{}\"", backend.kind), backend.kind_span));
     }
@@ -86,6 +89,14 @@ fn unsupported(kind: &str, place: &str, span: Span) -> Diagnostics {
          keep the state in a local file, take the block out; for this one use the program that made the state."
     );
     Diagnostic::error(format!("Unsupported backend type \"{kind}\""), detail).at(span).into()
+}
+
+/// That a backend keeps the state no longer than a command runs.
+fn forgetful(span: Span) -> Diagnostics {
+    let detail = "The backend \"inmem\" keeps the state in the memory of one command: what an apply made would be known to nobody as soon as it \
+                  has ended. Nothing was read or written. To keep the state in a local file, take the block out; for a state that may go, \
+                  give the local backend a path in a temporary folder.";
+    Diagnostic::error("Unsupported backend type \"inmem\"", detail).at(span).into()
 }
 
 fn of_block(backend: &Backend, problems: &mut Diagnostics) -> Local {
