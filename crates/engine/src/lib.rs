@@ -20,6 +20,7 @@ mod execution;
 mod fitting;
 mod generate;
 pub mod hooks;
+mod import_identity;
 mod inspect;
 pub mod invocation;
 mod invocation_problems;

@@ -12,6 +12,7 @@ use groma_value::{Type, Value, convert};
 
 use super::planner::Planner;
 use super::wanted::Wanted;
+use crate::import_identity::{read_identity, unusable};
 use crate::options::Deferral;
 use crate::plan::Importing;
 use crate::repetition::{Arguments, expand_or_defer};
@@ -120,15 +121,19 @@ impl Planner<'_> {
             None => self.missing_schema(import),
         };
         let identity = schema.as_ref().and_then(|schema| schema.identity.as_ref());
-        let problem = match identity {
-            Some(schema) => match read_identity(&value, schema) {
-                Ok(identity) => return Some(identity),
-                Err(problem) => problem,
-            },
-            None => format!("{} has no identity that it could be imported by. Use the argument \"id\".", import.to),
+        let found = match identity {
+            Some(schema) => known_identity(&value, schema),
+            None => Err(unusable(format!(
+                "{} has no identity that it could be imported by. Use the argument \"id\".",
+                import.to
+            ))),
         };
-        let problem = Diagnostic::error("Invalid import identity argument", problem).at(expression.span);
-        self.evaluation.diagnostics.push(problem);
+        let problem = match found {
+            Ok(identity) => return Some(identity),
+            Err(problem) => problem.at(expression.span),
+        };
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
+        self.evaluation.diagnostics.push(observing(problem, expression, &scope));
         None
     }
 
@@ -290,32 +295,17 @@ fn read_id(value: &Value) -> Result<String, String> {
     }
 }
 
-/// The identity in the shape of its schema; attributes that are left out are null.
-fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
+/// The identity, where it can be asked for now.
+fn known_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagnostic> {
     if value.deep_marks().is_ephemeral() {
-        return Err("The import identity must not be ephemeral: it is kept in the plan.".to_owned());
+        return Err(unusable("The import identity must not be ephemeral: it is kept in the plan."));
     }
-    let (value, _) = value.unmark_deep();
-    let Some(object) = value.as_object() else {
-        return Err(
-            "The import identity must be an object with the attributes of the identity, and known when planning."
-                .to_owned(),
-        );
-    };
-    let Type::Object(ty) = schema.implied_type() else { return Err("The identity has no attributes.".to_owned()) };
-    if let Some((name, _)) = object.iter().find(|(name, _)| ty.attribute(name).is_none()) {
-        return Err(format!("The identity has no attribute \"{name}\"."));
+    let identity = read_identity(&value.unmark_deep().0, schema)?;
+    if identity.is_wholly_known() {
+        return Ok(identity);
     }
-    let mut attributes = Vec::new();
-    for (name, ty) in ty.iter() {
-        let given = object.get(name).cloned().unwrap_or_else(|| Value::null(ty.clone()));
-        let converted = convert::convert(&given, ty).map_err(|problem| {
-            format!("The attribute \"{name}\" of the identity does not fit: {}.", problem.message)
-        })?;
-        if !converted.is_wholly_known() {
-            return Err(format!("The attribute \"{name}\" of the identity is known only after apply."));
-        }
-        attributes.push((name.clone(), converted));
-    }
-    Ok(Value::object(attributes))
+    Err(unusable(
+        "The identity depends on values that only apply will know, so it cannot be told now which object is meant. Use values that are \
+         known when planning.",
+    ))
 }

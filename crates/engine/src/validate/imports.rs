@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::Diagnostic;
-use groma_provider::{IdentityImport, IdentitySchema};
+use groma_lang::observing;
+use groma_provider::Schema;
 use groma_value::{Type, Value, convert};
 
 use super::repetition::suitable;
 use super::walk::Validator;
 use crate::config_graph::NodeKind;
+use crate::import_identity::read_identity;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
 
@@ -40,7 +42,9 @@ impl Validator<'_> {
         if let (Some(value), ImportIdentity::Identity(identity)) = (&value, &import.identity)
             && let Some(problem) = self.unsuitable_identity(import, value)
         {
-            self.evaluation.diagnostics.push(problem.at(identity.span));
+            let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+            let problem = observing(problem.at(identity.span), identity, &scope);
+            self.evaluation.diagnostics.push(problem);
             sound = false;
         }
         if let Some(problem) = self.no_import_target(import) {
@@ -50,12 +54,24 @@ impl Validator<'_> {
         if sound { Outcome::Done } else { Outcome::Failed }
     }
 
-    /// What is wrong with the identity of an import into a resource that is declared, as far as it is known.
-    fn unsuitable_identity(&self, import: &Import, value: &Value) -> Option<Diagnostic> {
-        let (index, node) = self.world.graph().find_resource(&import.to)?;
-        let NodeKind::Resource(at) = self.world.graph().module(index).kind(node) else { return None };
-        let template = self.templates.resource(index, at)?;
-        unsuitable_identity(value, template.schema.identity.as_ref()?)
+    /// What is wrong with the identity of an import, as far as it is known.
+    fn unsuitable_identity(&mut self, import: &Import, value: &Value) -> Option<Diagnostic> {
+        let schema = match self.world.graph().find_resource(&import.to) {
+            Some((index, node)) => {
+                let NodeKind::Resource(at) = self.world.graph().module(index).kind(node) else { return None };
+                Arc::clone(&self.templates.resource(index, at)?.schema)
+            }
+            None => self.undeclared_schema(import)?,
+        };
+        read_identity(value, schema.identity.as_ref()?).err()
+    }
+
+    /// The schema of a resource that has no block. What is wrong with it is told where the block is to be written.
+    fn undeclared_schema(&mut self, import: &Import) -> Option<Arc<Schema>> {
+        let root = &self.configuration.root.path;
+        let config = self.configuration.resolve_provider_config(root, &import.local_provider()).ok()?;
+        let span = import.to_expression.span;
+        self.providers.schema(&config.provider, &import.to.resource, span).ok()
     }
 
     /// Why no block can be made for the target of an import that has none.
@@ -96,34 +112,4 @@ fn unsuitable_id(value: &Value) -> Option<Diagnostic> {
     text.as_str().is_some_and(str::is_empty).then(|| {
         Diagnostic::error("Invalid import id argument", "The id is empty. Write what the object is called outside.")
     })
-}
-
-/// What is wrong with the identity of an import, as far as it is known. Attributes that it does not have are passed over.
-fn unsuitable_identity(value: &Value, schema: &IdentitySchema) -> Option<Diagnostic> {
-    let (value, _) = value.unmark();
-    if value.is_null() {
-        let detail = "The identity is null. Write what the object is called outside.";
-        return Some(Diagnostic::error("Invalid import identity argument", detail));
-    }
-    if !value.is_known() {
-        return None;
-    }
-    let wrong = |detail: String| Some(Diagnostic::error("Incorrect value type", detail));
-    let Some(object) = value.as_object() else {
-        return wrong("The identity is an object with the attributes that the resource type is known by.".to_owned());
-    };
-    for (name, attribute) in &schema.attributes {
-        match object.get(name) {
-            Some(given) => {
-                if let Err(problem) = convert::convert(given, &attribute.ty) {
-                    return wrong(format!("The attribute {name:?} of the identity does not fit: {}.", problem.message));
-                }
-            }
-            None if attribute.import == IdentityImport::Required => {
-                return wrong(format!("The attribute {name:?} of the identity is missing."));
-            }
-            None => {}
-        }
-    }
-    None
 }

@@ -56,7 +56,7 @@ fn unknown_inputs(session: &Session) -> IndexMap<groma_address::Name, Input> {
 }
 
 pub(super) struct Validator<'a> {
-    configuration: &'a Configuration,
+    pub(super) configuration: &'a Configuration,
     pub(super) templates: &'a Templates,
     pub(super) providers: &'a mut Providers,
     pub(super) world: World,

@@ -158,3 +158,41 @@ fn lc_31_an_import_is_told_with_the_identity_that_the_provider_found() {
     let importing = planned.plan.as_ref().unwrap().changes[0].importing.clone().unwrap();
     assert_eq!(importing.target, ImportTarget::Identity(whole().unwrap()));
 }
+
+#[test]
+fn an_identity_to_import_by_has_what_it_must_have_and_is_of_its_type() {
+    let head = MAIN.split("resource").next().unwrap();
+    let [name, space] =
+        [("name", IdentityImport::Required), ("space", IdentityImport::Optional)].map(|(name, import)| {
+            (name.into(), IdentityAttribute { ty: Type::String, import, description: String::new() })
+        });
+    let identity = IdentitySchema { version: 0, attributes: [name, space].into() };
+    let attributes = [("id", Attribute::computed(Type::String)), ("name", Attribute::optional(Type::String))];
+    let schema = Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new())).identified_by(identity);
+    let types = "variable \"o\" {\n  default = { nam = \"a\" }\n}\nresource \"terraform_data\" \"t\" {\n}\n";
+    // A resource that is declared, and one whose block is still to be written.
+    for block in [MAIN.split_at(head.len()).1, ""] {
+        let project = |identity: &str| {
+            let import = format!("import {{\n  to = test_object.a\n  identity = {identity}\n}}\n");
+            let script = ResourceScript::new(schema.clone());
+            let mut project = Project::new(&format!("{head}{types}{block}{import}"));
+            project.options.missing = groma_engine::MissingResources::Generated;
+            project.scripted(Scripted::new("test").resource("test_object", script))
+        };
+        for wrong in ["{}", "{ nam = \"a\" }", "{ name = [] }", "{ name = \"a\", space = {} }", "\"a\"", "[\"a\"]"] {
+            let project = project(wrong);
+            assert_eq!(crate::support::errors(&project.validate()), ["Incorrect value type"], "{wrong}");
+        }
+        assert_eq!(crate::support::errors(&project("null").validate()), ["Invalid import identity argument"]);
+        assert_eq!(project("var.o").plan().errors(), ["Incorrect value type"], "only a plan knows its value");
+        let unknown = project("{ name = terraform_data.t.id }").plan().errors();
+        assert_eq!(unknown, ["Invalid import identity argument"]);
+        for right in
+            ["{ name = \"a\", nam = \"passed over\" }", "tomap({ name = \"a\" })", "{ name = 1, space = null }"]
+        {
+            assert_eq!(crate::support::errors(&project(right).validate()), Vec::<String>::new(), "{right}");
+            let told = project(right).plan().errors();
+            assert!(told.iter().all(|one| one.contains("import non-existent")), "{right}: {told:?}");
+        }
+    }
+}
