@@ -21,6 +21,7 @@ mod quote;
 mod reading;
 mod scanner;
 mod schema;
+mod start;
 mod statically;
 mod token;
 mod traversal;

@@ -56,11 +56,11 @@ fn subjects_are_the_part_at_fault() {
         ("var.numbers[length(var.name)]", "Invalid index", "[length(var.name)]"),
         ("upper(\"a\", \"b\")", "Too many function arguments", "b"),
         ("abs(\"x y\")", "Invalid function argument", "x y"),
-        ("abs(\"x ${var.name}\")", "Invalid function argument", "x ${var.name}"),
+        ("abs(\"x ${var.name}\")", "Invalid function argument", "x "),
         ("abs(\"${[1]}\")", "Invalid function argument", "\"${[1]}\""),
         ("upper()", "Not enough function arguments", ")"),
         ("uper(\"a\")", "Call to unknown function", "uper"),
-        ("upper([var.name])", "Invalid function argument", "[var.name]"),
+        ("upper([var.name])", "Invalid function argument", "["),
         ("\"a ${var.object} b\"", "Invalid template interpolation value", "var.object"),
         ("true ? 1 : var.object", "Inconsistent conditional result types", "1 : var.object"),
         ("var.nothing ? 1 : 2", "Null condition", "var.nothing"),
@@ -70,6 +70,34 @@ fn subjects_are_the_part_at_fault() {
     ] {
         let (got, at, _) = problem(text);
         assert_eq!((got.as_str(), at.as_str()), (summary, subject), "{text}");
+    }
+}
+
+/// Of an argument that is made of others Terraform points at the beginning.
+#[test]
+fn a_wrong_argument_is_pointed_at_where_it_begins() {
+    for (argument, begins) in [
+        ("{ a = 1 }", "{"),
+        ("[for x in [1] : x]", "["),
+        ("var.numbers[*]", "[*]"),
+        ("var.numbers.*", ".*"),
+        ("var.numbers", "var.numbers"),
+        ("[[1]][1 - 1]", "["),
+        ("tolist([1])", "tolist("),
+        ("var.name == \"a\" ? [1] : [2]", "var.name"),
+        ("(([]))", "["),
+        ("!(true)", "!"),
+        ("\"\"", ""),
+        ("\"${var.name}${1}\"", "var.name"),
+        ("\"%{ if true }a%{ endif }\"", "true"),
+        ("\"%{ for x in [1] }a%{ endfor }\"", "%{ for x in [1] }"),
+        ("<<-EOT\n    a\n     b\n  EOT\n", "a\n     b\n"),
+        ("<<EOT\na${1}\nEOT\n", "a"),
+        ("[\"a\"]...", "[\"a\"]"),
+    ] {
+        let text = format!("abs({argument})");
+        let (got, at, _) = problem(&text);
+        assert_eq!((got.as_str(), at.as_str()), ("Invalid function argument", begins), "{text}");
     }
 }
 

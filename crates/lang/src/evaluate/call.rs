@@ -1,7 +1,7 @@
 //! Function calls: finding the function, preparing the arguments, wording what went wrong.
 
 use groma_diagnostics::{Diagnostic, Span, suggest};
-use groma_hcl::{Call, Expression, ExpressionKind};
+use groma_hcl::{Call, Expression};
 use groma_value::{Marks, Type, Value, convert};
 
 use super::Evaluator;
@@ -14,6 +14,23 @@ use crate::functions::{self, CallSite, Function};
 pub(super) struct Argument<'a> {
     pub(super) value: Value,
     pub(super) expression: &'a Expression,
+    written: Written,
+}
+
+impl<'a> Argument<'a> {
+    /// One that is an expression of its own.
+    pub(super) const fn alone(value: Value, expression: &'a Expression) -> Self {
+        Self { value, expression, written: Written::Alone }
+    }
+}
+
+/// How an argument is written.
+#[derive(Clone, Copy)]
+enum Written {
+    /// As an expression of its own.
+    Alone,
+    /// As one of those in a list, which is expanded with an ellipsis.
+    Expanded,
 }
 
 impl Evaluator<'_> {
@@ -81,7 +98,7 @@ impl Evaluator<'_> {
             let Some(parameter) = function.parameter(index) else { continue };
             match converted(&argument.value, &parameter.ty) {
                 Ok(value) => values.push(value),
-                Err(message) => self.invalid_argument(&parameter.name, &message, argument.expression, expression),
+                Err(message) => self.invalid_argument(&parameter.name, &message, argument, expression),
             }
         }
         if failed_since(self.diagnostics, before) {
@@ -103,13 +120,18 @@ impl Evaluator<'_> {
     fn arguments<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<Vec<Argument<'e>>> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for expression in &call.arguments {
-            arguments.push(Argument { value: self.evaluate(expression), expression });
+            arguments.push(Argument::alone(self.evaluate(expression), expression));
         }
         if call.expansion.is_some()
             && let Some(last) = arguments.pop()
         {
             let values = self.expanded(&last, whole)?;
-            arguments.extend(values.into_iter().map(|value| Argument { value, expression: last.expression }));
+            let expression = last.expression;
+            arguments.extend(values.into_iter().map(|value| Argument {
+                value,
+                expression,
+                written: Written::Expanded,
+            }));
         }
         Some(arguments)
     }
@@ -155,7 +177,7 @@ impl Evaluator<'_> {
                 "Too many function arguments",
                 format!("Function \"{name}\" expects only {}.", counted(expected.count)),
             )
-            .at(self.pointed_at(extra.expression))
+            .at(self.pointed_at(extra))
         } else {
             return true;
         };
@@ -163,32 +185,25 @@ impl Evaluator<'_> {
         false
     }
 
-    /// What of an argument is pointed at: of a text in quotes what is written, which is where Terraform points.
-    fn pointed_at(&self, argument: &Expression) -> Span {
-        let is_text = match &argument.kind {
-            ExpressionKind::String(_) => true,
-            ExpressionKind::Template(template) => template.wrapped().is_none(),
-            _ => false,
-        };
-        let inside = Span::new(argument.span.start() + 1, argument.span.end().saturating_sub(1));
-        let sources = &self.scope.functions().sources;
-        let is_in_quotes = is_text
-            && !inside.is_empty()
-            && sources.text(argument.span).is_some_and(|text| text.starts_with('"') && text.ends_with('"'));
-        if is_in_quotes { inside } else { argument.span }
+    /// What of an argument is pointed at: where it begins, which is where Terraform points.
+    fn pointed_at(&self, argument: &Argument<'_>) -> Span {
+        match argument.written {
+            Written::Alone => argument.expression.start(&self.scope.functions().sources),
+            Written::Expanded => argument.expression.span,
+        }
     }
 
     pub(super) fn invalid_argument(
         &mut self,
         parameter: &str,
         message: &str,
-        argument: &Expression,
+        argument: &Argument<'_>,
         whole: &Expression,
     ) {
         let detail = format!("Invalid value for \"{parameter}\" parameter: {message}.");
         let subject = self.pointed_at(argument);
         let problem = Diagnostic::error("Invalid function argument", detail).at(subject).within(whole.span);
-        self.report_about(problem, argument);
+        self.report_about(problem, argument.expression);
     }
 
     fn failed_call(
@@ -202,9 +217,8 @@ impl Evaluator<'_> {
         let argument = problem.argument.and_then(|index| arguments.get(index));
         match (parameter, argument) {
             (Some(parameter), Some(argument)) => {
-                self.invalid_argument(parameter, &problem.message, argument.expression, whole);
+                self.invalid_argument(parameter, &problem.message, argument, whole);
             }
-            (Some(parameter), None) => self.invalid_argument(parameter, &problem.message, whole, whole),
             _ => self.error_in_call(&problem.message, call, whole),
         }
     }
@@ -306,7 +320,7 @@ impl Evaluator<'_> {
                 }
                 Err(problem) => problem,
             };
-            self.invalid_argument(&parameter.name, &problem, argument.expression, whole);
+            self.invalid_argument(&parameter.name, &problem, argument, whole);
         }
         prepared
     }

@@ -50,8 +50,13 @@ impl Evaluator<'_> {
     /// The collection, if it can be walked or may turn out to be walkable.
     pub(super) fn iterated(&mut self, collection: &Expression, whole: Span) -> Option<Value> {
         let (value, failed) = self.attempt(collection);
+        // Of a collection with a mistake in it the elements may still be told; that it is no collection follows from the mistake.
+        let is_walkable = matches!(
+            value.ty(),
+            Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Object(_) | Type::Tuple(_) | Type::Dynamic
+        );
         if failed {
-            return None;
+            return (is_walkable && !value.is_null()).then_some(value);
         }
         if value.is_null() {
             let detail = "A null value cannot be the collection of a 'for' expression.";
@@ -59,19 +64,14 @@ impl Evaluator<'_> {
             self.report_about(problem, collection);
             return None;
         }
-        match value.ty() {
-            Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Object(_) | Type::Tuple(_) | Type::Dynamic => {
-                Some(value)
-            }
-            ty => {
-                let detail =
-                    format!("A value of type {} cannot be the collection of a 'for' expression.", ty.friendly_name());
-                let problem =
-                    Diagnostic::error("Iteration over non-iterable value", detail).at(collection.span).within(whole);
-                self.report_about(problem, collection);
-                None
-            }
+        if is_walkable {
+            return Some(value);
         }
+        let ty = value.ty();
+        let detail = format!("A value of type {} cannot be the collection of a 'for' expression.", ty.friendly_name());
+        let problem = Diagnostic::error("Iteration over non-iterable value", detail).at(collection.span).within(whole);
+        self.report_about(problem, collection);
+        None
     }
 }
 

@@ -16,7 +16,7 @@ impl Evaluator<'_> {
             None => Some((&call.arguments, Vec::new())),
             Some((last, others)) => {
                 let value = self.evaluate(last);
-                Some((others, self.expanded(&Argument { value, expression: last }, whole)?))
+                Some((others, self.expanded(&Argument::alone(value, last), whole)?))
             }
         }
     }
@@ -115,7 +115,7 @@ impl Evaluator<'_> {
         match constraint.convert(&value.unmark_deep().0) {
             Ok(value) => value.with_marks(&marks),
             Err(problem) => {
-                self.invalid_argument("value", &problem.to_string(), expression, whole);
+                self.invalid_argument("value", &problem.to_string(), &Argument::alone(value, expression), whole);
                 Value::DYNAMIC
             }
         }
@@ -125,7 +125,7 @@ impl Evaluator<'_> {
     fn check_unread(&mut self, call: &Call, count: usize, names: &[&str], whole: &Expression) -> bool {
         let own = call.arguments.iter();
         let more = call.arguments.last().into_iter().cycle();
-        let unread = |expression| Argument { value: Value::DYNAMIC, expression };
+        let unread = |expression| Argument::alone(Value::DYNAMIC, expression);
         let arguments: Vec<Argument<'_>> = own.chain(more).take(count).map(unread).collect();
         let expected = Expected { count: names.len(), variadic: false, missing: names.get(count).copied() };
         self.check_count(&arguments, &expected, call, whole)
