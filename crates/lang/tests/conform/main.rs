@@ -8,7 +8,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests end where something is missing")]
 
 mod generate;
+mod places;
 mod promises;
+mod purposes;
 mod random;
 mod systematic;
 #[path = "../support/terraform.rs"]
@@ -83,11 +85,13 @@ fn terraform_says_the_same() {
     let mut texts: BTreeSet<String> = part.collect();
     texts.extend(generated(number("GROMA_SEED", 1) as u64, number("GROMA_CONFORM", 500)));
     let cases = answered(texts);
+    let world = World::new();
     let mut wrong = String::new();
     let (mut meant, mut different) = (0, 0);
     for ((text, ours), theirs) in cases.iter().zip(terraform.differing(World::new, &cases)) {
         let Some(theirs) = theirs else { continue };
-        if on_purpose(text, ours) {
+        if let Some(matter) = purposes::meant(&world, (text, ours), &theirs) {
+            assert!(matter.is_empty() || purposes::is_documented(matter), "not in docs/differences.md: {matter}");
             meant += 1;
         } else {
             different += 1;
@@ -101,6 +105,52 @@ fn terraform_says_the_same() {
         cases.len()
     );
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A difference is passed over for what Terraform says, not for what the expression names.
+#[test]
+fn only_what_is_documented_is_passed_over() {
+    let matters = purposes::ROWS.iter().map(|row| row.matter).chain(purposes::EXACT.iter().map(|(matter, _)| *matter));
+    for matter in matters.chain([purposes::NO_TYPE]) {
+        assert!(purposes::is_documented(matter), "not in docs/differences.md: {matter}");
+    }
+    let world = World::new();
+    let meant = |text: &str, theirs: &str| purposes::meant(&world, (text, &world.answer(text)), theirs);
+    let unknown = "(known after apply)";
+    for (text, theirs) in [
+        ("local.s_part == null", "(sensitive value)"),
+        ("type(flatten({ id = local.later.id }))", "tuple([\n    string,\n])"),
+        ("flatten(local.u_text)", unknown),
+        ("\"a${local.u_list}b\"", unknown),
+        ("local.u_list[-1]", unknown),
+        ("{ for x in local.u_items : x => 1 }", unknown),
+        ("matchkeys(local.ids, local.ids, local.u_some)", "tolist([])"),
+        (
+            "formatlist(\"%s=%s\", local.u_some, [\"a\", \"b\", \"c\"])",
+            "tolist([\n  \"x=a\",\n  (known after apply),\n  (known after apply),\n])",
+        ),
+        ("[toset([sensitive(null), \"s\"]), 1][1]", "1"),
+        ("toset([sensitive(null), \"s\"])", "toset([\n  \"s\",\n  tostring(null),\n])"),
+        ("issensitive(try({}.zz, local.s_unknown))", unknown),
+        ("cidrsubnets(\"0.0.0.0/0\", 2)", "error: Invalid function argument"),
+    ] {
+        assert!(meant(text, theirs).is_some() || world.answer(text) == theirs, "{text}");
+    }
+    for (text, theirs) in [
+        ("local.s_part == null", "true"),
+        ("local.s_text == null", "true"),
+        ("flatten(local.u_text)", "[]"),
+        ("flatten(\"a\")", unknown),
+        ("\"a${local.names}b\"", unknown),
+        ("local.names[-1]", unknown),
+        ("{ for x in local.rows : x => 1 }", unknown),
+        ("matchkeys(local.ids, local.ids, local.u_some)", "tolist([\n  \"x\",\n])"),
+        ("length(local.u_set)", "2"),
+        ("upper(local.s_unknown)", "error: Invalid function argument"),
+        ("cidrsubnets(\"10.0.0.0/8\", 2)", "error: Invalid function argument"),
+    ] {
+        assert_eq!(meant(text, theirs), None, "{text}");
+    }
 }
 
 /// Evaluates while something is unknown, and again when it is known: what was said before has to be true then.
@@ -127,46 +177,6 @@ fn what_is_said_of_unknown_values_comes_true() {
     }
     assert!(compared > 5_000, "{compared}");
     assert!(wrong.is_empty(), "{wrong}");
-}
-
-/// What differs for a reason; see docs/differences.md.
-fn on_purpose(text: &str, ours: &str) -> bool {
-    // Names are checked where a module is loaded, not here.
-    ours == "error: Reference to undeclared resource"
-        // Whether something is null says nothing about secrets inside it.
-        || is_part_held_against_null(text)
-        // What can never be right is told while its value is unknown.
-        || (ours.starts_with("error: ") && ["local.u_list", "local.u_set", "local.u_items"].iter().any(|name| text.contains(name)))
-        || (ours == "error: Error in function call" && text.contains("flatten("))
-        // With unknown elements to look for, the library says that nothing is found.
-        || (text.contains("matchkeys(") && text.contains("local.u_"))
-        // Where an element is not known, the library takes those of the other lists for the elements that follow.
-        || (text.contains("formatlist(") && text.contains("local.u_"))
-        // A secret that may be in what is not known yet makes a secret of it from the beginning.
-        || (ours == "(sensitive value)" && text.contains("local.s_") && is_about_the_unknown(text))
-        // No subnet has a negative number.
-        || text.starts_with("cidrsubnet(") && text.contains("-1")
-        // There is room after a block of addresses that begins with the first of all.
-        || text.contains("cidrsubnets(") && ["0.0.0.0/", "::/0"].iter().any(|first| text.contains(first))
-        // A type that there is not, and a type of types.
-        || ours == "error: Invalid type specification"
-        || ours == "error: Invalid use of type function"
-        || ours == "error: Ambiguous attribute key"
-}
-
-fn is_about_the_unknown(text: &str) -> bool {
-    ["local.u_", "local.later", "local.s_unknown"].iter().any(|name| text.contains(name))
-}
-
-/// Whether something with a secret inside is held against a null, however that is written.
-fn is_part_held_against_null(text: &str) -> bool {
-    let nulls = ["null", "local.none", "tostring(null)"];
-    let held = |null: &&str| {
-        ["==", "!="].iter().any(|operator| {
-            text.contains(&format!("{operator} {null}")) || text.contains(&format!("{null} {operator}"))
-        })
-    };
-    text.contains("local.s_part") && nulls.iter().any(held)
 }
 
 /// What the languages themselves say too early: the order of a set with unknown elements, and types that are not known yet.

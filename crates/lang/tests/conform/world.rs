@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Sources};
-use groma_hcl::{Step, Traversal};
+use groma_hcl::{Expression, Step, Traversal};
 use groma_lang::{Availability, FunctionContext, Resolved, Scope, evaluate};
 use groma_value::{Marks, Type, Value};
 
@@ -82,6 +82,29 @@ impl World {
         let (expression, mut diagnostics) = groma_hcl::parse_expression(&file);
         let value = evaluate(&expression, self, &mut diagnostics);
         (!diagnostics.has_errors()).then_some(value)
+    }
+}
+
+/// An expression as it is read.
+pub struct Read {
+    pub expression: Expression,
+    /// Where its text begins among all texts.
+    pub start: u32,
+    /// The first error in it.
+    pub problem: Option<Diagnostic>,
+}
+
+impl World {
+    /// What the text is; nothing where it cannot be parsed.
+    pub fn read(&self, text: &str) -> Option<Read> {
+        let file = self.functions.sources.add("<console-input>", text)?;
+        let (expression, mut diagnostics) = groma_hcl::parse_expression(&file);
+        if diagnostics.has_errors() {
+            return None;
+        }
+        groma_lang::answer(&expression, self, &mut diagnostics);
+        let problem = diagnostics.iter().find(|problem| problem.is_error()).cloned();
+        Some(Read { expression, start: file.base(), problem })
     }
 }
 

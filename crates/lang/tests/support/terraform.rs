@@ -229,7 +229,7 @@ fn is_error(answer: &str) -> bool {
 const PANIC: &str = "panic";
 
 /// Terraform reports what follows from a first error too, and sorts all by place: ours has to be among them.
-fn agrees(ours: &str, theirs: &str) -> bool {
+pub fn agrees(ours: &str, theirs: &str) -> bool {
     match (ours.strip_prefix("error: "), theirs.strip_prefix("error: ")) {
         (Some(ours), Some(theirs)) => theirs.split(" | ").any(|summary| summary == ours),
         _ => ours == theirs || theirs == PANIC,
