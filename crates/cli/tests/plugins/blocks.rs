@@ -62,3 +62,15 @@ pub(crate) fn wrong_arguments() {
     folder.write("main.tf", &format!("{REQUIRED}{}", thing("name, after")));
     folder.ok(&["validate"]);
 }
+
+/// The document of a plan says nothing of ephemeral resources: neither of their values nor of their blocks.
+pub(crate) fn ephemeral_resources() {
+    let folder = folder("good");
+    let things = "ephemeral \"trouble_token\" \"t\" {\n}\nresource \"trouble_thing\" \"x\" {\n  name = \"good\"\n}\n";
+    folder.write("main.tf", &format!("{REQUIRED}{things}"));
+    folder.ok(&["plan", "-out=p"]);
+    let plan: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let blocks = plan["configuration"]["root_module"]["resources"].as_array().unwrap();
+    let addresses: Vec<&serde_json::Value> = blocks.iter().map(|block| &block["address"]).collect();
+    assert_eq!(addresses, ["trouble_thing.x"]);
+}

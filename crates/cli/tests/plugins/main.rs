@@ -24,7 +24,7 @@ use groma_provider::{
     ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
     Provider, ProviderDiagnostics, ReadRequest, ReadResponse, Schema,
 };
-use groma_scripted::{ResourceScript, Scripted};
+use groma_scripted::{EphemeralScript, ResourceScript, Scripted};
 use groma_value::{Type, Value};
 
 const ADDRESS: &str = "registry.terraform.io/example/trouble";
@@ -53,6 +53,7 @@ const TESTS: &[Test] = &[
     ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
     ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
     ("the_schemas_of_all_kinds_of_types_are_told", blocks::schemas),
+    ("a_plan_describes_no_ephemeral_resources", blocks::ephemeral_resources),
     ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
 ];
 
@@ -130,7 +131,9 @@ fn provider() -> Arc<dyn Provider> {
             }
             good()
         });
+    let token = Schema::new(Block::new([("id", Attribute::computed(Type::String))], [] as [(&str, NestedBlock); 0]));
     let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
+    let things = things.ephemeral("trouble_token", EphemeralScript::new(token));
     stopping::served(things.action("trouble_note", put_off::note()))
 }
 
@@ -402,4 +405,15 @@ fn identities() {
     let (change, anne) = (&renamed["resource_changes"][0]["change"], serde_json::json!({ "name": "Anne" }));
     assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anne), "{renamed}");
     assert_eq!(renamed["planned_values"]["root_module"]["resources"][0]["identity"], anne, "{renamed}");
+
+    // What was made in half has no identity that counts.
+    folder.write("main.tf", &person("Ghent"));
+    folder.ok(&["taint", "trouble_person.anna"]);
+    folder.ok(&["plan", "-out=anew"]);
+    let anew = document(&["show", "-json", "anew"]);
+    let change = &anew["resource_changes"][0]["change"];
+    assert!(change.get("before_identity").is_none() && change.get("after_identity").is_none(), "{anew}");
+    folder.ok(&["plan", "-destroy", "-out=gone"]);
+    let gone = document(&["show", "-json", "gone"]);
+    assert_eq!(gone["resource_changes"][0]["change"]["before_identity"], anna, "{gone}");
 }

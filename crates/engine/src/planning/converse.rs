@@ -284,7 +284,8 @@ impl Conversation {
         let Some(prior) = prior else { return self.creation(told).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let reason = self.triggered().unwrap_or(ActionReason::ReplaceBecauseTainted);
-            let again = Again { private: prior.private.clone(), identity: prior.identity.clone(), paths: Vec::new() };
+            // What its provider kept beside it, and what it is called, is of an object that may be made in half.
+            let again = Again { private: Arc::default(), identity: None, paths: Vec::new() };
             return self.replacement(prior, again, reason, told).await;
         }
         let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());

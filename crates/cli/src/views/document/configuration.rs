@@ -45,7 +45,9 @@ fn module_json(module: &Module, known: &Known<'_>) -> Json {
         let outputs = outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
         json.insert("outputs".into(), Json::Object(outputs.collect()));
     }
-    let mut resources: Vec<&Resource> = module.resources.values().collect();
+    // Ephemeral resources are not described, as in Terraform.
+    let mut resources: Vec<&Resource> =
+        module.resources.values().filter(|resource| resource.address.mode != Mode::Ephemeral).collect();
     resources.sort_by_key(|resource| (resource.address.mode != Mode::Managed, resource.address.to_string()));
     if !resources.is_empty() {
         json.insert(

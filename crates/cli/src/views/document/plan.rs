@@ -89,10 +89,11 @@ impl<'o> Identified<'o> {
         Self(identified.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect())
     }
 
-    /// The identity of the object that a change is about, unless it is just let go of.
+    /// The identity of the object that a change is about, unless it is just let go of, or tainted and replaced.
     fn before(&self, change: &ResourceChange) -> Option<Json> {
         let object = self.0.get(&(&change.address, change.deposed.as_ref()))?;
-        object.identity_json().filter(|_| change.action != Action::Forget)
+        let is_made_anew = object.tainted && change.action != Action::Delete;
+        object.identity_json().filter(|_| change.action != Action::Forget && !is_made_anew)
     }
 }
 
