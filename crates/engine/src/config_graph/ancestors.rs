@@ -79,10 +79,14 @@ impl Ranks {
     }
 }
 
-/// Resources whose replacement must create first because something that depends on them does (PL-11).
+/// Resources whose replacement must create first because something that depends on them does (PL-11), of what `counts`: what a run
+/// leaves out is not replaced with them.
 ///
 /// Only literal `create_before_destroy = true` spreads: other expressions are not known before the walk.
-pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
+pub fn forced_create_before_destroy(
+    graph: &ConfigGraph,
+    counts: impl Fn(ModuleIndex, NodeIndex) -> bool,
+) -> Vec<Vec<bool>> {
     let flat = Flat::new(graph);
     let mut forced = vec![false; flat.len()];
     for number in flat.order().into_iter().rev() {
@@ -95,7 +99,7 @@ pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
             }),
             _ => false,
         };
-        if own || forced[number as usize] {
+        if (own || forced[number as usize]) && counts(index, node) {
             forced[number as usize] = true;
             flat.for_each_requirement(number, &mut |required| forced[required as usize] = true);
         }

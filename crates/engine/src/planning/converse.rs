@@ -231,7 +231,7 @@ impl Conversation {
             return Some(object);
         }
         if read.state.is_null() {
-            self.hooks.refresh_complete(&subject);
+            self.hooks.refresh_complete(&hooks::Subject::of(&self.address, self.deposed.clone(), &read.state));
             return None;
         }
         let record_marks =

@@ -198,7 +198,10 @@ impl Planner<'_> {
         self.world.module_mut(instance.module).resources[instance.resource as usize].pending = true;
         // What it was is no longer what it is.
         self.state.remove(&address, None);
-        self.plan_read(instance, address, template, after, reason);
+        // Who only looks leaves nothing to be read.
+        if self.options.mode != Mode::RefreshOnly {
+            self.plan_read(instance, address, template, after, reason);
+        }
         self.end_instance(instance, Outcome::Done);
     }
 

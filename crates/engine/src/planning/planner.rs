@@ -126,11 +126,14 @@ impl<'a> Planner<'a> {
             // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
             used.clear();
         }
+        let included = Included::new(&graph, parts.options, &parts.state);
+        let counts = |index, node| included.as_ref().is_none_or(|included| included.node(&graph, index, node));
+        let forced_create_before_destroy = crate::config_graph::forced_create_before_destroy(&graph, counts);
         Self {
             walk: Walk::new(&parts.world),
             remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
-            included: Included::new(&graph, parts.options, &parts.state),
-            forced_create_before_destroy: crate::config_graph::forced_create_before_destroy(&graph),
+            included,
+            forced_create_before_destroy,
             graph,
             used,
             session: parts.session,

@@ -1,6 +1,9 @@
 //! The rules of a resource instance's life, with a provider that the test scripts.
 
+use std::sync::{Arc, Mutex};
+
 use groma_engine::Mode;
+use groma_engine::hooks::{Hooks, Subject};
 use groma_provider::{Attribute, Schema};
 use groma_scripted::{DataScript, Fault, Operation, ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -57,6 +60,65 @@ fn pl_61_refresh_only_takes_in_what_changed_and_does_nothing_else() {
     assert!(!project.apply_plan(planned).has_errors());
     let record = project.state.object(&"test_object.a".parse().unwrap(), None).unwrap();
     assert!(record.attributes.as_str().contains("\"size\":7"), "{}", record.attributes.as_str());
+}
+
+#[test]
+fn pl_61_refresh_only_reads_nothing_later() {
+    let mut project = project(
+        r#"
+        resource "test_object" "a" { name = "a" }
+        data "test_found" "b" { name = test_object.a.name }
+        output "found" { value = data.test_found.b.found }
+        "#,
+        ResourceScript::new(object()),
+    );
+    project.apply();
+    let id = project.provider().world().ids("test_object").remove(0);
+    project.provider().world().remove("test_object", &id);
+    project.options.mode = Mode::RefreshOnly;
+    let planned = project.plan();
+    assert!(planned.actions().is_empty(), "what the data source asks for is gone: {:?}", planned.actions());
+    assert!(planned.plan.as_ref().unwrap().is_applyable());
+    assert_eq!(errors(&project.apply_plan(planned)), [""; 0]);
+    assert_eq!(project.recorded(), [""; 0]);
+    project.options.mode = Mode::Normal;
+    assert_eq!(
+        project.apply(),
+        ["data.test_found.b: read (read_because_dependency_pending)", "test_object.a: create"],
+        "the next run makes it again, and reads"
+    );
+}
+
+#[derive(Default)]
+struct Refreshed(Mutex<Vec<String>>);
+
+impl Hooks for Refreshed {
+    fn refresh_start(&self, subject: &Subject) {
+        self.note("start", subject);
+    }
+
+    fn refresh_complete(&self, subject: &Subject) {
+        self.note("complete", subject);
+    }
+}
+
+impl Refreshed {
+    fn note(&self, what: &str, subject: &Subject) {
+        let is_identified = if subject.identifier.is_some() { "id" } else { "no id" };
+        self.0.lock().unwrap().push(format!("{what} {} {is_identified}", subject.address));
+    }
+}
+
+#[test]
+fn lc_21_what_is_found_to_be_gone_has_no_id_any_more() {
+    let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, ResourceScript::new(object()));
+    project.apply();
+    let id = project.provider().world().ids("test_object").remove(0);
+    project.provider().world().remove("test_object", &id);
+    let refreshed = Arc::new(Refreshed::default());
+    project.hooks = Arc::clone(&refreshed) as Arc<dyn Hooks>;
+    project.plan();
+    assert_eq!(*refreshed.0.lock().unwrap(), ["start test_object.a id", "complete test_object.a no id"]);
 }
 
 #[test]

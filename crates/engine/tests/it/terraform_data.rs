@@ -78,6 +78,29 @@ fn pl_40_a_changed_trigger_replaces() {
 }
 
 #[test]
+fn pl_11_create_before_destroy_does_not_spread_from_what_a_target_leaves_out() {
+    let text = |trigger: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "base" {{ triggers_replace = {trigger} }}
+            resource "terraform_data" "top" {{
+              triggers_replace = terraform_data.base.id
+              lifecycle {{ create_before_destroy = true }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    project.apply();
+    project.rewrite(&text(2));
+    project.options.targets = vec!["terraform_data.base".parse().unwrap()];
+    let base = "terraform_data.base: delete then create (replace_because_cannot_update)";
+    assert_eq!(project.plan().actions(), [base]);
+    project.options.targets = vec!["terraform_data.top".parse().unwrap()];
+    assert!(project.plan().actions()[0].starts_with("terraform_data.base: create then delete"));
+}
+
+#[test]
 fn pl_11_create_before_destroy_spreads_to_dependencies() {
     let text = |trigger: u8| {
         format!(
