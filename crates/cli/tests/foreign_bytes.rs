@@ -41,7 +41,7 @@ const EXAMPLES: &[&str] = &[
 const ANSWERS: &[&str] = &[
     "{\"providers.v1\":\"/v1/providers/\",\"modules.v1\":\"https://m.example.org/x\",\"login.v1\":{\"client\":\"c\",\"ports\":[10000,10010]}}",
     "{\"versions\":[{\"version\":\"1.2.3\",\"protocols\":[\"5.0\"]},{\"version\":\"2.0.0-beta1+x\"}],\"warnings\":[\"old\"]}",
-    "{\"protocols\":[\"6.0\"],\"filename\":\"p.zip\",\"download_url\":\"../p.zip?x=1\",\"shasum\":\"aa\",\"shasums_url\":\"s\",\"shasums_signature_url\":\"s.sig\",\"signing_keys\":{\"gpg_public_keys\":[{\"ascii_armor\":\"x\"}]}}\u{c}0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  p.zip\n\u{c}sig",
+    "{\"protocols\":[\"6.0\"],\"os\":\"linux\",\"arch\":\"amd64\",\"filename\":\"p.zip\",\"download_url\":\"../p.zip?x=1\",\"shasum\":\"aa\",\"shasums_url\":\"s\",\"shasums_signature_url\":\"s.sig\",\"signing_keys\":{\"gpg_public_keys\":[{\"ascii_armor\":\"x\"}]}}\u{c}0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  p.zip\n\u{c}sig",
     "{\"versions\":{\"1.2.3\":{}}}",
     "{\"archives\":{\"linux_amd64\":{\"url\":\"p.zip\",\"hashes\":[\"h1:abc=\"]}}}",
     "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}",

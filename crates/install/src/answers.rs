@@ -38,8 +38,7 @@ impl Asked {
     /// # Errors
     /// The list is none, or nothing in it can be used.
     pub fn provider_versions(&self, document: &[u8]) -> Result<Vec<Version>, SourceError> {
-        let listing = read::<Versions>(document)?.listing(&self.provider, &self.provider.hostname)?;
-        Ok(listing.versions)
+        Ok(read::<Versions>(document)?.listing().versions)
     }
 
     /// The package that a provider registry leads to; `sums` are signed with `signature`.
@@ -47,7 +46,7 @@ impl Asked {
     /// # Errors
     /// One of the three is wrong.
     pub fn provider_package(&self, document: &[u8], sums: &[u8], signature: &[u8]) -> Result<PackageMeta, SourceError> {
-        read::<Download>(document)?.package(&self.version, &self.url, sums, signature)
+        read::<Download>(document)?.package(&self.version, &self.platform, &self.url, sums, signature)
     }
 
     /// The versions that a network mirror lists.

@@ -227,6 +227,73 @@ fn documents_behind_the_list_of_versions_are_refused_where_they_are_not_what_the
     refused(registry(other_version, &hex(PACKAGE), KEY), other_version);
 }
 
+/// The document about the package, with `change` made to it.
+fn download(change: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) -> HashMap<String, Answer> {
+    let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    let about = answers.get_mut("/acme/tool/1.2.0/download/linux/amd64").unwrap();
+    let mut document = serde_json::from_slice::<serde_json::Value>(&about.2).unwrap();
+    change(document.as_object_mut().unwrap());
+    *about = whole(document.to_string());
+    answers
+}
+
+#[test]
+fn a_document_about_another_package_is_refused() {
+    for field in ["filename", "shasum", "download_url", "shasums_url", "shasums_signature_url"] {
+        refused(download(|document| drop(document.remove(field))), "something else than the protocol asks");
+        refused(download(|document| document[field] = 3.into()), "something else than the protocol asks");
+    }
+    let asked = "was asked for the package for linux_amd64, and answered with the one for";
+    refused(download(|document| document["os"] = "windows".into()), &format!("{asked} windows_amd64"));
+    refused(download(|document| document["arch"] = "arm64".into()), &format!("{asked} linux_arm64"));
+    refused(download(|document| drop(document.remove("os"))), &format!("{asked} _amd64"));
+    refused(download(|document| document["filename"] = "../x.zip".into()), "no entry for ../x.zip");
+    refused(download(|document| document["shasum"] = "abc".into()), "the signed list of checksums says");
+    refused(download(|document| document["download_url"] = "::bad".into()), "Failed to install provider");
+    refused(download(|document| document["download_url"] = "file:///etc/passwd".into()), "Failed to install provider");
+    refused(download(|document| document["signing_keys"] = serde_json::json!({})), "error checking signature");
+}
+
+#[test]
+fn a_package_for_other_programs_or_machines_is_told_to_be_incompatible() {
+    let speaks = |protocols: serde_json::Value| download(|document| document["protocols"] = protocols);
+    refused(
+        speaks(["4.0"].into()),
+        "Incompatible provider version: provider example.com/acme/tool 1.2.0 speaks plugin protocol 4.0",
+    );
+    refused(speaks(["7.0", "x"].into()), "Incompatible provider version");
+    let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    answers.remove("/acme/tool/1.2.0/download/linux/amd64");
+    refused(
+        answers,
+        "Incompatible provider version: provider example.com/acme/tool 1.2.0 is not available for linux_amd64",
+    );
+    // What says nothing of protocols may speak any.
+    for protocols in [serde_json::Value::Null, serde_json::json!([]), serde_json::json!(["4.0", "5.2"])] {
+        let folder = tempfile::tempdir().unwrap();
+        install(speaks(protocols), folder.path(), &Locks::default()).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_version_is_not_chosen() {
+    let listing = |versions: &str| {
+        let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+        answers.insert("/acme/tool/versions".to_owned(), whole(format!("{{\"versions\": [{versions}]}}")));
+        answers
+    };
+    for none in ["", r#"{"version": "v1.2.0"}"#, r#"{"version": "abc"}"#, r#"{"version": "1.2.0-beta"}"#, "{}"] {
+        refused(listing(none), "no available releases match the given constraints");
+    }
+    refused(listing(r#"{"version": 1.2}"#), "something else than the protocol asks");
+    let good = r#"{"version": "1.2.0", "protocols": null}"#;
+    // A list in which no version is said to speak a known protocol does not decide: the document about the package does.
+    for listed in [format!("{{}}, {good}, {good}"), r#"{"version": "1.2.0", "protocols": ["4.0"]}"#.to_owned()] {
+        let folder = tempfile::tempdir().unwrap();
+        install(listing(&listed), folder.path(), &Locks::default()).unwrap();
+    }
+}
+
 /// The answers of a network mirror that says this hash.
 fn mirror(hash: &str) -> HashMap<String, Answer> {
     let archives = serde_json::json!({"archives": {"linux_amd64": {"url": "package.zip", "hashes": [hash]}}});

@@ -8,7 +8,7 @@ use groma_address::ProviderAddress;
 use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
-use super::package::{Authentication, Location, PackageMeta};
+use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
@@ -37,8 +37,8 @@ pub(super) async fn fetch(
     platform: &Platform,
     store: &Store,
     allowed: &[Arc<str>],
-) -> Result<Fetched, String> {
-    let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
+) -> Result<Fetched, SourceError> {
+    let package = sources.package(address, offer, platform).await?;
     let target = store.folder(address, &offer.version, platform);
     let hash = match &package.location {
         Location::Folder(folder) => {
@@ -57,7 +57,7 @@ pub(super) async fn fetch(
     // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
         store.remove(&target);
-        return Err(format!("the package at {} is not what its archive holds", target.display()));
+        return Err(format!("the package at {} is not what its archive holds", target.display()).into());
     }
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }

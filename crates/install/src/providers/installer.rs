@@ -128,6 +128,9 @@ impl Installer {
         for (address, constraints, version, lock, ensured) in ensured {
             match ensured {
                 Ok(ensured) => result.take(address, constraints, version, lock, ensured),
+                Err(SourceError::Incompatible(problem)) => {
+                    problems.push(Diagnostic::error("Incompatible provider version", problem));
+                }
                 Err(problem) => problems.push(Diagnostic::error(
                     "Failed to install provider",
                     format!("Error while installing {address} v{version}: {problem}"),
@@ -203,7 +206,7 @@ impl Installer {
         choice: Choice,
         lock: Option<&Lock>,
         tell: Tell<'_>,
-    ) -> Result<Ensured, String> {
+    ) -> Result<Ensured, SourceError> {
         let version = &choice.version;
         let target = self.store.folder(address, version, &self.platform);
         if let Some(lock) = lock

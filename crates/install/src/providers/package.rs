@@ -94,9 +94,18 @@ pub enum SourceError {
     /// The source does not have the provider at all.
     #[error("{0}")]
     NotFound(String),
+    /// What it has is not for this program or this machine.
+    #[error("{0}")]
+    Incompatible(String),
     /// The source cannot be used.
     #[error("{0}")]
     Failed(String),
+}
+
+impl From<String> for SourceError {
+    fn from(problem: String) -> Self {
+        Self::Failed(problem)
+    }
 }
 
 impl SourceError {

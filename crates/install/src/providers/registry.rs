@@ -31,16 +31,21 @@ pub(crate) struct Versions {
 
 #[derive(Deserialize)]
 struct Offered {
+    #[serde(default)]
     version: String,
     #[serde(default)]
-    protocols: Vec<String>,
+    protocols: Option<Vec<String>>,
 }
 
 /// The answer to the question where a package is.
 #[derive(Deserialize)]
 pub(crate) struct Download {
     #[serde(default)]
-    protocols: Vec<String>,
+    protocols: Option<Vec<String>>,
+    #[serde(default)]
+    os: String,
+    #[serde(default)]
+    arch: String,
     filename: String,
     download_url: String,
     shasum: String,
@@ -105,7 +110,7 @@ impl<'a> Registry<'a> {
     pub async fn versions(&self, address: &ProviderAddress) -> Result<Listing, SourceError> {
         let path = format!("{}/{}/versions", address.namespace, address.type_name);
         let (_, versions): (_, Versions) = self.document(&path, address).await?;
-        versions.listing(address, &self.host)
+        Ok(versions.listing())
     }
 
     /// What the registry says about one package; the list of checksums and its signature have been verified.
@@ -118,21 +123,22 @@ impl<'a> Registry<'a> {
         let path =
             format!("{}/{}/{version}/download/{}/{}", address.namespace, address.type_name, platform.os, platform.arch);
         let (url, download): (Url, Download) = self.document(&path, address).await.map_err(|error| match error {
-            SourceError::NotFound(_) => {
-                SourceError::NotFound(format!("provider {address} {version} is not available for {platform}"))
-            }
+            SourceError::NotFound(_) => SourceError::Incompatible(format!(
+                "provider {address} {version} is not available for {platform}, the platform of this machine. Other versions may be: each \
+                 is built for the platforms of its time"
+            )),
             other => other,
         })?;
-        if !download.protocols.is_empty() && !is_spoken(&download.protocols) {
-            return Err(SourceError::Failed(format!(
-                "provider {address} {version} speaks plugin protocol {}, and this program 5 and 6",
-                download.protocols.join(", ")
+        if let Some(protocols) = download.protocols.as_deref().filter(|protocols| !is_spoken(protocols)) {
+            return Err(SourceError::Incompatible(format!(
+                "provider {address} {version} speaks plugin protocol {}, and this program 5 and 6: choose another version",
+                protocols.join(", ")
             )));
         }
         let sums = self.file(&download.address(&url, &download.shasums_url)?, "checksums").await?;
         let signature_url = download.address(&url, &download.shasums_signature_url)?;
         let signature = self.file(&signature_url, "signature of the checksums").await?;
-        download.package(version, &url, &sums, &signature)
+        download.package(version, platform, &url, &sums, &signature)
     }
 
     async fn document<T: DeserializeOwned>(
@@ -188,17 +194,21 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// The versions of those protocols that are spoken here.
-    pub(crate) fn listing(self, address: &ProviderAddress, host: &str) -> Result<Listing, SourceError> {
-        let speaks = |offered: &&Offered| offered.protocols.is_empty() || is_spoken(&offered.protocols);
-        let versions: Vec<Version> =
-            self.versions.iter().filter(speaks).filter_map(|offered| offered.version.parse().ok()).collect();
-        if versions.is_empty() && !self.versions.is_empty() {
-            return Err(SourceError::Failed(format!(
-                "no version of {address} in {host} speaks plugin protocol 5 or 6"
-            )));
+    /// The versions of those protocols that are spoken here; all of them where none is, because what is said of the package counts.
+    pub(crate) fn listing(self) -> Listing {
+        let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);
+        let mut versions: Vec<Version> = self.versions.iter().filter(speaks).filter_map(Offered::read).collect();
+        if versions.is_empty() {
+            versions = self.versions.iter().filter_map(Offered::read).collect();
         }
-        Ok(Listing { versions, warnings: self.warnings.unwrap_or_default() })
+        Listing { versions, warnings: self.warnings.unwrap_or_default() }
+    }
+}
+
+impl Offered {
+    /// The version; none where it is not written as one is in a registry, where no `v` stands before it.
+    fn read(&self) -> Option<Version> {
+        self.version.starts_with(|first: char| first.is_ascii_digit()).then(|| self.version.parse().ok())?
     }
 }
 
@@ -214,10 +224,17 @@ impl Download {
     pub(crate) fn package(
         &self,
         version: &Version,
+        platform: &Platform,
         url: &Url,
         sums: &[u8],
         signature: &[u8],
     ) -> Result<PackageMeta, SourceError> {
+        let (os, arch) = (&self.os, &self.arch);
+        if *os != platform.os || *arch != platform.arch {
+            return Err(SourceError::Failed(format!(
+                "the registry was asked for the package for {platform}, and answered with the one for {os}_{arch}"
+            )));
+        }
         let authentication = authenticate(sums, signature, &self.signing_keys)?;
         let vouched = checksums(sums)?;
         let listed = vouched
@@ -280,5 +297,6 @@ pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceErro
 }
 
 fn is_spoken(protocols: &[String]) -> bool {
-    protocols.iter().any(|protocol| PROTOCOLS.contains(&protocol.split('.').next().unwrap_or_default()))
+    protocols.is_empty()
+        || protocols.iter().any(|protocol| PROTOCOLS.contains(&protocol.split('.').next().unwrap_or_default()))
 }
