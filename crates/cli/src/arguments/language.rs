@@ -74,7 +74,7 @@ pub struct Graph {
     /// How the graph is written: dot or mermaid
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
-    /// Mark circles; they are always reported as errors
+    /// Draw references that lead in a circle, marked, instead of refusing them (with -type)
     #[arg(long)]
     pub draw_cycles: Option<Flag>,
     /// Has no meaning any more

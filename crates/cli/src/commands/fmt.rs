@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -143,6 +143,14 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
     }
 }
 
+/// A path as it is seen from here.
+fn seen_from_here(path: &Path) -> PathBuf {
+    let Some(here) = std::env::current_dir().ok().filter(|_| path.is_absolute()) else { return path.to_owned() };
+    let shared = here.components().zip(path.components()).take_while(|(one, other)| one == other).count();
+    let up = here.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(path.components().skip(shared)).collect()
+}
+
 /// The files that the arguments mean, each folder's sorted by name.
 fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
     let mut files = Vec::new();
@@ -150,6 +158,7 @@ fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
     let depth = if arguments.recursive.is_some_and(Flag::is_on) { Depth::Everything } else { Depth::OneFolder };
     let here = [PathBuf::from(".")];
     for target in if arguments.targets.is_empty() { &here } else { arguments.targets.as_slice() } {
+        let target = &seen_from_here(target);
         let target = target.strip_prefix(".").unwrap_or(target);
         let place = if target.as_os_str().is_empty() { Path::new(".") } else { target };
         if place.is_dir() {

@@ -8,7 +8,7 @@ use groma_address::{ConfigResource, ModulePath};
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_engine::{
-    DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
+    Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
 use groma_state::State;
 
@@ -34,8 +34,13 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
             ));
         }
     };
+    let circles = match arguments.draw_cycles {
+        Some(flag) if flag.is_on() => Circles::Drawn,
+        _ => Circles::Refused,
+    };
+    let drawing = Drawing { format, circles };
     let text = match (&arguments.plan, arguments.kind.as_deref()) {
-        (Some(path), None | Some("apply")) => planned(context, path, format)?,
+        (Some(path), None | Some("apply")) => planned(context, path, drawing)?,
         (None, None) => {
             let (configuration, state) = looked_at(context)?;
             let resources = resource_dependencies(&configuration, &state)?;
@@ -44,31 +49,70 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
                 Format::Mermaid => mermaid(&resources),
             }
         }
-        (None, Some("plan" | "plan-refresh-only")) => drawn(context, |state| Operation::Plan(state), format)?,
-        (None, Some("apply")) => drawn(context, |state| Operation::Apply(state), format)?,
-        (None, Some("plan-destroy")) => drawn(context, |state| Operation::Destroy(state), format)?,
-        (plan, Some(other)) => {
-            let detail = match plan {
-                Some(_) => format!("A saved plan is applied: its graph is of the type apply, and of no {other:?}."),
-                None => format!(
-                    "There is no graph {other:?}. The option -type takes plan, plan-refresh-only, plan-destroy or apply."
-                ),
-            };
-            return Err(misuse(&context.wording.command, "graph", "Unsupported graph type", detail));
-        }
+        (plan, Some(kind)) => match operation(kind) {
+            Some(operation) => drawn(context, plan.as_deref(), operation, drawing)?,
+            None => return Err(unknown_type(kind, context)),
+        },
     };
     context.streams.print(&text);
     Ok(0)
 }
 
-fn planned(context: &mut Context, path: &Path, format: Format) -> Result<String, Diagnostics> {
-    let (run, plan) = saved_plan(context, path)?;
-    Ok(format.write(&operation_graph(&run.session().configuration, Operation::Planned(&plan))?))
+/// What the word behind `-type` means.
+fn operation(kind: &str) -> Option<fn(&State) -> Operation<'_>> {
+    match kind {
+        "plan" | "plan-refresh-only" => Some(|state| Operation::Plan(state)),
+        "apply" => Some(|state| Operation::Apply(state)),
+        "plan-destroy" => Some(|state| Operation::Destroy(state)),
+        _ => None,
+    }
 }
 
-fn drawn(context: &mut Context, operation: fn(&State) -> Operation<'_>, format: Format) -> Result<String, Diagnostics> {
+fn unknown_type(kind: &str, context: &Context) -> Diagnostics {
+    let summary = match kind {
+        "validate" | "eval" => "Graph type no longer available",
+        _ => "Unsupported graph type",
+    };
+    let detail =
+        format!("There is no graph {kind:?}. The option -type takes plan, plan-refresh-only, plan-destroy or apply.");
+    misuse(&context.wording.command, "graph", summary, detail)
+}
+
+/// How the graph of an operation is drawn.
+#[derive(Clone, Copy)]
+struct Drawing {
+    format: Format,
+    circles: Circles,
+}
+
+impl Drawing {
+    fn of(self, configuration: &Arc<Configuration>, operation: Operation<'_>) -> Result<String, Diagnostics> {
+        let nodes = operation_graph(configuration, operation, self.circles)?;
+        Ok(match self.format {
+            Format::Dot => operation_dot(&nodes),
+            Format::Mermaid => operation_mermaid(&nodes),
+        })
+    }
+}
+
+fn planned(context: &mut Context, path: &Path, drawing: Drawing) -> Result<String, Diagnostics> {
+    let (run, plan) = saved_plan(context, path)?;
+    drawing.of(&run.session().configuration, Operation::Planned(&plan))
+}
+
+/// The graph of an operation here, or on what a saved plan stands on.
+fn drawn(
+    context: &mut Context,
+    plan: Option<&Path>,
+    operation: fn(&State) -> Operation<'_>,
+    drawing: Drawing,
+) -> Result<String, Diagnostics> {
+    if let Some(path) = plan {
+        let (run, plan) = saved_plan(context, path)?;
+        return drawing.of(&run.session().configuration, operation(&plan.prior_state));
+    }
     let (configuration, state) = looked_at(context)?;
-    Ok(format.write(&operation_graph(&configuration, operation(&state))?))
+    drawing.of(&configuration, operation(&state))
 }
 
 fn looked_at(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
@@ -85,15 +129,6 @@ enum Format {
     Mermaid,
 }
 
-impl Format {
-    fn write(self, nodes: &[OperationNode]) -> String {
-        match self {
-            Self::Dot => operation_dot(nodes),
-            Self::Mermaid => operation_mermaid(nodes),
-        }
-    }
-}
-
 /// The graph of an operation, laid out as Terraform's.
 fn operation_dot(nodes: &[OperationNode]) -> String {
     let mut text = "digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n".to_owned();
@@ -108,13 +143,20 @@ fn operation_dot(nodes: &[OperationNode]) -> String {
         text.push_str(&format!("\t\t{} [label = {}, shape = \"{shape}\"]\n", root(node), quoted(label)));
     }
     let needed = |node: &OperationNode| -> Vec<String> {
-        node.depends_on.iter().map(|at| format!("\t\t{} -> {}\n", root(node), root(&nodes[*at]))).collect()
+        let edge = |at: &usize| format!("\t\t{} -> {}{}\n", root(node), root(&nodes[*at]), mark(node, *at, nodes));
+        node.depends_on.iter().map(edge).collect()
     };
     let mut edges: Vec<String> = nodes.iter().flat_map(needed).collect();
     edges.sort();
     text.push_str(&edges.concat());
     text.push_str("\t}\n}\n");
     text
+}
+
+/// How an edge between objects looks that is part of a circle.
+fn mark(node: &OperationNode, to: usize, nodes: &[OperationNode]) -> &'static str {
+    let is_drawn = node.object.is_some() && nodes[to].object.is_some();
+    if is_drawn && node.circular.contains(&to) { " [color = \"red\", penwidth = \"2.0\"]" } else { "" }
 }
 
 fn operation_mermaid(nodes: &[OperationNode]) -> String {

@@ -71,6 +71,7 @@ fn operations() {
     }
     story.run(&["plan", "-out=p"]);
     story.run(&["graph", "-plan=p"]);
+    story.run(&["graph", "-plan=p", "-type=plan"]);
     story.run(&["apply", "p"]);
     story.run(&["plan", "-replace=terraform_data.one", "-out=p"]);
     story.run(&["graph", "-plan=p"]);
@@ -92,6 +93,24 @@ fn what_only_the_state_still_has_is_drawn() {
     }
     story.run(&["graph"]);
     story.end();
+}
+
+#[test]
+fn circles_are_drawn_where_that_is_asked_for() {
+    let circle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
+                  resource \"terraform_data\" \"two\" {\n  input = terraform_data.three.id\n}\n\
+                  resource \"terraform_data\" \"three\" {\n  input = terraform_data.two.id\n}\n\
+                  locals {\n  two = terraform_data.two.id\n}\n";
+    let mut story = Scenario::new("graph_with_circles", "resource \"terraform_data\" \"one\" {}\n");
+    story.run(&["apply", "-auto-approve"]);
+    story.change(circle);
+    for kind in ["plan", "apply"] {
+        story.run(&["graph", "-draw-cycles", &format!("-type={kind}")]);
+    }
+    story.end();
+    let folder = Folder::new();
+    folder.write("main.tf", circle);
+    assert!(folder.fails(&["graph", "-type=plan"]).contains("Cycle: "));
 }
 
 #[test]
@@ -118,5 +137,5 @@ fn other_types_are_refused() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     assert!(folder.fails(&["graph", "-type=everything"]).contains("Unsupported graph type"));
-    assert!(folder.fails(&["graph", "-plan=p", "-type=plan"]).contains("Unsupported graph type"));
+    assert!(folder.fails(&["graph", "-type=validate"]).contains("Graph type no longer available"));
 }

@@ -134,6 +134,8 @@ fn fmt_writes_lists_checks_and_shows() {
     assert_eq!(folder.ok(&["fmt", "-check", "-recursive"]), "");
     assert_eq!(folder.run_with_input(&["fmt", "-"], "x=1").out, "x = 1\n");
     assert_eq!(folder.run_with_input(&["fmt", "-"], "").out, "\n");
+    let elsewhere = folder.write("main.tf", "a=1\n").path("main.tf");
+    assert_eq!(folder.ok(&["-chdir=sub", "fmt", &elsewhere.to_string_lossy()]), "../main.tf\n");
     let wrong = folder.write("wrong.tf", "x = {").run(&["fmt"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("wrong.tf"), "{}", wrong.err);

@@ -272,6 +272,24 @@ fn a_person_answers_questions() {
 }
 
 #[test]
+fn an_interrupt_gives_up_a_line_of_the_console_and_what_is_typed_ahead_stays() {
+    let folder = Folder::new();
+    folder.write("main.tf", "");
+    let mut terminal = Terminal::run(&folder, &["console"]);
+    terminal.until(|text| text.contains("> "));
+    terminal.types(b"{\r");
+    terminal.types(CONTROL_C);
+    terminal.until(|text| text.matches("\u{1b}[?2004h").count() == 2);
+    terminal.types(b"upper(\"one\")\rupper(\"two\")\r");
+    terminal.until(|text| text.contains("\"ONE\"") && text.contains("\"TWO\""));
+    terminal.types(b"\x1b[200~upper(\"three\")\nupper(\"four\")\x1b[201~\r");
+    terminal.until(|text| text.contains("\"THREE\"") && text.contains("\"FOUR\""));
+    terminal.types(CONTROL_C);
+    let (code, text) = terminal.end();
+    assert_eq!(code, 0, "an interrupt at the start of a line ends it: {text}");
+}
+
+#[test]
 fn the_console_completes_remembers_and_goes_on_while_a_bracket_is_open() {
     let folder = Folder::new();
     folder.write("main.tf", "locals {\n  greeting = \"hello\"\n}\n");

@@ -4,6 +4,7 @@
 //! state nor providers. Everything that concerns instances stamps these nodes out: see [`crate::world`].
 
 mod ancestors;
+mod circles;
 mod cycle;
 mod edges;
 mod index;
@@ -21,6 +22,7 @@ use groma_config::{Configuration, Module};
 use groma_diagnostics::{Diagnostics, Span};
 
 pub use ancestors::{Ancestors, forced_create_before_destroy};
+pub use circles::Circles;
 pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
 use nodes::Modules;

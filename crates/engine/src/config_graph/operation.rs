@@ -8,6 +8,7 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
+use super::circles::{Circles, circular};
 use super::reduction::reduce;
 use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
 use crate::plan::{Action, Mode, Plan, ResourceChange};
@@ -34,6 +35,8 @@ pub struct OperationNode {
     pub object: Option<DrawnObject>,
     /// The positions of those that come before, without what follows from others.
     pub depends_on: Vec<usize>,
+    /// Those of them that are part of a circle.
+    pub circular: Vec<usize>,
 }
 
 /// An object of the configuration that is drawn.
@@ -52,14 +55,15 @@ pub enum DrawnObject {
 /// The nodes of an operation in the order of their names.
 ///
 /// # Errors
-/// The references lead in a circle.
+/// The references lead in a circle, and that is refused.
 pub fn operation_graph(
     configuration: &Arc<Configuration>,
     operation: Operation<'_>,
+    circles: Circles,
 ) -> Result<Vec<OperationNode>, Diagnostics> {
     let graph = ConfigGraph::new(configuration);
     let diagnostics = graph.check();
-    if diagnostics.has_errors() {
+    if diagnostics.has_errors() && circles == Circles::Refused {
         return Err(diagnostics);
     }
     let changes = match operation {
@@ -423,10 +427,14 @@ fn finish(nodes: BTreeMap<String, Drawn>) -> Vec<OperationNode> {
         .values()
         .map(|drawn| drawn.depends_on.iter().filter_map(|name| positions.get(name.as_str()).copied()).collect())
         .collect();
-    let reduced = reduce(&edges);
-    nodes
-        .into_iter()
-        .zip(reduced)
-        .map(|((name, drawn), depends_on)| OperationNode { name, object: drawn.object, depends_on })
-        .collect()
+    let circular = circular(&edges);
+    let reduced = if circular.iter().all(Vec::is_empty) { reduce(&edges) } else { edges };
+    let edges = reduced.into_iter().zip(circular);
+    let node = |((name, drawn), (depends_on, circular)): ((String, Drawn), _)| OperationNode {
+        name,
+        object: drawn.object,
+        depends_on,
+        circular,
+    };
+    nodes.into_iter().zip(edges).map(node).collect()
 }

@@ -1,5 +1,7 @@
 //! What can be completed at the prompt: functions, and the names of the root module.
 
+use std::cell::Cell;
+
 use groma_config::Module;
 use groma_lang::functions;
 use rustyline::completion::Completer;
@@ -10,8 +12,12 @@ use rustyline::{Context, Helper};
 
 use super::unfinished::goes_on;
 
-/// All words, sorted.
-pub(super) struct Words(Vec<String>);
+/// All words, sorted, and what is known of the line that is being written.
+pub(super) struct Words {
+    words: Vec<String>,
+    /// Whether there is something on it: then an interrupt gives up the line, not the console.
+    begun: Cell<bool>,
+}
 
 /// The words that an expression in `module` may use.
 pub(super) fn words(module: &Module) -> Words {
@@ -26,10 +32,19 @@ pub(super) fn words(module: &Module) -> Words {
     words.extend(module.resources.keys().map(ToString::to_string));
     words.sort_unstable();
     words.dedup();
-    Words(words)
+    Words::new(words)
 }
 
 impl Words {
+    fn new(words: Vec<String>) -> Self {
+        Self { words, begun: Cell::new(false) }
+    }
+
+    /// Whether something had been written when the prompt was last left.
+    pub(super) fn had_begun(&self) -> bool {
+        self.begun.take()
+    }
+
     /// Where the word before the cursor begins, and what it may become.
     fn candidates(&self, line: &str, cursor: usize) -> (usize, Vec<String>) {
         let before = line.get(..cursor).unwrap_or(line);
@@ -39,8 +54,8 @@ impl Words {
         if begun.is_empty() {
             return (start, Vec::new());
         }
-        let from = self.0.partition_point(|word| word.as_str() < begun);
-        let fitting = self.0.iter().skip(from).take_while(|word| word.starts_with(begun));
+        let from = self.words.partition_point(|word| word.as_str() < begun);
+        let fitting = self.words.iter().skip(from).take_while(|word| word.starts_with(begun));
         (start, fitting.cloned().collect())
     }
 }
@@ -62,6 +77,11 @@ impl Validator for Words {
 
 impl Hinter for Words {
     type Hint = String;
+
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        self.begun.set(!line.is_empty());
+        None
+    }
 }
 
 impl Highlighter for Words {}
@@ -74,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_word_before_the_cursor_is_completed() {
-        let words = Words(["local.a", "upper(", "var.name", "var.number"].map(str::to_owned).into());
+        let words = Words::new(["local.a", "upper(", "var.name", "var.number"].map(str::to_owned).into());
         assert_eq!(words.candidates("upper(var.n", 11), (6, vec!["var.name".to_owned(), "var.number".to_owned()]));
         assert_eq!(words.candidates("up + 1", 2), (0, vec!["upper(".to_owned()]));
         assert_eq!(words.candidates("1 + ", 4), (4, Vec::new()));

@@ -1,7 +1,8 @@
 //! Where expressions come from: a prompt with history and completion, or a pipe.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Cursor};
 
+use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{Config, Editor};
 
@@ -11,9 +12,16 @@ use super::unfinished::goes_on;
 /// The source of expressions.
 pub(super) enum Input {
     /// Somebody types.
-    Prompt(Box<Editor<Words, MemHistory>>),
+    Prompt(Box<Prompt>),
     /// Standard input as it comes.
     Pipe,
+}
+
+/// Lines that somebody edits.
+pub(super) struct Prompt {
+    editor: Editor<Words, MemHistory>,
+    /// What was entered, of which several expressions may be left: what is pasted comes as one.
+    entered: Cursor<String>,
 }
 
 /// Whether somebody is there to try again.
@@ -40,7 +48,7 @@ impl Input {
         let editor = Editor::with_history(Config::default(), MemHistory::new());
         let mut editor = editor.map_err(io::Error::other)?;
         editor.set_helper(Some(words));
-        Ok(Self::Prompt(Box::new(editor)))
+        Ok(Self::Prompt(Box::new(Prompt { editor, entered: Cursor::default() })))
     }
 
     /// Whether somebody is there.
@@ -54,22 +62,34 @@ impl Input {
     /// The next expression.
     pub fn next(&mut self) -> Next {
         match self {
-            Self::Prompt(editor) => match editor.readline("> ") {
+            Self::Prompt(prompt) => prompt.next(),
+            Self::Pipe => from_lines(&mut io::stdin().lock()),
+        }
+    }
+}
+
+impl Prompt {
+    fn next(&mut self) -> Next {
+        loop {
+            if let Next::Text(text) = from_lines(&mut self.entered) {
+                return Next::Text(text);
+            }
+            match self.editor.readline("> ") {
                 Ok(text) => {
                     // A history that is full forgets the oldest.
-                    let _ = editor.add_history_entry(&text);
-                    Next::Text(text)
+                    let _ = self.editor.add_history_entry(&text);
+                    self.entered = Cursor::new(text);
                 }
-                // Control-D, Control-C, or a terminal that is gone.
-                Err(_) => Next::End,
-            },
-            Self::Pipe => from_pipe(&mut io::stdin().lock()),
+                Err(ReadlineError::Interrupted) if self.editor.helper().is_some_and(Words::had_begun) => {}
+                // Control-D, Control-C at the start of a line, or a terminal that is gone.
+                Err(_) => return Next::End,
+            }
         }
     }
 }
 
 /// Lines until no bracket is open any more.
-fn from_pipe(lines: &mut impl BufRead) -> Next {
+fn from_lines(lines: &mut impl BufRead) -> Next {
     let mut text = String::new();
     loop {
         let mut bytes = Vec::new();
@@ -90,9 +110,9 @@ mod tests {
 
     #[test]
     fn a_pipe_gives_expressions_and_what_is_left_at_its_end() {
-        let mut pipe = io::Cursor::new("1\n[\n 2,\n]\n(3");
+        let mut pipe = Cursor::new("1\n[\n 2,\n]\n(3");
         let mut texts = Vec::new();
-        while let Next::Text(text) = from_pipe(&mut pipe) {
+        while let Next::Text(text) = from_lines(&mut pipe) {
             texts.push(text);
         }
         assert_eq!(texts, ["1", "[\n 2,\n]", "(3"]);

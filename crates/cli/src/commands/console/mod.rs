@@ -72,8 +72,8 @@ fn converse(context: &mut Context, scope: &dyn Scope, input: &mut Input) -> Outc
             "exit" => return Ok(0),
             "help" => {
                 context.streams.print(
-                    "Type an expression and see its value; one with an open bracket goes on in the next line.\nLeave with exit, or with \
-                     Control-D.\n",
+                    "Type an expression and see its value; one with an open bracket goes on in the next line.\nLeave with exit, \
+                     Control-D or Control-C, which gives up a line that has been begun.\n",
                 );
                 continue;
             }
