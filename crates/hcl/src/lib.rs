@@ -42,3 +42,4 @@ pub use scanner::{is_identifier, tokenize};
 pub use schema::{AttributeSpec, BlockSpec, BodySchema};
 pub use token::{TokenKind, Tokens};
 pub use traversal::MOST_STEPS;
+pub use unconditional::Evaluated;

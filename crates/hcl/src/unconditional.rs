@@ -1,9 +1,18 @@
-//! Looking at the expressions of a body that are evaluated whatever happens.
+//! Looking at the expressions of a body, and whether they are evaluated whatever happens.
 
 use crate::ast::{Expression, ExpressionKind};
 use crate::body::NativeBody;
-use crate::body::{Block, Body, Hidden, Source};
+use crate::body::{Body, Hidden, Source};
 use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
+
+/// Whether an expression of a body is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// Whatever happens.
+    Always,
+    /// In the content of a `dynamic` block: if that has an element.
+    ForElements,
+}
 
 impl Body {
     /// Calls `visit` with every expression in this body and in the blocks inside it, but not with those in the content of
@@ -12,44 +21,55 @@ impl Body {
     /// For whoever reports references to things that are not there before the body's schema is known. What an earlier
     /// [`Body::partial_content`] took out is left out, and so is what an override replaces.
     pub fn for_each_unconditional_expression(&self, visit: &mut dyn FnMut(&Expression)) {
+        self.for_each_evaluated_expression(&mut |expression, evaluated| {
+            if evaluated == Evaluated::Always {
+                visit(expression);
+            }
+        });
+    }
+
+    /// The same with the content of `dynamic` blocks, and whether each expression is evaluated.
+    pub fn for_each_evaluated_expression(&self, visit: &mut dyn FnMut(&Expression, Evaluated)) {
         match &self.source {
             Source::Native(body) => native(body, self.hidden(), visit),
             Source::Json(body) => json_object(&body.value, Some(self.hidden()), visit),
             Source::Merged(body) => {
-                body.kept().for_each_unconditional_expression(visit);
-                body.other.for_each_unconditional_expression(visit);
+                body.kept().for_each_evaluated_expression(visit);
+                body.other.for_each_evaluated_expression(visit);
             }
         }
     }
 }
 
-fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression)) {
+fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression, Evaluated)) {
     for attribute in &body.attributes {
         if !hidden.has_attribute(&attribute.name.name) {
-            visit(&attribute.expression);
+            visit(&attribute.expression, Evaluated::Always);
         }
     }
     for block in &body.blocks {
         if hidden.hides(block) {
             continue;
         }
-        match collection(block) {
-            Some(collection) => visit(collection),
-            None if &*block.kind.name == DYNAMIC => {}
-            None => block.body.for_each_unconditional_expression(visit),
+        match &block.body.source {
+            Source::Native(body) if &*block.kind.name == DYNAMIC => dynamic(body, visit),
+            _ if &*block.kind.name == DYNAMIC => {}
+            _ => block.body.for_each_evaluated_expression(visit),
         }
     }
 }
 
-/// What a `dynamic` block repeats over.
-fn collection(block: &Block) -> Option<&Expression> {
-    let Source::Native(body) = &block.body.source else { return None };
-    let found = body.attributes.iter().find(|attribute| &*attribute.name.name == "for_each");
-    found.map(|attribute| &attribute.expression).filter(|_| &*block.kind.name == DYNAMIC)
+fn dynamic(body: &NativeBody, visit: &mut dyn FnMut(&Expression, Evaluated)) {
+    if let Some(collection) = body.attributes.iter().find(|attribute| &*attribute.name.name == "for_each") {
+        visit(&collection.expression, Evaluated::Always);
+    }
+    for content in &body.blocks {
+        content.body.for_each_expression(&mut |expression| visit(expression, Evaluated::ForElements));
+    }
 }
 
 /// In the JSON syntax any property of that name may be such a block.
-fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression)) {
+fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression, Evaluated)) {
     match &value.kind {
         ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| json_object(element, hidden, visit)),
         ExpressionKind::Object(items) => {
@@ -65,15 +85,17 @@ fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMu
                 }
             }
         }
-        _ => visit(value),
+        _ => visit(value, Evaluated::Always),
     }
 }
 
-fn json_dynamic(blocks: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression)) {
+fn json_dynamic(blocks: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression, Evaluated)) {
     for kind in objects(blocks).flatten().filter(|kind| !hidden.is_some_and(|hidden| hidden.hides_kind(kind))) {
         for item in objects(&kind.value).flatten() {
-            if property_name(item).is_some_and(|name| &**name == "for_each") {
-                visit(&item.value);
+            match property_name(item).map(|name| &**name) {
+                Some("for_each") => visit(&item.value, Evaluated::Always),
+                Some("content") => visit(&item.value, Evaluated::ForElements),
+                _ => {}
             }
         }
     }
@@ -83,6 +105,7 @@ fn json_dynamic(blocks: &Expression, hidden: Option<&Hidden>, visit: &mut dyn Fn
 mod tests {
     use groma_diagnostics::Sources;
 
+    use super::Evaluated;
     use crate::{File, parse_file, parse_json_file};
 
     fn visited((file, _): (File, groma_diagnostics::Diagnostics), sources: &Sources) -> Vec<String> {
@@ -98,6 +121,26 @@ mod tests {
             "a = 1\nb {\n  c = 2\n  dynamic \"d\" {\n    for_each = 3\n    content {\n      e = 4\n    }\n  }\n}\n";
         let file = sources.add("a.tf", text).unwrap();
         assert_eq!(visited(parse_file(&file), &sources), ["1", "2", "3"]);
+    }
+
+    #[test]
+    fn with_it_all_but_names_of_elements_is_seen() {
+        let sources = Sources::new();
+        let native = "a = 1\ndynamic \"d\" {\n  for_each = 2\n  iterator = x\n  content {\n    e = 3\n    dynamic \"f\" {\n      for_each = 4\n    }\n  }\n}\n";
+        let json = r#"{"a": 1, "dynamic": {"d": {"for_each": 2, "iterator": "x", "content": 3}}}"#;
+        for (name, text, wanted) in [("a.tf", native, &["3", "4"][..]), ("a.tf.json", json, &["3"])] {
+            let file = sources.add(name, text).unwrap();
+            let (file, _) = if name.ends_with("json") { parse_json_file(&file) } else { parse_file(&file) };
+            let (mut always, mut perhaps) = (Vec::new(), Vec::new());
+            file.body.for_each_evaluated_expression(&mut |expression, evaluated| {
+                let texts = if evaluated == Evaluated::Always { &mut always } else { &mut perhaps };
+                texts.extend(sources.text(expression.span));
+            });
+            assert_eq!(
+                (always, perhaps),
+                (vec!["1".to_owned(), "2".to_owned()], wanted.iter().map(|text| (*text).to_owned()).collect())
+            );
+        }
     }
 
     #[test]

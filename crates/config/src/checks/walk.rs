@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
+use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, Reference, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
 
 use super::object::Place;
@@ -225,7 +226,23 @@ impl Walk<'_> {
     /// A body whose arguments are not known here. The content of dynamic blocks may come to nothing: what it refers to is
     /// only looked at when it is evaluated.
     fn body(&mut self, body: &Body, place: &Place<'_>) {
-        body.for_each_unconditional_expression(&mut |expression| self.expression(expression, place));
+        body.for_each_evaluated_expression(&mut |expression, evaluated| match evaluated {
+            Evaluated::Always => self.expression(expression, place),
+            Evaluated::ForElements => self.mentions_of_itself(expression, place),
+        });
+    }
+
+    /// A block that stands on itself is wrong even where no element would have it evaluated.
+    fn mentions_of_itself(&mut self, expression: &Expression, place: &Place<'_>) {
+        // Of what a dynamic block knows its element by, these are all the attributes.
+        let is_of_element = |address: &ResourceAddress| matches!(&*address.name, "key" | "value");
+        let Some(itself) = place.argument_of.filter(|address| !is_of_element(address)) else { return };
+        for_each_traversal(expression, &mut |traversal| {
+            let named = parse_reference(traversal).map(|found| found.target);
+            if matches!(named, Ok(Reference::Resource(address)) if address == *itself) {
+                self.traversal(traversal, place);
+            }
+        });
     }
 
     /// A local value that is made of itself never gets one.

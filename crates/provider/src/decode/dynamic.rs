@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{BodySchema, Expression, ExpressionKind};
 use groma_lang::{ChildScope, Scope, evaluate};
 use groma_value::{Kind, Marks, Type, Value, convert::convert};
@@ -51,17 +51,17 @@ impl Reader {
             self.diagnostics.push(Diagnostic::error("Extraneous dynamic content block", detail).at(extra.header));
             return None;
         }
-        self.iterators.push(iterator.clone());
+        self.sheltered.push(Vec::new());
         let label = match content.get("labels") {
             Some(argument) => self.label(&argument.expression, kind),
             None => None,
         };
         let node = self.node(&body.body, nested.block());
-        self.iterators.pop();
+        let sheltered = self.sheltered.pop().unwrap_or_default();
         if labelled && label.is_none() {
             return None;
         }
-        Some(Dynamic { iterator, for_each, label, content: node, header: found.header })
+        Some(Dynamic { iterator, for_each, label, content: node, sheltered, header: found.header })
     }
 
     fn iterator_name(&mut self, expression: &Expression) -> Option<Name> {
@@ -117,16 +117,32 @@ impl Dynamic {
             return Some(Expansion::Unknown(marks));
         }
         let mut blocks = Vec::new();
-        for (key, element) in collection.elements() {
+        for (index, (key, element)) in collection.elements().enumerate() {
             let inner = self.iteration(scope, key, element);
             let label = match &self.label {
                 None => None,
                 Some(label) => Some(evaluate_label(label, &inner, diagnostics)?),
             };
+            let before = diagnostics.len();
             let value = self.content.evaluate(&inner, diagnostics);
+            if index == 0 {
+                self.check_sheltered(&inner, before, diagnostics);
+            }
             blocks.push((label, if marks.is_empty() { value } else { value.with_marks(&marks) }));
         }
         Some(Expansion::Blocks(blocks))
+    }
+
+    /// Names that there are not are told wherever they stand, as those outside of dynamic blocks are when the configuration is loaded. What was
+    /// told from `since` on, by the evaluation of the content, is not told again.
+    fn check_sheltered(&self, scope: &dyn Scope, since: usize, diagnostics: &mut Diagnostics) {
+        let unknown = self.sheltered.iter().filter_map(|traversal| scope.resolve(traversal).err());
+        for problem in unknown {
+            let begins = |problem: &Diagnostic| problem.subject.map(Span::start);
+            if diagnostics.iter().skip(since).all(|told| begins(told) != begins(&problem)) {
+                diagnostics.push(problem);
+            }
+        }
     }
 
     fn iteration<'a>(&self, scope: &'a dyn Scope, key: Value, value: Value) -> ChildScope<'a> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_diagnostics::Span;
-use groma_hcl::{Expression, Label};
+use groma_hcl::{Expression, Label, Traversal};
 
 use crate::Name;
 use crate::schema::{Block, NestedBlock};
@@ -49,6 +49,8 @@ pub(super) struct Dynamic {
     pub(super) label: Option<Expression>,
     /// What each block it makes holds.
     pub(super) content: Node,
+    /// The names in the content that evaluation may pass over, be they inside `try` or in an arm that is not taken.
+    pub(super) sheltered: Vec<Arc<Traversal>>,
     pub(super) header: Span,
 }
 

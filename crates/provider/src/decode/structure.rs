@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_hcl::{Body, BodySchema, Content, Expression};
-use groma_lang::{Binding, for_each_traversal, parse_reference};
+use groma_hcl::{Body, BodySchema, Content, Expression, Traversal};
+use groma_lang::{Binding, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
 use groma_value::Type;
 
 use super::node::{Blocks, Entry, Node, SlotNode};
@@ -15,13 +15,13 @@ use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting,
 /// What is gathered while the structure is read.
 pub(super) struct Reader {
     pub(super) diagnostics: Diagnostics,
-    /// The iterators of the dynamic blocks around the current place.
-    pub(super) iterators: Vec<Name>,
+    /// For each dynamic block around the current place the names in its content that evaluation may pass over.
+    pub(super) sheltered: Vec<Vec<Arc<Traversal>>>,
 }
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { diagnostics: Diagnostics::new(), iterators: Vec::new() }
+        Self { diagnostics: Diagnostics::new(), sheltered: Vec::new() }
     }
 
     /// Reads `body` as a block of the schema `block`.
@@ -89,7 +89,12 @@ impl Reader {
 
     /// Reports references in `expression` that cannot be meant. The content of dynamic blocks is looked at when there is an element.
     pub(super) fn check_references(&mut self, expression: &Expression) {
-        if !self.iterators.is_empty() {
+        if let Some(sheltered) = self.sheltered.last_mut() {
+            for_each_traversal_in_place(expression, &mut |traversal, shelter| {
+                if shelter == Shelter::Some {
+                    sheltered.push(Arc::clone(traversal));
+                }
+            });
             return;
         }
         let diagnostics = &mut self.diagnostics;

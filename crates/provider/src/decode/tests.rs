@@ -240,6 +240,26 @@ fn the_content_of_dynamic_blocks_is_looked_at_when_there_is_an_element() {
     assert!(!over("[1]").is_empty());
 }
 
+/// Neither `try` nor an arm that is not taken hides a name that there is not, where an element asks for the content.
+#[test]
+fn names_in_the_content_of_dynamic_blocks_are_looked_at_even_where_try_would_hide_them() {
+    let over = |elements: &str, port: &str| {
+        let text = format!(
+            "name = \"n\"\ndynamic \"rule\" {{\n for_each = {elements}\n content {{\n port = {port}\n }}\n}}\n"
+        );
+        let decoded = decode_with(&schema(), &text, vec![("var", Value::object([("x", Value::DYNAMIC)]))]);
+        decoded.problems.iter().map(|problem| problem.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let bare = "bare | Variables not allowed";
+    for port in ["try(bare, 1)", "true ? 1 : bare", "can(bare) ? 1 : 2", "[for x in [1] : bare][0]"] {
+        assert_eq!(over("[1]", port), [bare], "{port}");
+        assert_eq!(over("var.x", port), Vec::<String>::new(), "{port}");
+    }
+    for port in ["try(rule.nope, 1)", "try(rule.value, 1)", "[for x in [1] : try(x, 1)][0]"] {
+        assert_eq!(over("[1, 2]", port), Vec::<String>::new(), "{port}");
+    }
+}
+
 #[test]
 fn counts_of_dynamic_blocks_are_checked_when_they_are_known() {
     let text = "name = \"n\"\ndynamic \"rule\" {\n for_each = [1, 2, 3]\n content {\n port = rule.value\n }\n}\n";
