@@ -36,10 +36,13 @@ impl Planner<'_> {
         let mut forgotten_data = Vec::new();
         for view in self.state.iter() {
             let address = view.address();
-            let chosen = self.included.as_ref().is_none_or(|included| {
-                let current = view.record.current.as_ref();
-                let taken = current.is_some_and(|object| included.takes_along(&object.dependencies));
-                included.chosen(&address) || (self.options.mode == Mode::Destroy && taken)
+            let chosen = self.included.as_ref().is_none_or(|included| match self.options.mode {
+                Mode::Destroy => {
+                    let current = view.record.current.as_ref();
+                    included.chosen(&address)
+                        || current.is_some_and(|object| included.takes_along(&object.dependencies))
+                }
+                Mode::Normal | Mode::RefreshOnly => included.left_over(&self.graph, &address),
             });
             if !chosen || !matches!(self.standing(&address), Standing::Gone(_)) {
                 continue;

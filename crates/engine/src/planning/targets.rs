@@ -16,8 +16,8 @@ use crate::plan::Mode;
 pub struct Included {
     aim: Aim,
     nodes: HashSet<(ModuleIndex, NodeIndex)>,
-    /// Resources that something chosen depends on: all their instances count. When destroying, those that depend on
-    /// something chosen, because they cannot stay without it.
+    /// Resources that something chosen depends on and that nothing chosen is of: all their instances count. When destroying, those
+    /// that depend on something chosen, because they cannot stay without it.
     required: HashSet<(ModuleIndex, NodeIndex)>,
     /// When destroying: the chosen resources and what they depend on, which are read first.
     read: HashSet<(ModuleIndex, NodeIndex)>,
@@ -108,7 +108,11 @@ impl Included {
         let aimed = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let (open, addresses): (Vec<_>, HashSet<_>) = aimed.unzip();
         included.resources = addresses;
-        included.close(graph, open);
+        included.close(graph, open.clone());
+        // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
+        for place in open {
+            included.required.remove(&place);
+        }
         included.add_outputs(graph);
         included
     }
@@ -200,6 +204,17 @@ impl Included {
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
         match self.aim {
             Aim::At(_) => self.required.contains(&(module, node)) || self.chosen(address),
+            Aim::Past { .. } => self.chosen(address),
+        }
+    }
+
+    /// Whether an object goes, unless everything does, that has no place in the configuration any more: one that is meant, and one
+    /// of a resource that something chosen depends on.
+    pub fn left_over(&self, graph: &ConfigGraph, address: &ResourceInstance) -> bool {
+        let is_required = |place| self.required.contains(&place);
+        let stands_below = || graph.find_resource(&address.config_resource()).is_some_and(is_required);
+        match self.aim {
+            Aim::At(_) => self.chosen(address) || stands_below(),
             Aim::Past { .. } => self.chosen(address),
         }
     }

@@ -1,6 +1,7 @@
 //! The life of `terraform_data`, in the steps of a user.
 
 use groma_engine::{Mode, Refresh};
+use groma_state::State;
 
 use crate::support::{Project, errors};
 
@@ -303,6 +304,67 @@ fn pl_64_targets_are_planned_with_what_they_need() {
     );
     project.options.targets = vec!["terraform_data.b".parse().unwrap()];
     assert_eq!(project.apply(), ["terraform_data.a: create", "terraform_data.b: create"]);
+}
+
+/// Module instances of two resources, one of which stands on the other, and something that stands on all of them.
+fn in_modules(names: &str, count: u8) -> Project {
+    Project::new(&format!(
+        r#"
+        module "m" {{
+          source   = "./m"
+          for_each = toset([{names}])
+        }}
+        resource "terraform_data" "top" {{ depends_on = [module.m] }}
+        "#
+    ))
+    .with(
+        "m/main.tf",
+        &format!(
+            r#"
+            resource "terraform_data" "p" {{ count = {count} }}
+            resource "terraform_data" "q" {{ input = terraform_data.p[0].id }}
+            "#
+        ),
+    )
+}
+
+fn changed(before: &State, mut project: Project, target: &str) -> Vec<String> {
+    project.state = groma_state::file::read(&groma_state::file::write(before)).unwrap();
+    project.options.targets = vec![target.parse().unwrap()];
+    project.plan().actions()
+}
+
+#[test]
+fn pl_64_a_module_instance_is_not_all_of_them() {
+    let mut project = in_modules("\"a\", \"b\"", 1);
+    project.apply();
+    let new = |target| changed(&project.state, in_modules("\"a\", \"b\", \"c\"", 1), target);
+    assert_eq!(new("module.m[\"a\"]"), [""; 0], "q of one instance stands on p of that instance");
+    assert_eq!(
+        new("module.m[\"c\"]"),
+        ["module.m[\"c\"].terraform_data.p[0]: create", "module.m[\"c\"].terraform_data.q: create"]
+    );
+    assert_eq!(new("terraform_data.top").len(), 4 - 2, "all of what is depended on");
+    let fewer = |target| changed(&project.state, in_modules("\"b\"", 1), target);
+    assert_eq!(fewer("module.m[\"b\"]"), [""; 0], "what nobody named stays");
+    let gone = |names: &[&str]| -> Vec<String> {
+        names
+            .iter()
+            .map(|name| format!("module.m[\"a\"].terraform_data.{name}: delete (delete_because_no_module)"))
+            .collect()
+    };
+    assert_eq!(fewer("module.m[\"a\"]"), gone(&["p[0]", "q"]));
+    assert_eq!(fewer("terraform_data.top"), gone(&["p[0]", "q"]), "it is no part of what is depended on any more");
+}
+
+#[test]
+fn pl_64_what_is_too_many_of_a_dependency_goes() {
+    let mut project = in_modules("\"a\"", 2);
+    project.apply();
+    let fewer = |target| changed(&project.state, in_modules("\"a\"", 1), target);
+    let last = "module.m[\"a\"].terraform_data.p[1]: delete (delete_because_count_index)";
+    assert_eq!(fewer("module.m[\"a\"].terraform_data.q"), [last]);
+    assert_eq!(fewer("module.m[\"a\"].terraform_data.p[0]"), [""; 0]);
 }
 
 #[test]
