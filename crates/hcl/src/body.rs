@@ -103,11 +103,24 @@ pub(crate) struct NativeBody {
     /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
     /// argument where that stands on the same line.
     pub(crate) missing: Span,
+    /// Whether some of it may belong elsewhere, as the end of a block was lost in it: what is not expected in it is then no further mistake.
+    pub(crate) has_strangers: bool,
 }
 
 impl NativeBody {
     pub(crate) fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        Self { attributes: attributes.into(), blocks: blocks.into(), span, missing: first_character(span) }
+        Self {
+            attributes: attributes.into(),
+            blocks: blocks.into(),
+            span,
+            missing: first_character(span),
+            has_strangers: false,
+        }
+    }
+
+    /// The body of a block in which the end of one was lost.
+    pub(crate) fn with_strangers(self) -> Self {
+        Self { has_strangers: true, ..self }
     }
 
     /// The last character, which is the closing brace in a block.

@@ -45,6 +45,9 @@ impl<'a> Specs<'a> {
 pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let specs = Specs::new(schema, body);
     let (content, mut diagnostics) = read(body, hidden, &specs);
+    if body.has_strangers {
+        return (content, diagnostics);
+    }
     for attribute in &body.attributes {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && !specs.has_attribute(name) {

@@ -25,6 +25,8 @@ pub(super) struct Items {
     blocks: Mark,
     /// Where each argument is, once there are many.
     index: HashMap<Name, usize>,
+    /// Whether it was known before where blocks end.
+    nesting_known: bool,
 }
 
 /// With fewer arguments than this, looking at each of them is the quickest.
@@ -88,13 +90,21 @@ impl Parser<'_> {
 
     pub(super) fn begin_body(&self) -> Items {
         let Scratch { attributes, blocks, .. } = &self.scratch;
-        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new() }
+        let nesting_known = !self.nesting_lost;
+        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting_known }
     }
 
     pub(super) fn end_body(&mut self, items: Items, span: Span) -> NativeBody {
         let attributes = self.scratch.attributes.take(items.attributes);
         let blocks = self.scratch.blocks.take(items.blocks);
         NativeBody::new(attributes, blocks, span)
+    }
+
+    /// The body of a block. If it is not known any more where blocks end, some of it may belong elsewhere.
+    pub(super) fn end_block_body(&mut self, items: Items, span: Span) -> NativeBody {
+        let was_lost_inside = items.nesting_known && self.nesting_lost;
+        let body = self.end_body(items, span);
+        if was_lost_inside { body.with_strangers() } else { body }
     }
 
     /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
@@ -183,8 +193,10 @@ impl Parser<'_> {
                 self.nesting_lost = true;
                 self.bump();
             }
-            _ => {
+            opener => {
                 let detail = "An argument or block must begin here, with its name.";
+                // What closes it may have been meant for something else.
+                self.nesting_lost |= opener.closer().is_some();
                 self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
             }
         }

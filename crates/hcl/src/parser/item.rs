@@ -92,6 +92,7 @@ impl Parser<'_> {
                     self.bump();
                     self.recovering = false;
                 }
+                _ if self.goes_to_brace_at_end_of_line(&kind) => {}
                 _ => {
                     self.broken_header(&kind);
                     self.nesting_lost |= self.kind() == TokenKind::Newline;
@@ -111,7 +112,7 @@ impl Parser<'_> {
         };
         let braces = self.span(open).to(self.last_span());
         self.end_of_block(&kind, braces);
-        let body = self.end_body(items, braces);
+        let body = self.end_block_body(items, braces);
         let body = Body::from_native(if is_on_one_line { body.on_one_line() } else { body });
         let span = kind.span.to(braces);
         Block { kind, labels, body, header, span }
@@ -124,6 +125,28 @@ impl Parser<'_> {
             index += 1;
         }
         self.tokens.kind(index) == TokenKind::OpenBrace
+    }
+
+    /// Whether the header goes on to a brace at the end of its line behind what does not belong there, which is told and passed over.
+    fn goes_to_brace_at_end_of_line(&mut self, kind: &Ident) -> bool {
+        let mut brace = None;
+        let mut index = self.at;
+        loop {
+            match self.tokens.kind(index) {
+                TokenKind::Newline | TokenKind::End => break,
+                // An argument with a name that is none; what it is set to may be an object.
+                TokenKind::Equal => return false,
+                TokenKind::Space | TokenKind::Comment => {}
+                TokenKind::OpenBrace => brace = Some(index),
+                _ => brace = None,
+            }
+            index += 1;
+        }
+        let Some(brace) = brace else { return false };
+        self.broken_header(kind);
+        self.go_to(brace);
+        self.recovering = false;
+        true
     }
 
     fn broken_header(&mut self, kind: &Ident) {
@@ -146,7 +169,21 @@ impl Parser<'_> {
 
     /// What stands between the braces of a block, with the closing brace.
     fn braces(&mut self, kind: &Ident, open: usize) -> Items {
+        self.left_over_bracket();
         if self.goes_on_below() { self.block_body(open) } else { self.single_line_body(kind, open) }
+    }
+
+    /// A bracket right after the opening brace that is one too many: the block goes on below.
+    fn left_over_bracket(&mut self) {
+        let is_bracket =
+            self.kind() != TokenKind::CloseBrace && (self.kind().closes() || self.kind().closer().is_some());
+        if is_bracket && self.tokens.kind(self.at + 1) == TokenKind::Newline {
+            let detail = "An argument or block must begin here, with its name; this bracket is one too many.";
+            let span = self.span(self.at);
+            self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
+            self.bump();
+            self.recovering = false;
+        }
     }
 
     /// Whether nothing stands on the line of the opening brace, which was read.

@@ -159,7 +159,7 @@ impl Parser<'_> {
         true
     }
 
-    fn go_to(&mut self, index: usize) {
+    pub(super) fn go_to(&mut self, index: usize) {
         self.after = index;
         self.settle();
     }
