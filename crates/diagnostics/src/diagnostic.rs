@@ -22,6 +22,28 @@ pub struct Observed {
     pub statement: String,
 }
 
+/// The function whose call went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionCall {
+    /// Its name as the author of the call wrote it, with the namespace: `upper`, `core::max`, `provider::time::rfc3339_parse`.
+    pub called_as: String,
+    /// What it takes.
+    pub parameters: Vec<FunctionParameter>,
+    /// What takes all further arguments.
+    pub variadic: Option<FunctionParameter>,
+    /// The type of its result, as JSON describes types: `"string"`, `["list","string"]`.
+    pub result: String,
+}
+
+/// What a function takes in one place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionParameter {
+    /// Its name.
+    pub name: String,
+    /// Its type, as JSON describes types.
+    pub ty: String,
+}
+
 /// One problem or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -37,6 +59,8 @@ pub struct Diagnostic {
     pub context: Option<Span>,
     /// Values of the expressions at fault.
     pub observed: Vec<Observed>,
+    /// The function that was called.
+    pub call: Option<Box<FunctionCall>>,
     /// The resource instance it is about, printed as `with ADDRESS`.
     pub address: Option<String>,
     /// What is deprecated, where that is told where it is used.
@@ -62,6 +86,7 @@ impl Diagnostic {
             subject: None,
             context: None,
             observed: Vec::new(),
+            call: None,
             address: None,
             origin: None,
         }
@@ -85,6 +110,13 @@ impl Diagnostic {
     #[must_use]
     pub fn observing(mut self, expression: impl Into<String>, statement: impl Into<String>) -> Self {
         self.observed.push(Observed { expression: expression.into(), statement: statement.into() });
+        self
+    }
+
+    /// The same, about a call of a function.
+    #[must_use]
+    pub fn calling(mut self, call: FunctionCall) -> Self {
+        self.call = Some(Box::new(call));
         self
     }
 

@@ -10,7 +10,7 @@ mod sources;
 mod span;
 mod suggest;
 
-pub use diagnostic::{Diagnostic, Diagnostics, Observed, Severity};
+pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
 pub use sources::{Location, Position, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};

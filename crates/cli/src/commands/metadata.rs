@@ -35,50 +35,17 @@ fn signature(name: &str) -> Value {
     if let Some(text) = functions::description(name) {
         object.insert("description".to_owned(), text.into());
     }
-    match functions::signature(name) {
-        Some(signature) => {
-            object.insert("return_type".to_owned(), declared(name).unwrap_or_else(|| type_json(&signature.result)));
-            if !signature.parameters.is_empty() {
-                let parameters: Vec<Value> = signature.parameters.iter().map(|one| parameter(name, one)).collect();
-                object.insert("parameters".to_owned(), parameters.into());
-            }
-            if let Some(variadic) = &signature.variadic {
-                object.insert("variadic_parameter".to_owned(), parameter(name, variadic));
-            }
+    if let Some(signature) = functions::signature(name) {
+        object.insert("return_type".to_owned(), type_json(&signature.result));
+        if !signature.parameters.is_empty() {
+            let parameters: Vec<Value> = signature.parameters.iter().map(|one| parameter(name, one)).collect();
+            object.insert("parameters".to_owned(), parameters.into());
         }
-        None => special(name, &mut object),
+        if let Some(variadic) = &signature.variadic {
+            object.insert("variadic_parameter".to_owned(), parameter(name, variadic));
+        }
     }
     Value::Object(object)
-}
-
-/// What Terraform declares as the result where the signature says less or more: the kind of collection is known even if its elements
-/// depend on the arguments.
-fn declared(name: &str) -> Option<Value> {
-    Some(match name {
-        "chunklist" => json!(["list", ["list", "dynamic"]]),
-        "distinct" | "matchkeys" | "regexall" | "tolist" => json!(["list", "dynamic"]),
-        "setintersection" | "setsubtract" | "setunion" | "toset" => json!(["set", "dynamic"]),
-        "tomap" => json!(["map", "dynamic"]),
-        "tostring" | "templatestring" => "string".into(),
-        "tonumber" => "number".into(),
-        "tobool" => "bool".into(),
-        "contains" | "index" | "sum" => "dynamic".into(),
-        _ => return None,
-    })
-}
-
-/// The functions whose arguments are expressions.
-fn special(name: &str, object: &mut Map<String, Value>) {
-    let dynamic = |name: &str| json!({ "name": name, "type": "dynamic" });
-    object.insert("return_type".to_owned(), if name == "can" { "bool" } else { "dynamic" }.into());
-    match name {
-        "can" => object.insert("parameters".to_owned(), json!([dynamic("expression")])),
-        "try" => object.insert("variadic_parameter".to_owned(), dynamic("expressions")),
-        _ => object.insert(
-            "parameters".to_owned(),
-            json!([{ "name": "value", "is_nullable": true, "type": "dynamic" }, dynamic("type")]),
-        ),
-    };
 }
 
 fn parameter(function: &str, parameter: &ProviderParameter) -> Value {

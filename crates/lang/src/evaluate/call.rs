@@ -1,6 +1,6 @@
 //! Function calls: finding the function, preparing the arguments, wording what went wrong.
 
-use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_diagnostics::{Diagnostic, FunctionCall, FunctionParameter, Span, suggest};
 use groma_hcl::{Call, Expression};
 use groma_value::{Marks, Type, Value, convert};
 
@@ -24,6 +24,55 @@ impl<'a> Argument<'a> {
     }
 }
 
+/// A call of a function that there is.
+#[derive(Clone, Copy)]
+pub(super) struct Called<'a> {
+    pub(super) call: &'a Call,
+    pub(super) whole: &'a Expression,
+    function: Callee<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Callee<'a> {
+    BuiltIn,
+    Provided(&'a ProviderSignature),
+}
+
+impl<'a> Called<'a> {
+    /// A call of a function of the language.
+    pub(super) const fn built_in(call: &'a Call, whole: &'a Expression) -> Self {
+        Self { call, whole, function: Callee::BuiltIn }
+    }
+
+    /// The problem with what was called, and with the whole call around its place.
+    fn explain(&self, problem: Diagnostic) -> Diagnostic {
+        let name = &self.call.name.name;
+        let problem = problem.within(self.whole.span);
+        match self.function {
+            Callee::Provided(signature) => problem.calling(described(name, signature)),
+            Callee::BuiltIn => match functions::signature(bare(name)) {
+                Some(signature) => problem.calling(described(name, &signature)),
+                None => problem,
+            },
+        }
+    }
+}
+
+/// The name of a built-in function without its namespace.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("core::").unwrap_or(name)
+}
+
+fn described(called_as: &str, signature: &ProviderSignature) -> FunctionCall {
+    let parameter = |one: &ProviderParameter| FunctionParameter { name: one.name.clone(), ty: one.ty.to_json() };
+    FunctionCall {
+        called_as: called_as.to_owned(),
+        parameters: signature.parameters.iter().map(parameter).collect(),
+        variadic: signature.variadic.as_ref().map(parameter),
+        result: signature.result.to_json(),
+    }
+}
+
 /// How an argument is written.
 #[derive(Clone, Copy)]
 enum Written {
@@ -43,7 +92,7 @@ impl Evaluator<'_> {
             );
             return Value::DYNAMIC;
         }
-        let name = call.name.name.strip_prefix("core::").unwrap_or(&call.name.name);
+        let name = bare(&call.name.name);
         match name {
             "try" => self.try_each(call, expression),
             "can" => self.can(call, expression),
@@ -61,9 +110,10 @@ impl Evaluator<'_> {
 
     /// The argument of `type`, which only the console has.
     pub(super) fn argument_of_type(&mut self, call: &Call, whole: &Expression) -> Option<Value> {
-        let arguments = self.arguments(call, whole)?;
+        let called = Called::built_in(call, whole);
+        let arguments = self.arguments(&called)?;
         let missing = arguments.is_empty().then_some("value");
-        let is_one = self.check_count(&arguments, &Expected { count: 1, variadic: false, missing }, call, whole);
+        let is_one = self.check_count(&arguments, &Expected { count: 1, variadic: false, missing }, &called);
         arguments.into_iter().next().filter(|_| is_one).map(|argument| argument.value)
     }
 
@@ -86,11 +136,12 @@ impl Evaluator<'_> {
 
     fn call_function(&mut self, function: &Function, call: &Call, expression: &Expression) -> Value {
         let before = self.diagnostics.len();
-        let Some(arguments) = self.arguments(call, expression) else { return Value::DYNAMIC };
+        let called = Called::built_in(call, expression);
+        let Some(arguments) = self.arguments(&called) else { return Value::DYNAMIC };
         let variadic = function.variadic.is_some();
         let missing = function.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
         let expected = Expected { count: function.parameters.len(), variadic, missing };
-        if !self.check_count(&arguments, &expected, call, expression) {
+        if !self.check_count(&arguments, &expected, &called) {
             return Value::DYNAMIC;
         }
         let mut values = Vec::with_capacity(arguments.len());
@@ -98,7 +149,7 @@ impl Evaluator<'_> {
             let Some(parameter) = function.parameter(index) else { continue };
             match converted(&argument.value, &parameter.ty) {
                 Ok(value) => values.push(value),
-                Err(message) => self.invalid_argument(&parameter.name, &message, argument, expression),
+                Err(message) => self.invalid_argument(&parameter.name, &message, argument, &called),
             }
         }
         if failed_since(self.diagnostics, before) {
@@ -110,14 +161,15 @@ impl Evaluator<'_> {
             Err(problem) => {
                 let parameter =
                     problem.argument.and_then(|index| function.parameter(index)).map(|found| found.name.as_str());
-                self.failed_call(&problem, parameter, &arguments, call, expression);
+                self.failed_call(&problem, parameter, &arguments, &called);
                 Value::DYNAMIC
             }
         }
     }
 
     /// The arguments with the last one expanded. Nothing if the expansion failed or is not known.
-    fn arguments<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<Vec<Argument<'e>>> {
+    fn arguments<'e>(&mut self, called: &Called<'e>) -> Option<Vec<Argument<'e>>> {
+        let call = called.call;
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for expression in &call.arguments {
             arguments.push(Argument::alone(self.evaluate(expression), expression));
@@ -125,7 +177,7 @@ impl Evaluator<'_> {
         if call.expansion.is_some()
             && let Some(last) = arguments.pop()
         {
-            let values = self.expanded(&last, whole)?;
+            let values = self.expanded(&last, called)?;
             let expression = last.expression;
             arguments.extend(values.into_iter().map(|value| Argument {
                 value,
@@ -137,7 +189,7 @@ impl Evaluator<'_> {
     }
 
     /// The arguments that one with an ellipsis stands for. Nothing if they are not known, or it stands for none.
-    pub(super) fn expanded(&mut self, argument: &Argument<'_>, whole: &Expression) -> Option<Vec<Value>> {
+    pub(super) fn expanded(&mut self, argument: &Argument<'_>, called: &Called<'_>) -> Option<Vec<Value>> {
         let problem = match argument.value.ty() {
             _ if argument.value.is_null() => "must not be null",
             Type::Dynamic => return None,
@@ -149,8 +201,8 @@ impl Evaluator<'_> {
             _ => "must be of a tuple, list, or set type",
         };
         let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
-        let problem = Diagnostic::error("Invalid expanding argument value", detail);
-        self.report_about(problem.at(argument.expression.span).within(whole.span), argument.expression);
+        let problem = Diagnostic::error("Invalid expanding argument value", detail).at(argument.expression.span);
+        self.report_about(called.explain(problem), argument.expression);
         None
     }
 
@@ -158,10 +210,9 @@ impl Evaluator<'_> {
         &mut self,
         arguments: &[Argument<'_>],
         expected: &Expected<'_>,
-        call: &Call,
-        whole: &Expression,
+        called: &Called<'_>,
     ) -> bool {
-        let name = &call.name.name;
+        let name = &called.call.name.name;
         let problem = if let Some(missing) = expected.missing {
             let least = if expected.variadic { " at least" } else { "" };
             Diagnostic::error(
@@ -171,7 +222,7 @@ impl Evaluator<'_> {
                     counted(expected.count)
                 ),
             )
-            .at(call.close)
+            .at(called.call.close)
         } else if let (false, Some(extra)) = (expected.variadic, arguments.get(expected.count)) {
             Diagnostic::error(
                 "Too many function arguments",
@@ -181,7 +232,7 @@ impl Evaluator<'_> {
         } else {
             return true;
         };
-        self.report(problem.within(whole.span));
+        self.report(called.explain(problem));
         false
     }
 
@@ -198,12 +249,12 @@ impl Evaluator<'_> {
         parameter: &str,
         message: &str,
         argument: &Argument<'_>,
-        whole: &Expression,
+        called: &Called<'_>,
     ) {
         let detail = format!("Invalid value for \"{parameter}\" parameter: {message}.");
         let subject = self.pointed_at(argument);
-        let problem = Diagnostic::error("Invalid function argument", detail).at(subject).within(whole.span);
-        self.report_about(problem, argument.expression);
+        let problem = Diagnostic::error("Invalid function argument", detail).at(subject);
+        self.report_about(called.explain(problem), argument.expression);
     }
 
     fn failed_call(
@@ -211,23 +262,22 @@ impl Evaluator<'_> {
         problem: &FunctionError,
         parameter: Option<&str>,
         arguments: &[Argument<'_>],
-        call: &Call,
-        whole: &Expression,
+        called: &Called<'_>,
     ) {
         let argument = problem.argument.and_then(|index| arguments.get(index));
         match (parameter, argument) {
             (Some(parameter), Some(argument)) => {
-                self.invalid_argument(parameter, &problem.message, argument, whole);
+                self.invalid_argument(parameter, &problem.message, argument, called);
             }
-            _ => self.error_in_call(&problem.message, call, whole),
+            _ => self.error_in_call(&problem.message, called),
         }
     }
 
-    pub(super) fn error_in_call(&mut self, message: &str, call: &Call, whole: &Expression) {
-        let detail = format!("Call to function \"{}\" failed: {message}.", call.name.name);
-        let problem =
-            Diagnostic::error("Error in function call", detail).at(call.name.span.to(call.open)).within(whole.span);
-        self.report_about(problem, whole);
+    pub(super) fn error_in_call(&mut self, message: &str, called: &Called<'_>) {
+        let name = &called.call.name;
+        let detail = format!("Call to function \"{}\" failed: {message}.", name.name);
+        let problem = Diagnostic::error("Error in function call", detail).at(name.span.to(called.call.open));
+        self.report_about(called.explain(problem), called.whole);
     }
 
     /// A function that is not built in: one of a provider, or one that does not exist.
@@ -280,13 +330,14 @@ impl Evaluator<'_> {
             }
         };
         let before = self.diagnostics.len();
-        let Some(arguments) = self.arguments(call, whole) else { return Value::DYNAMIC };
+        let called = Called { call, whole, function: Callee::Provided(&signature) };
+        let Some(arguments) = self.arguments(&called) else { return Value::DYNAMIC };
         let missing = signature.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
         let expected = Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };
-        if !self.check_count(&arguments, &expected, call, whole) {
+        if !self.check_count(&arguments, &expected, &called) {
             return Value::DYNAMIC;
         }
-        let prepared = self.prepared(&arguments, &signature, whole);
+        let prepared = self.prepared(&arguments, &signature, &called);
         if failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
@@ -300,13 +351,13 @@ impl Evaluator<'_> {
                     arguments.iter().map(|argument| argument.value.deep_marks()).enumerate().collect();
                 let problem = problem.concealing(&marks);
                 let parameter = problem.argument.and_then(|index| parameter(&signature, index));
-                self.failed_call(&problem, parameter.map(|found| found.name.as_str()), &arguments, call, whole);
+                self.failed_call(&problem, parameter.map(|found| found.name.as_str()), &arguments, &called);
                 Value::DYNAMIC
             }
         }
     }
 
-    fn prepared(&mut self, arguments: &[Argument<'_>], signature: &ProviderSignature, whole: &Expression) -> Prepared {
+    fn prepared(&mut self, arguments: &[Argument<'_>], signature: &ProviderSignature, called: &Called<'_>) -> Prepared {
         let mut prepared = Prepared { values: Vec::new(), marks: Marks::NONE, unknown: false };
         for (index, argument) in arguments.iter().enumerate() {
             let Some(parameter) = parameter(signature, index) else { continue };
@@ -320,7 +371,7 @@ impl Evaluator<'_> {
                 }
                 Err(problem) => problem,
             };
-            self.invalid_argument(&parameter.name, &problem, argument, whole);
+            self.invalid_argument(&parameter.name, &problem, argument, called);
         }
         prepared
     }

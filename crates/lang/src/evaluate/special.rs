@@ -4,19 +4,20 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::{Call, Expression};
 use groma_value::{Type, Value};
 
-use super::call::{Argument, Expected};
+use super::call::{Argument, Called, Expected};
 use super::observe::failed_since;
 use super::{Evaluator, Reporting};
 use crate::type_constraint::type_constraint;
 
 impl Evaluator<'_> {
     /// The arguments of a function that evaluates them itself: expressions, and the values that a last one with an ellipsis stands for.
-    fn unevaluated<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<(&'e [Expression], Vec<Value>)> {
+    fn unevaluated<'e>(&mut self, called: &Called<'e>) -> Option<(&'e [Expression], Vec<Value>)> {
+        let call = called.call;
         match call.arguments.split_last().filter(|_| call.expansion.is_some()) {
             None => Some((&call.arguments, Vec::new())),
             Some((last, others)) => {
                 let value = self.evaluate(last);
-                Some((others, self.expanded(&Argument::alone(value, last), whole)?))
+                Some((others, self.expanded(&Argument::alone(value, last), called)?))
             }
         }
     }
@@ -27,9 +28,10 @@ impl Evaluator<'_> {
         let settled = |value: Value| {
             if value.is_wholly_known() { value } else { Value::DYNAMIC.with_marks(&value.deep_marks()) }
         };
-        let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
+        let called = Called::built_in(call, whole);
+        let Some((expressions, values)) = self.unevaluated(&called) else { return Value::DYNAMIC };
         if expressions.is_empty() && values.is_empty() {
-            self.error_in_call("at least one argument is required", call, whole);
+            self.error_in_call("at least one argument is required", &called);
             return Value::DYNAMIC;
         }
         let mut problems = Diagnostics::new();
@@ -52,7 +54,7 @@ impl Evaluator<'_> {
             message.push_str(&format!("- {}{place}\n  {}\n", problem.summary, problem.detail));
         }
         message.push_str("\nAt least one expression must give a result without an error");
-        self.error_in_call(&message, call, whole);
+        self.error_in_call(&message, &called);
         Value::DYNAMIC
     }
 
@@ -65,8 +67,9 @@ impl Evaluator<'_> {
     pub(super) fn can(&mut self, call: &Call, whole: &Expression) -> Value {
         let known =
             |value: &Value| if value.is_wholly_known() { Value::bool(true) } else { Value::unknown(Type::Bool) };
-        let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
-        if !self.check_unread(call, expressions.len() + values.len(), &["expression"], whole) {
+        let called = Called::built_in(call, whole);
+        let Some((expressions, values)) = self.unevaluated(&called) else { return Value::DYNAMIC };
+        if !self.check_unread(&called, expressions.len() + values.len(), &["expression"]) {
             return Value::DYNAMIC;
         }
         let Some(expression) = expressions.first() else {
@@ -86,9 +89,10 @@ impl Evaluator<'_> {
     /// `convert`: the second argument is a type, not a value.
     pub(super) fn convert(&mut self, call: &Call, whole: &Expression) -> Value {
         let before = self.diagnostics.len();
-        let Some((expressions, values)) = self.unevaluated(call, whole) else { return Value::DYNAMIC };
+        let called = Called::built_in(call, whole);
+        let Some((expressions, values)) = self.unevaluated(&called) else { return Value::DYNAMIC };
         if failed_since(self.diagnostics, before)
-            || !self.check_unread(call, expressions.len() + values.len(), &["value", "type"], whole)
+            || !self.check_unread(&called, expressions.len() + values.len(), &["value", "type"])
         {
             return Value::DYNAMIC;
         }
@@ -115,19 +119,20 @@ impl Evaluator<'_> {
         match constraint.convert(&value.unmark_deep().0) {
             Ok(value) => value.with_marks(&marks),
             Err(problem) => {
-                self.invalid_argument("value", &problem.to_string(), &Argument::alone(value, expression), whole);
+                self.invalid_argument("value", &problem.to_string(), &Argument::alone(value, expression), &called);
                 Value::DYNAMIC
             }
         }
     }
 
     /// Whether a call has as many arguments as the function has parameters.
-    fn check_unread(&mut self, call: &Call, count: usize, names: &[&str], whole: &Expression) -> bool {
+    fn check_unread(&mut self, called: &Called<'_>, count: usize, names: &[&str]) -> bool {
+        let call = called.call;
         let own = call.arguments.iter();
         let more = call.arguments.last().into_iter().cycle();
         let unread = |expression| Argument::alone(Value::DYNAMIC, expression);
         let arguments: Vec<Argument<'_>> = own.chain(more).take(count).map(unread).collect();
         let expected = Expected { count: names.len(), variadic: false, missing: names.get(count).copied() };
-        self.check_count(&arguments, &expected, call, whole)
+        self.check_count(&arguments, &expected, called)
     }
 }

@@ -16,6 +16,7 @@ mod gzip;
 mod mapping;
 mod network;
 mod number;
+mod outside;
 mod paths;
 mod pattern;
 mod pattern_syntax;
@@ -32,9 +33,8 @@ mod yaml_scalar;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::context::ProviderSignature;
-
 pub use descriptions::{description, parameter_description};
+pub use outside::signature;
 pub(crate) use signature::{CallSite, Function};
 pub use timestamp::parse_duration;
 
@@ -81,12 +81,6 @@ pub fn names() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = TABLE.functions.iter().map(|function| function.name).chain(SPECIAL).collect();
     names.sort_unstable();
     names
-}
-
-/// What a built-in function takes and gives, for those who document or complete calls; nothing for `can`, `convert` and
-/// `try`, whose arguments are not values. A result type that depends on the arguments is [`Type::Dynamic`](groma_value::Type::Dynamic).
-pub fn signature(name: &str) -> Option<ProviderSignature> {
-    find(name).map(Function::signature)
 }
 
 #[cfg(test)]

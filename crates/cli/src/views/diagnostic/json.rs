@@ -1,6 +1,6 @@
 //! Diagnostics for programs: the shape of `validate -json` and of the message stream.
 
-use groma_diagnostics::{Diagnostic, Position, Severity, Sources};
+use groma_diagnostics::{Diagnostic, FunctionCall, FunctionParameter, Position, Severity, Sources};
 use serde_json::{Map, Value, json};
 
 use super::snippet::{Place, Snippet, locate};
@@ -41,14 +41,31 @@ fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
     observed.sort_by(|a, b| a.expression.cmp(&b.expression));
     let values: Vec<Value> =
         observed.iter().map(|value| json!({ "traversal": value.expression, "statement": value.statement })).collect();
-    json!({
+    let mut object = json!({
         "context": snippet.context,
         "code": snippet.code,
         "start_line": snippet.start_line,
         "highlight_start_offset": snippet.highlight_start,
         "highlight_end_offset": snippet.highlight_end,
         "values": values,
-    })
+    });
+    if let Some(call) = &diagnostic.call {
+        object["function_call"] = function_call(call);
+    }
+    object
+}
+
+fn function_call(call: &FunctionCall) -> Value {
+    let ty = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let parameter = |one: &FunctionParameter| json!({ "name": one.name, "type": ty(&one.ty) });
+    let name = call.called_as.rsplit("::").next();
+    let parameters: Vec<Value> = call.parameters.iter().map(parameter).collect();
+    let mut signature = json!({ "name": name, "params": parameters });
+    if let Some(variadic) = &call.variadic {
+        signature["variadic_param"] = parameter(variadic);
+    }
+    signature["return_type"] = ty(&call.result);
+    json!({ "called_as": call.called_as, "signature": signature })
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl DiagnosticText {
             let _ = writeln!(out, "  with {},", printable(address));
         }
         match locate(diagnostic, sources) {
-            Some((place, snippet)) => self.write_snippet(&place, &snippet, &diagnostic.observed, out),
+            Some((place, snippet)) => self.write_snippet(&place, &snippet, diagnostic, out),
             None if diagnostic.address.is_some() => out.push('\n'),
             None => {}
         }
@@ -86,7 +86,7 @@ impl DiagnosticText {
         self.write_detail(&diagnostic.detail, width, out);
     }
 
-    fn write_snippet(&self, place: &Place, snippet: &Snippet, observed: &[Observed], out: &mut String) {
+    fn write_snippet(&self, place: &Place, snippet: &Snippet, diagnostic: &Diagnostic, out: &mut String) {
         let _ = write!(out, "  on {} line {}", printable(&place.file), place.start.line);
         if let Some(context) = &snippet.context {
             let _ = write!(out, ", in {context}");
@@ -102,18 +102,26 @@ impl DiagnosticText {
         for (line, number) in code.split('\n').zip(snippet.start_line..) {
             let _ = writeln!(out, "{number:>4}: {line}");
         }
-        self.write_observed(observed, out);
+        self.write_circumstances(diagnostic, out);
         out.push('\n');
     }
 
-    fn write_observed(&self, observed: &[Observed], out: &mut String) {
-        if observed.is_empty() {
+    /// What was called, and the values that took part.
+    fn write_circumstances(&self, diagnostic: &Diagnostic, out: &mut String) {
+        if diagnostic.observed.is_empty() && diagnostic.call.is_none() {
             return;
         }
-        let mut sorted: Vec<&Observed> = observed.iter().collect();
+        let mut sorted: Vec<&Observed> = diagnostic.observed.iter().collect();
         sorted.sort_by(|a, b| a.expression.cmp(&b.expression));
         let _ = writeln!(out, "    {}", self.palette.paint(Tone::Gray, "├────────────────"));
         let rule = self.palette.paint(Tone::Gray, "│");
+        if let Some(call) = &diagnostic.call {
+            let variadic = call.variadic.iter().map(|variadic| format!("{}...", variadic.name));
+            let parameters = call.parameters.iter().map(|parameter| parameter.name.clone()).chain(variadic);
+            let parameters = parameters.collect::<Vec<_>>().join(", ");
+            let name = self.palette.paint(Tone::Bold, printable(&call.called_as));
+            let _ = writeln!(out, "    {rule} while calling {name}({})", printable(&parameters));
+        }
         for value in sorted {
             let _ =
                 writeln!(out, "    {rule} {} {}", self.palette.paint(Tone::Bold, &value.expression), value.statement);
@@ -137,6 +145,8 @@ impl DiagnosticText {
 
 #[cfg(test)]
 mod tests {
+    use groma_diagnostics::{FunctionCall, FunctionParameter};
+
     use super::*;
 
     fn check_example(palette: Palette, columns: usize) -> String {
@@ -158,6 +168,37 @@ mod tests {
             check_example(Palette::Plain, 78),
             "\nWarning: Check block assertion failed\n\n  on main.tf line 6, in check \"c\":\n   6:     condition = var.x != \"two\"\n    \
              ├────────────────\n    │ var.x is \"two\"\n\nx is two\n"
+        );
+    }
+
+    #[test]
+    fn who_called_a_function_sees_what_it_takes() {
+        let sources = Sources::new();
+        let file = sources.add("main.tf", "output \"o\" {\n  value = join(3, var.x)\n}\n").unwrap();
+        let parameter = |name: &str| FunctionParameter { name: name.to_owned(), ty: "\"string\"".to_owned() };
+        let call = FunctionCall {
+            called_as: "join".to_owned(),
+            parameters: vec![parameter("separator")],
+            variadic: Some(parameter("lists")),
+            result: "\"string\"".to_owned(),
+        };
+        let diagnostic = Diagnostic::error("Invalid function argument", "No list.")
+            .at(file.span(32, 37))
+            .observing("var.x", "is \"two\"")
+            .calling(call);
+        let mut out = String::new();
+        DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &sources, &mut out);
+        assert!(
+            out.ends_with(
+                "    ├────────────────\n    │ while calling join(separator, lists...)\n    │ var.x is \"two\"\n\nNo list.\n"
+            ),
+            "{out}"
+        );
+        let call = &super::super::diagnostic_json(&diagnostic, &sources)["snippet"]["function_call"];
+        assert_eq!(
+            call.to_string(),
+            "{\"called_as\":\"join\",\"signature\":{\"name\":\"join\",\"params\":[{\"name\":\"separator\",\"type\":\"string\"}],\
+             \"variadic_param\":{\"name\":\"lists\",\"type\":\"string\"},\"return_type\":\"string\"}}"
         );
     }
 

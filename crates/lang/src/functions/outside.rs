@@ -1,0 +1,50 @@
+//! What functions take and give, for those who document, complete or explain calls.
+
+use groma_value::Type;
+
+use super::{Function, find};
+use crate::context::{ProviderParameter, ProviderSignature};
+
+/// What a built-in function takes and gives; nothing where no such function is. A type that depends on the arguments, or that is no
+/// value's, is [`Type::Dynamic`] as far as it does.
+pub fn signature(name: &str) -> Option<ProviderSignature> {
+    let Some(function) = find(name) else { return special(name) };
+    let mut signature = Function::signature(function);
+    if let Some(result) = declared(name) {
+        signature.result = result;
+    }
+    Some(signature)
+}
+
+/// What Terraform declares as the result where the function itself says less or more: the kind of collection is known even if its
+/// elements depend on the arguments.
+fn declared(name: &str) -> Option<Type> {
+    Some(match name {
+        "chunklist" => Type::list(Type::list(Type::Dynamic)),
+        "distinct" | "matchkeys" | "regexall" | "tolist" => Type::list(Type::Dynamic),
+        "setintersection" | "setsubtract" | "setunion" | "toset" => Type::set(Type::Dynamic),
+        "tomap" => Type::map(Type::Dynamic),
+        "tostring" | "templatestring" => Type::String,
+        "tonumber" => Type::Number,
+        "tobool" => Type::Bool,
+        "contains" | "index" | "sum" => Type::Dynamic,
+        _ => return None,
+    })
+}
+
+/// The functions whose arguments are expressions.
+fn special(name: &str) -> Option<ProviderSignature> {
+    let parameter = |name: &str, nullable| ProviderParameter {
+        name: name.to_owned(),
+        ty: Type::Dynamic,
+        nullable,
+        allows_unknown: true,
+    };
+    let (parameters, variadic, result) = match name {
+        "can" => (vec![parameter("expression", false)], None, Type::Bool),
+        "try" => (Vec::new(), Some(parameter("expressions", false)), Type::Dynamic),
+        "convert" => (vec![parameter("value", true), parameter("type", false)], None, Type::Dynamic),
+        _ => return None,
+    };
+    Some(ProviderSignature { parameters, variadic, result })
+}
