@@ -127,7 +127,10 @@ impl Included {
         let mut open: Vec<_> = aimed.map(|(place, _)| place).collect();
         included.close(graph, open.clone());
         included.read = std::mem::take(&mut included.nodes);
-        let dependents = dependents(graph, &open);
+        let mut dependents = dependents(graph, &open);
+        for place in &open {
+            dependents.remove(place);
+        }
         included.resources.extend(dependents.iter().filter_map(|place| address_of(graph, *place)));
         included.required = dependents.clone();
         open.extend(dependents.iter().copied());
@@ -222,19 +225,23 @@ impl Included {
     /// Whether, when destroying, an object is read first: what goes along with a chosen one is not, nor are its likes that
     /// are not chosen.
     pub fn reads(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
-        let is_beside_chosen = match &self.aim {
+        self.read.contains(&(module, node)) && !self.is_beside_chosen(address)
+    }
+
+    /// Whether an object whose record names these dependencies goes with what is destroyed.
+    pub fn takes_along(&self, address: &ResourceInstance, dependencies: &Dependencies) -> bool {
+        !self.is_beside_chosen(address) && dependencies.iter().any(|found| self.resources.contains(found))
+    }
+
+    /// Whether a target names others of its likes.
+    fn is_beside_chosen(&self, address: &ResourceInstance) -> bool {
+        match &self.aim {
             Aim::At(targets) => {
                 let resource = address.config_resource();
                 !self.chosen(address) && targets.iter().any(|target| covers(target, &resource))
             }
             Aim::Past { .. } => false,
-        };
-        self.read.contains(&(module, node)) && !is_beside_chosen
-    }
-
-    /// Whether an object whose record names these dependencies goes with what is destroyed.
-    pub fn takes_along(&self, dependencies: &Dependencies) -> bool {
-        dependencies.iter().any(|found| self.resources.contains(found))
+        }
     }
 
     /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.

@@ -358,6 +358,27 @@ fn pl_64_a_module_instance_is_not_all_of_them() {
 }
 
 #[test]
+fn pl_64_destroying_a_module_instance_leaves_the_others() {
+    let mut project = in_modules("\"a\", \"b\"", 1);
+    project.apply();
+    let destroyed = |names: &str| {
+        let mut fewer = in_modules(names, 1);
+        fewer.options.mode = Mode::Destroy;
+        let mut actions = changed(&project.state, fewer, "module.m[\"a\"]");
+        actions.sort();
+        actions
+    };
+    let gone = [
+        "module.m[\"a\"].terraform_data.p[0]: delete",
+        "module.m[\"a\"].terraform_data.q: delete",
+        "terraform_data.top: delete",
+    ];
+    assert_eq!(destroyed("\"a\", \"b\""), gone, "q of b stands on p of b, top on all of the module");
+    assert_eq!(destroyed("\"b\""), gone, "as well where it is no part of the configuration any more");
+    assert_eq!(destroyed("\"a\""), gone, "what is left over of b stays");
+}
+
+#[test]
 fn pl_64_what_is_too_many_of_a_dependency_goes() {
     let mut project = in_modules("\"a\"", 2);
     project.apply();
