@@ -1,10 +1,11 @@
 //! Function calls: finding the function, preparing the arguments, wording what went wrong.
 
-use groma_diagnostics::{Diagnostic, FunctionCall, FunctionParameter, Span, suggest};
+use groma_diagnostics::{Diagnostic, Span, suggest};
 use groma_hcl::{Call, Expression};
 use groma_value::{Marks, Type, Value, convert};
 
 use super::Evaluator;
+use super::called::{Called, bare};
 use super::observe::failed_since;
 use crate::context::{Availability, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature};
 use crate::function_error::FunctionError;
@@ -21,55 +22,6 @@ impl<'a> Argument<'a> {
     /// One that is an expression of its own.
     pub(super) const fn alone(value: Value, expression: &'a Expression) -> Self {
         Self { value, expression, written: Written::Alone }
-    }
-}
-
-/// A call of a function that there is.
-#[derive(Clone, Copy)]
-pub(super) struct Called<'a> {
-    pub(super) call: &'a Call,
-    pub(super) whole: &'a Expression,
-    function: Callee<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Callee<'a> {
-    BuiltIn,
-    Provided(&'a ProviderSignature),
-}
-
-impl<'a> Called<'a> {
-    /// A call of a function of the language.
-    pub(super) const fn built_in(call: &'a Call, whole: &'a Expression) -> Self {
-        Self { call, whole, function: Callee::BuiltIn }
-    }
-
-    /// The problem with what was called, and with the whole call around its place.
-    fn explain(&self, problem: Diagnostic) -> Diagnostic {
-        let name = &self.call.name.name;
-        let problem = problem.within(self.whole.span);
-        match self.function {
-            Callee::Provided(signature) => problem.calling(described(name, signature)),
-            Callee::BuiltIn => match functions::signature(bare(name)) {
-                Some(signature) => problem.calling(described(name, &signature)),
-                None => problem,
-            },
-        }
-    }
-}
-
-/// The name of a built-in function without its namespace.
-fn bare(name: &str) -> &str {
-    name.strip_prefix("core::").unwrap_or(name)
-}
-
-fn described(called_as: &str, signature: &ProviderSignature) -> FunctionCall {
-    let parameter = |one: &ProviderParameter| FunctionParameter { name: one.name.clone(), ty: one.ty.to_json() };
-    FunctionCall {
-        called_as: called_as.to_owned(),
-        parameters: signature.parameters.iter().map(parameter).collect(),
-        variadic: signature.variadic.as_ref().map(parameter),
-        result: signature.result.to_json(),
     }
 }
 
@@ -330,7 +282,7 @@ impl Evaluator<'_> {
             }
         };
         let before = self.diagnostics.len();
-        let called = Called { call, whole, function: Callee::Provided(&signature) };
+        let called = Called::provided(call, whole, &signature);
         let Some(arguments) = self.arguments(&called) else { return Value::DYNAMIC };
         let missing = signature.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
         let expected = Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };

@@ -6,6 +6,7 @@
 mod access;
 mod arms;
 mod call;
+mod called;
 mod construct;
 mod observe;
 mod operate;
