@@ -11,24 +11,54 @@ pub enum Circles {
 
 /// Of the edges of each node those that are part of a circle; nodes are positions.
 pub(super) fn circular(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let on_circle = |node: usize, next: &&usize| leads(edges, **next, node);
+    let groups = groups(edges);
     let nodes = edges.iter().enumerate();
-    nodes.map(|(node, direct)| direct.iter().filter(|next| on_circle(node, next)).copied().collect()).collect()
+    let inside = |node: usize, direct: &Vec<usize>| -> Vec<usize> {
+        direct.iter().copied().filter(|next| groups[*next] == groups[node]).collect()
+    };
+    nodes.map(|(node, direct)| inside(node, direct)).collect()
 }
 
-/// Whether there is a way from one to the other, of no step at least.
-fn leads(edges: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; edges.len()];
-    let mut pending = vec![from];
-    while let Some(node) = pending.pop() {
-        if node == to {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[node], true) {
-            pending.extend(&edges[node]);
+/// For each node one of those that it leads to and that lead to it, the same for all of them (Kosaraju: two looks at each edge).
+fn groups(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut back = vec![Vec::new(); edges.len()];
+    for (node, direct) in edges.iter().enumerate() {
+        direct.iter().for_each(|next| back[*next].push(node));
+    }
+    let mut groups = vec![usize::MAX; edges.len()];
+    for first in ended(edges).into_iter().rev() {
+        let mut pending = vec![first];
+        while let Some(node) = pending.pop() {
+            if groups[node] == usize::MAX {
+                groups[node] = first;
+                pending.extend(&back[node]);
+            }
         }
     }
-    false
+    groups
+}
+
+/// All nodes, each after those that are only reached through it.
+fn ended(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(edges.len());
+    let mut begun = vec![false; edges.len()];
+    for start in 0..edges.len() {
+        let mut path = Vec::new();
+        if !std::mem::replace(&mut begun[start], true) {
+            path.push((start, edges[start].iter()));
+        }
+        while let Some((node, left)) = path.last_mut() {
+            match left.next() {
+                Some(next) if std::mem::replace(&mut begun[*next], true) => {}
+                Some(next) => path.push((*next, edges[*next].iter())),
+                None => {
+                    order.push(*node);
+                    path.pop();
+                }
+            }
+        }
+    }
+    order
 }
 
 #[cfg(test)]
@@ -38,5 +68,12 @@ mod tests {
     #[test]
     fn what_only_leads_to_a_circle_is_no_part_of_it() {
         assert_eq!(circular(&[vec![1], vec![2, 3], vec![1], vec![]]), [vec![], vec![2], vec![1], vec![]]);
+    }
+
+    #[test]
+    fn circles_that_touch_are_one_and_who_stands_on_itself_is_one() {
+        let two = [vec![1], vec![0, 2], vec![3], vec![1], vec![4, 0]];
+        assert_eq!(circular(&two), [vec![1], vec![0, 2], vec![3], vec![1], vec![4]]);
+        assert_eq!(circular(&[vec![1, 2], vec![2], vec![]]), [vec![], vec![], Vec::<usize>::new()]);
     }
 }

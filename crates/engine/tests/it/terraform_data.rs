@@ -78,8 +78,8 @@ fn pl_40_a_changed_trigger_replaces() {
     assert_eq!(project.recorded(), ["terraform_data.a"]);
 }
 
-#[test]
-fn pl_11_create_before_destroy_does_not_spread_from_what_a_target_leaves_out() {
+/// Two objects of which both are to be replaced, where only the one that stands on the other is to be created first.
+fn replaced_below_create_before_destroy() -> Project {
     let text = |trigger: u8| {
         format!(
             r#"
@@ -94,6 +94,12 @@ fn pl_11_create_before_destroy_does_not_spread_from_what_a_target_leaves_out() {
     let mut project = Project::new(&text(1));
     project.apply();
     project.rewrite(&text(2));
+    project
+}
+
+#[test]
+fn pl_11_create_before_destroy_does_not_spread_from_what_a_target_leaves_out() {
+    let mut project = replaced_below_create_before_destroy();
     project.options.targets = vec!["terraform_data.base".parse().unwrap()];
     let base = "terraform_data.base: delete then create (replace_because_cannot_update)";
     assert_eq!(project.plan().actions(), [base]);
@@ -103,20 +109,7 @@ fn pl_11_create_before_destroy_does_not_spread_from_what_a_target_leaves_out() {
 
 #[test]
 fn pl_11_create_before_destroy_spreads_to_dependencies() {
-    let text = |trigger: u8| {
-        format!(
-            r#"
-            resource "terraform_data" "base" {{ triggers_replace = {trigger} }}
-            resource "terraform_data" "top" {{
-              triggers_replace = terraform_data.base.id
-              lifecycle {{ create_before_destroy = true }}
-            }}
-            "#
-        )
-    };
-    let mut project = Project::new(&text(1));
-    project.apply();
-    project.rewrite(&text(2));
+    let mut project = replaced_below_create_before_destroy();
     assert_eq!(
         project.apply(),
         [
