@@ -17,7 +17,7 @@ use super::outcome::{AppliedRun, Done};
 use super::parting_data;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
-use crate::conversations::Conversations;
+use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::execution::{ExecutionGraph, Step};
@@ -194,7 +194,7 @@ impl<'a> Applier<'a> {
         }
         loop {
             while self.conversations.has_room() {
-                let Some(Reverse(step)) = self.ready.pop() else { break };
+                let Some(step) = self.next_step() else { break };
                 self.start(step).await;
             }
             // While the walk waits, the clerk has all there is.
@@ -235,16 +235,38 @@ impl<'a> Applier<'a> {
         true
     }
 
-    /// Starts a conversation for a step.
+    /// The next step that can be started.
+    fn next_step(&mut self) -> Option<u32> {
+        let Reverse(step) = *self.ready.peek()?;
+        // Its object becomes a deposed one before the conversation: that must not happen for one that may never begin.
+        let waits = matches!(self.execution.steps()[step as usize], Step::Create(change) if self.deposes(change));
+        if waits && !self.conversations.has_turn() {
+            return None;
+        }
+        self.ready.pop();
+        Some(step)
+    }
+
+    /// Starts the only conversation of a step.
     pub(super) async fn talk(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        if let Some((step, event)) = self.conversations.start(async move { (step, talk.await) }).await {
+        self.begin_talking(step, talk, Sequel::Nothing).await;
+    }
+
+    /// Starts a conversation of a step.
+    pub(super) async fn begin_talking(
+        &mut self,
+        step: u32,
+        talk: impl Future<Output = Event> + Send + 'static,
+        sequel: Sequel,
+    ) {
+        if let Some((step, event)) = self.conversations.start(async move { (step, talk.await) }, sequel).await {
             self.take(step, event);
         }
     }
 
     /// The next conversation of a step that has not come to its end.
     pub(super) fn go_on(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        self.conversations.add(async move { (step, talk.await) });
+        self.conversations.go_on(async move { (step, talk.await) });
     }
 
     fn take(&mut self, step: u32, event: Event) {

@@ -12,9 +12,11 @@ use groma_value::Value;
 use super::applier::Applier;
 use super::event::{ChangeEvent, Event};
 use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning, Notice};
+use crate::cancel::Cancellation;
+use crate::conversations::Sequel;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::generate;
-use crate::hooks::{Operation, Subject};
+use crate::hooks::{Hooks, Operation, Subject};
 use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
 use crate::planning::ignored;
@@ -30,6 +32,35 @@ struct Evaluated {
     span: Span,
     config: Value,
     ignore: Ignore,
+}
+
+/// A change that is to be carried out.
+struct Undertaking {
+    change: u32,
+    operation: Operation,
+    before: Option<Arc<ObjectRecord>>,
+    /// What runs before the object goes.
+    first: Vec<Provision>,
+    talk: Box<ApplyTalk>,
+}
+
+impl Undertaking {
+    async fn see_through(self, hooks: Arc<dyn Hooks>, cancellation: Cancellation) -> ChangeEvent {
+        let Self { change, operation, before, first, talk } = self;
+        let started = Instant::now();
+        let deposed = talk.deposed.clone();
+        talk.announce_at_once();
+        let problems = match first.is_empty() {
+            true => Diagnostics::new(),
+            false => provisioning::carry_out(first, talk.address.clone(), hooks, cancellation).await,
+        };
+        let done = if problems.has_errors() {
+            ApplyDone { applied: None, beginning: Beginning::Told, diagnostics: problems }
+        } else {
+            talk.hold().await
+        };
+        ChangeEvent { change, deposed, operation, before, started, done }
+    }
 }
 
 impl Applier<'_> {
@@ -59,8 +90,7 @@ impl Applier<'_> {
             }
             false => return self.end(step, Outcome::Failed),
         };
-        let deposes = operation == Operation::Create && self.change(change).action == Action::CreateThenDelete;
-        if deposes && !self.depose(change) {
+        if operation == Operation::Create && self.deposes(change) && !self.depose(change) {
             return self.end(step, Outcome::Failed);
         }
         let planned = self.change(change);
@@ -91,7 +121,9 @@ impl Applier<'_> {
             recorder: Arc::clone(&self.recorder),
             announcement,
         });
-        self.carry_out(step, change, operation, before, (Vec::new(), talk)).await;
+        let sequel = if is_provisioned { Sequel::Further } else { Sequel::Nothing };
+        let undertaking = Undertaking { change, operation, before, first: Vec::new(), talk };
+        self.carry_out(step, undertaking, sequel).await;
     }
 
     /// Starts a deletion.
@@ -111,8 +143,8 @@ impl Applier<'_> {
             true => Announcement::LeftToClerk,
             false if self.clerk_has_caught_up() => {
                 let subject = Subject::of(&address, deposed.clone(), &self.change(change).before);
-                self.session.hooks.apply_start(&subject, Operation::Delete);
-                Announcement::Made
+                let hooks = Arc::clone(&self.session.hooks);
+                Announcement::AtOnce(Notice { hooks, subject, operation: Operation::Delete })
             }
             false => return self.end(step, Outcome::Failed),
         };
@@ -140,33 +172,19 @@ impl Applier<'_> {
             recorder: Arc::clone(&self.recorder),
             announcement,
         });
-        self.carry_out(step, change, Operation::Delete, Some(before), (first, talk)).await;
+        let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, talk };
+        self.carry_out(step, undertaking, Sequel::Nothing).await;
     }
 
-    async fn carry_out(
-        &mut self,
-        step: u32,
-        change: u32,
-        operation: Operation,
-        before: Option<Arc<ObjectRecord>>,
-        (first, talk): (Vec<Provision>, Box<ApplyTalk>),
-    ) {
-        let started = Instant::now();
-        let deposed = talk.deposed.clone();
+    async fn carry_out(&mut self, step: u32, undertaking: Undertaking, sequel: Sequel) {
         let (hooks, cancellation) = (Arc::clone(&self.session.hooks), self.session.cancellation.clone());
-        let talk = async move {
-            let problems = match first.is_empty() {
-                true => Diagnostics::new(),
-                false => provisioning::carry_out(first, talk.address.clone(), hooks, cancellation).await,
-            };
-            let done = if problems.has_errors() {
-                ApplyDone { applied: None, beginning: Beginning::Told, diagnostics: problems }
-            } else {
-                talk.hold().await
-            };
-            Event::Change(Box::new(ChangeEvent { change, deposed, operation, before, started, done }))
-        };
-        self.talk(step, talk).await;
+        let talk = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
+        self.begin_talking(step, talk, sequel).await;
+    }
+
+    /// Whether a change creates a replacement while what it replaces is still there.
+    pub(super) fn deposes(&self, change: u32) -> bool {
+        self.change(change).action == Action::CreateThenDelete
     }
 
     fn evaluate(&mut self, change: u32) -> Option<Evaluated> {

@@ -33,9 +33,9 @@ impl Applier<'_> {
                 return self.end(step, Outcome::Failed);
             }
         };
-        self.session.hooks.action_start(&invocation);
         let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
+            hooks.action_start(&invocation);
             let told = Arc::clone(&invocation);
             let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
             let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };

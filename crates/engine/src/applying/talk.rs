@@ -42,8 +42,8 @@ pub(super) struct ApplyTalk {
 
 /// Who tells people that the change begins.
 pub(super) enum Announcement {
-    /// They know already.
-    Made,
+    /// The conversation, before anything else.
+    AtOnce(Notice),
     /// The conversation, once it is certain that there is something to do.
     Due(Notice),
     /// The clerk, once it is done.
@@ -55,6 +55,12 @@ pub(super) struct Notice {
     pub(super) hooks: Arc<dyn Hooks>,
     pub(super) subject: hooks::Subject,
     pub(super) operation: hooks::Operation,
+}
+
+impl Notice {
+    fn give(&self) {
+        self.hooks.apply_start(&self.subject, self.operation);
+    }
 }
 
 /// Whether people were told that a change began: with everything known nothing may be left to change.
@@ -80,10 +86,17 @@ impl ApplyTalk {
         Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
     }
 
+    /// Tells what is to be told before anything else.
+    pub(super) fn announce_at_once(&self) {
+        if let Announcement::AtOnce(notice) = &self.announcement {
+            notice.give();
+        }
+    }
+
     pub(super) async fn hold(self: Box<Self>) -> ApplyDone {
         let mut diagnostics = Diagnostics::new();
         let mut beginning = match self.announcement {
-            Announcement::Made => Beginning::Told,
+            Announcement::AtOnce(_) => Beginning::Told,
             Announcement::Due(_) | Announcement::LeftToClerk => Beginning::Untold,
         };
         let applied = self.carry_out(&mut beginning, &mut diagnostics).await;
@@ -158,9 +171,9 @@ impl ApplyTalk {
     fn announce(&self) -> Beginning {
         match &self.announcement {
             Announcement::LeftToClerk => Beginning::LeftToClerk,
-            Announcement::Made => Beginning::Told,
-            Announcement::Due(Notice { hooks, subject, operation }) => {
-                hooks.apply_start(subject, *operation);
+            Announcement::AtOnce(_) => Beginning::Told,
+            Announcement::Due(notice) => {
+                notice.give();
                 Beginning::Told
             }
         }

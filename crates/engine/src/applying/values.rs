@@ -141,7 +141,6 @@ impl Applier<'_> {
             return self.end(step, Outcome::Failed);
         };
         let subject = crate::hooks::Subject { address: address.clone(), deposed: None, identifier: None };
-        self.session.hooks.apply_start(&subject, crate::hooks::Operation::Read);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let talk = DataTalk {
             address,
@@ -152,7 +151,12 @@ impl Applier<'_> {
             config: value,
             deferral: Deferral::Refused,
         };
-        self.talk(step, async move { Event::Data(change, Box::new(talk.hold().await)) }).await;
+        let hooks = Arc::clone(&self.session.hooks);
+        let talk = async move {
+            hooks.apply_start(&subject, crate::hooks::Operation::Read);
+            Event::Data(change, Box::new(talk.hold().await))
+        };
+        self.talk(step, talk).await;
     }
 
     pub(super) fn data_read(&mut self, change: u32, read: DataRead) -> Outcome {

@@ -61,8 +61,12 @@ impl Planner<'_> {
             config,
             deferral,
         };
-        self.session.hooks.read_start(&talk.address);
-        self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
+        let hooks = Arc::clone(&self.session.hooks);
+        let talk = async move {
+            hooks.read_start(&talk.address);
+            Event::Data(instance, Box::new(talk.hold().await))
+        };
+        self.talk(talk).await;
     }
 
     pub(super) async fn start_ephemeral(
@@ -88,8 +92,12 @@ impl Planner<'_> {
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let deferral = self.options.deferral;
         let talk = DataTalk { address, provider, schema, body, span, config, deferral };
-        self.session.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
-        self.talk(async move { Event::Data(instance, Box::new(talk.hold().await)) }).await;
+        let hooks = Arc::clone(&self.session.hooks);
+        let talk = async move {
+            hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
+            Event::Data(instance, Box::new(talk.hold().await))
+        };
+        self.talk(talk).await;
     }
 
     pub(super) fn settle(&mut self, instance: Instance, value: Value) {

@@ -24,8 +24,12 @@ impl Planner<'_> {
             return self.end_instance(instance, Outcome::Failed);
         };
         let shown = self.shown_config(instance, &search.input.config);
-        self.session.hooks.list_start(&search.address, shown.as_ref());
-        self.talk(async move { Event::List(instance, Box::new(search.hold().await)) }).await;
+        let hooks = Arc::clone(&self.session.hooks);
+        let talk = async move {
+            hooks.list_start(&search.address, shown.as_ref());
+            Event::List(instance, Box::new(search.hold().await))
+        };
+        self.talk(talk).await;
     }
 
     /// What is searched for; nothing where the block does not say.

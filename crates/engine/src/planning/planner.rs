@@ -15,7 +15,7 @@ use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
-use crate::conversations::Conversations;
+use crate::conversations::{Conversations, Sequel};
 use crate::deferral::DeferredInvocation;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
@@ -218,7 +218,7 @@ impl<'a> Planner<'a> {
 
     /// Starts a conversation.
     pub(super) async fn talk(&mut self, talk: impl Future<Output = Event> + Send + 'static) {
-        if let Some(event) = self.conversations.start(talk).await {
+        if let Some(event) = self.conversations.start(talk, Sequel::Nothing).await {
             self.take(event);
         }
     }

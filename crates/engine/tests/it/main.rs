@@ -26,4 +26,5 @@ mod rules;
 mod static_references;
 mod support;
 mod terraform_data;
+mod turns;
 mod what_providers_say;

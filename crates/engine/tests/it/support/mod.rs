@@ -94,6 +94,7 @@ pub struct Project {
     pub state: State,
     pub options: PlanOptions,
     pub cancellation: Cancellation,
+    pub parallelism: usize,
     pub hooks: Arc<dyn Hooks>,
 }
 
@@ -114,6 +115,7 @@ impl Project {
             state: State::new("1.15.5"),
             options: PlanOptions::default(),
             cancellation: Cancellation::new(),
+            parallelism: 10,
             hooks: Arc::new(Silent),
         }
     }
@@ -172,7 +174,7 @@ impl Project {
             providers: Arc::clone(&self.providers) as Arc<dyn ProviderSource>,
             hooks: Arc::clone(&self.hooks),
             cancellation: self.cancellation.clone(),
-            parallelism: 10,
+            parallelism: self.parallelism,
             workspace: "default".to_owned(),
             working_directory: "/project".into(),
             root_directory: ".".into(),
