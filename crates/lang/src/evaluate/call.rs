@@ -154,7 +154,8 @@ impl Evaluator<'_> {
         };
         let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
         let problem = Diagnostic::error("Invalid expanding argument value", detail).at(argument.expression.span);
-        self.report_about(called.explain(problem), argument.expression);
+        let problem = self.explained(problem, called);
+        self.report_about(problem, argument.expression);
         None
     }
 
@@ -184,7 +185,8 @@ impl Evaluator<'_> {
         } else {
             return true;
         };
-        self.report(called.explain(problem));
+        let problem = self.explained(problem, called);
+        self.report(problem);
         false
     }
 
@@ -206,7 +208,8 @@ impl Evaluator<'_> {
         let detail = format!("Invalid value for \"{parameter}\" parameter: {message}.");
         let subject = self.pointed_at(argument);
         let problem = Diagnostic::error("Invalid function argument", detail).at(subject);
-        self.report_about(called.explain(problem), argument.expression);
+        let problem = self.explained(problem, called);
+        self.report_about(problem, argument.expression);
     }
 
     fn failed_call(
@@ -229,7 +232,8 @@ impl Evaluator<'_> {
         let name = &called.call.name;
         let detail = format!("Call to function \"{}\" failed: {message}.", name.name);
         let problem = Diagnostic::error("Error in function call", detail).at(name.span.to(called.call.open));
-        self.report_about(called.explain(problem), called.whole);
+        let problem = self.explained(problem, called);
+        self.report_about(problem, called.whole);
     }
 
     /// A function that is not built in: one of a provider, or one that does not exist.

@@ -20,6 +20,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Call, Expression, ExpressionKind, Name, Step};
 use groma_value::{Number, Value};
 
+use called::Called;
 pub use observe::{observing, statement, traversal_text};
 
 use crate::scope::{ChildScope, ConstantScope, Scope};
@@ -59,12 +60,12 @@ pub fn follow(value: &Value, steps: &[Step]) -> Result<Value, Diagnostic> {
     steps.iter().try_fold(value.clone(), |value, step| access::step(&value, step))
 }
 
-/// Whether anybody will read the diagnostics.
+/// What will become of the diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reporting {
-    /// They are shown: values that took part are added.
+    /// They are shown: values that took part and the functions that were called are added.
     Full,
-    /// Only whether there is an error matters.
+    /// Whether there is an error matters, and at most what it says and where.
     Outcome,
 }
 
@@ -151,6 +152,14 @@ impl Evaluator<'_> {
         self.report(diagnostic);
     }
 
+    /// The problem of a call, with what was called.
+    fn explained(&self, problem: Diagnostic, called: &Called<'_>) -> Diagnostic {
+        match self.reporting {
+            Reporting::Full => called.explain(problem),
+            Reporting::Outcome => problem,
+        }
+    }
+
     fn with_observations(&self, diagnostic: Diagnostic, expression: &Expression) -> Diagnostic {
         match self.reporting {
             Reporting::Full => observing(diagnostic, expression, self.scope),
@@ -167,14 +176,13 @@ impl Evaluator<'_> {
 
     /// The value and its diagnostics apart from ours, for operands that may not count in the end.
     fn apart(&mut self, expression: &Expression) -> (Value, Diagnostics) {
+        self.apart_reporting(self.reporting, expression)
+    }
+
+    fn apart_reporting(&mut self, reporting: Reporting, expression: &Expression) -> (Value, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
-        let value = Evaluator {
-            scope: self.scope,
-            diagnostics: &mut diagnostics,
-            depth: self.depth,
-            reporting: self.reporting,
-        }
-        .evaluate(expression);
+        let value = Evaluator { scope: self.scope, diagnostics: &mut diagnostics, depth: self.depth, reporting }
+            .evaluate(expression);
         (value, diagnostics)
     }
 

@@ -37,7 +37,7 @@ impl Evaluator<'_> {
         }
         let mut problems = Diagnostics::new();
         for expression in expressions {
-            let (value, found) = self.apart(expression);
+            let (value, found) = self.apart_reporting(Reporting::Outcome, expression);
             if !found.has_errors() {
                 return settled(value);
             }
@@ -76,14 +76,7 @@ impl Evaluator<'_> {
         let Some(expression) = expressions.first() else {
             return values.first().map_or(Value::DYNAMIC, known);
         };
-        let mut problems = Diagnostics::new();
-        let value = Evaluator {
-            scope: self.scope,
-            diagnostics: &mut problems,
-            depth: self.depth,
-            reporting: Reporting::Outcome,
-        }
-        .evaluate(expression);
+        let (value, problems) = self.apart_reporting(Reporting::Outcome, expression);
         if problems.has_errors() { Value::bool(false) } else { known(&value) }
     }
 
