@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
-use groma_engine::Cancellation;
 use groma_engine::hooks::{Hooks, Operation as Doing, Subject};
+use groma_engine::{Cancellation, Stop};
 use groma_provider::Attribute;
 use groma_scripted::{Operation, ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -145,4 +145,27 @@ fn an_object_keeps_its_turn_while_its_provisioners_run() {
     project.hooks = Arc::clone(&listener) as Arc<dyn Hooks>;
     project.apply();
     assert_eq!(*listener.0.lock().unwrap(), Told { begun: 12, ended: 12, provisioned: 12, unprovisioned: 2 });
+}
+
+/// Asks the run to stop when people are told of the first change: while the walk is awake.
+struct Impatient(Cancellation);
+
+impl Hooks for Impatient {
+    fn apply_complete(&self, _: &Subject, _: Doing, _: &Value, _: Duration) {
+        if self.0.state() == Stop::No {
+            self.0.request();
+        }
+    }
+}
+
+#[test]
+fn providers_hear_of_a_request_to_stop_that_comes_while_the_walk_is_awake() {
+    let (cancellation, never) = (Cancellation::new(), Arc::new(Mutex::new(false)));
+    let mut project = Project::with_test("", slow(cancellation.clone(), never));
+    project.hooks = Arc::new(Impatient(cancellation.clone()));
+    project.cancellation = cancellation;
+    project.rewrite(&many("new"));
+    let planned = project.plan();
+    assert_eq!(errors(&project.apply_plan(planned)), ["Execution halted"]);
+    assert!(project.provider().is_stopped());
 }
