@@ -67,12 +67,12 @@ impl ModelResource for Cluster {
         Ok(Some(Self::found(Pod { name, address: Maybe::Null })))
     }
 
-    async fn modify_plan(&self, request: ModifyPlanRequest) -> ModifyPlanResponse {
+    async fn modify_plan(&self, request: ModifyPlanRequest) -> Result<ModifyPlanResponse, ProviderDiagnostic> {
         let mut response = request.unchanged();
         if !self.is_there() {
             response.defer(Deferred::AbsentPrerequisite, Self::absent());
         }
-        response
+        Ok(response)
     }
 }
 

@@ -12,8 +12,21 @@ use super::{BlockField, Field, FieldShape, Model, ModelError};
 /// The elements of a set, each once, in the order of the language.
 ///
 /// For elements that have no order and no hash in Rust, such as models; [`BTreeSet`] and [`HashSet`] work too.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Set<T>(pub Vec<T>);
+
+/// None, whatever the elements are.
+impl<T> Default for Set<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> From<Vec<T>> for Set<T> {
+    fn from(elements: Vec<T>) -> Self {
+        Self(elements)
+    }
+}
 
 impl<T> FromIterator<T> for Set<T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
@@ -42,6 +55,9 @@ fn set_value<'a, T: Field + 'a>(elements: impl IntoIterator<Item = &'a T>) -> Va
 }
 
 impl<T: Field> Field for Vec<T> {
+    const ELEMENTS_HOLD_NULL: bool = T::HOLDS_NULL;
+    const ELEMENTS_HOLD_UNKNOWN: bool = T::HOLDS_UNKNOWN;
+
     fn ty() -> Type {
         Type::list(T::ty())
     }
@@ -89,6 +105,14 @@ impl<'a, T> IntoIterator for &'a Set<T> {
     type IntoIter = std::slice::Iter<'a, T>;
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
+    }
+}
+
+impl<T> IntoIterator for Set<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

@@ -10,14 +10,16 @@ use groma_value::Path;
 pub struct ModelError {
     /// Where in the object.
     pub path: Path,
-    /// What is there, and what could be.
+    /// What is there, and what could be: for the provider's developers.
     pub message: String,
+    /// What the value must be, for those who configure it: `must be a number`.
+    pub demand: String,
 }
 
 impl ModelError {
     /// A problem with the value at `path`.
     pub fn new(path: &Path, message: impl Into<String>) -> Self {
-        Self { path: path.clone(), message: message.into() }
+        Self { path: path.clone(), message: message.into(), demand: "is not what the provider can work with".into() }
     }
 }
 

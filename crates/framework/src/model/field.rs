@@ -1,11 +1,13 @@
 //! What the fields of a model can be.
 
-use groma_provider::{Nesting, ObjectNesting};
+use std::marker::PhantomData;
+
+use groma_provider::{Nesting, ObjectNesting, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Number, Path, Type, Value};
 
 use super::{Model, ModelError};
 use crate::Name;
-use crate::schema::{Attribute, NestedBlock};
+use crate::schema::{Attribute, NestedBlock, Validator, ValidatorRequest};
 
 /// How a field is declared as an attribute.
 pub enum FieldShape {
@@ -28,11 +30,15 @@ impl FieldShape {
 }
 
 /// What a field of a model can be.
-pub trait Field: Sized {
+pub trait Field: Sized + 'static {
     /// Whether it can hold null.
     const HOLDS_NULL: bool = false;
     /// Whether it can hold a value that is known after apply only.
     const HOLDS_UNKNOWN: bool = false;
+    /// Whether its elements can be null, where it is a list.
+    const ELEMENTS_HOLD_NULL: bool = false;
+    /// Whether its elements can be known after apply only, where it is a list.
+    const ELEMENTS_HOLD_UNKNOWN: bool = false;
 
     /// The type of its values.
     fn ty() -> Type;
@@ -64,9 +70,33 @@ pub trait BlockField: Field {
 /// The attribute that a field of the type `T` is declared as; optional until something else is said.
 pub fn attribute<T: Field>() -> Attribute {
     match T::shape() {
-        FieldShape::Plain(ty) => Attribute::new(ty),
+        FieldShape::Plain(ty @ (Type::String | Type::Bool | Type::Dynamic)) => Attribute::new(ty),
+        // A number can be too large for the field, an element null: better said of the configuration than of the provider.
+        FieldShape::Plain(ty) => Attribute::new(ty).validator(Fits::<T>(PhantomData)),
         FieldShape::Object(attributes) => Attribute::nested(ObjectNesting::Single, attributes),
         FieldShape::Nested(nesting, attributes) => Attribute::nested(nesting, attributes),
+    }
+}
+
+/// That the field can hold what is configured.
+struct Fits<T>(PhantomData<fn() -> T>);
+
+impl<T: Field> Validator for Fits<T> {
+    fn description(&self) -> String {
+        "must be a value that the provider can work with".to_owned()
+    }
+
+    fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        if !request.value.is_wholly_known() {
+            return ProviderDiagnostics::new();
+        }
+        match T::from_value(request.value, &mut request.path.clone()) {
+            Ok(_) => ProviderDiagnostics::new(),
+            Err(problem) => {
+                let detail = format!("The value {}.", problem.demand);
+                ProviderDiagnostic::error("Invalid Attribute Value", detail).at(problem.path).into()
+            }
+        }
     }
 }
 
@@ -89,7 +119,8 @@ pub(super) fn unfit(value: &Value, wanted: &str, path: &Path) -> ModelError {
     } else {
         format!("the field wants {wanted}, and there is {}", value.ty().friendly_name())
     };
-    ModelError::new(path, message)
+    let demand = format!("must be {wanted}{}", if value.is_null() { ", not null" } else { "" });
+    ModelError { demand, ..ModelError::new(path, message) }
 }
 
 impl Field for String {
@@ -167,7 +198,10 @@ macro_rules! whole_numbers {
                 let wanted = format!("a whole number from {} to {}", <$ty>::MIN, <$ty>::MAX);
                 let number = value.as_number().ok_or_else(|| unfit(value, &wanted, path))?;
                 let whole = number.$read().and_then(|number| <$ty>::try_from(number).ok());
-                whole.ok_or_else(|| ModelError::new(path, format!("the field wants {wanted}, and the number is not")))
+                whole.ok_or_else(|| ModelError {
+                    demand: format!("must be {wanted}"),
+                    ..ModelError::new(path, format!("the field wants {wanted}, and the number is not"))
+                })
             }
         }
     )*};

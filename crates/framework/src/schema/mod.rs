@@ -4,12 +4,17 @@ mod attribute;
 mod default;
 mod rules;
 mod validator;
+pub mod validators;
 
 use std::sync::Arc;
 
-use groma_provider::{Block, Description, IdentitySchema, Schema, SchemaProblem};
+use groma_provider::{
+    Block, Description, IdentityAttribute, IdentityImport, IdentitySchema, Schema, SchemaProblem, Use,
+};
+use groma_value::Type;
 
 use crate::Name;
+use crate::model::Model;
 
 pub use attribute::{Attribute, NestedBlock, SemanticEquality};
 pub use default::{DefaultRequest, DefaultValue};
@@ -62,6 +67,41 @@ impl SchemaBuilder {
     pub fn identity(mut self, identity: IdentitySchema) -> Self {
         self.identity = Some(identity);
         self
+    }
+
+    /// The same, identified by what the fields of `M` are: a plain field must be given for an import by identity, an `Option` may be, and
+    /// what is computed the provider finds out.
+    ///
+    /// ```
+    /// use groma_framework::{Maybe, Model};
+    ///
+    /// #[derive(Model)]
+    /// struct Pet {
+    ///     name: String,
+    /// }
+    ///
+    /// #[derive(Model)]
+    /// struct PetIdentity {
+    ///     /// What it is called.
+    ///     name: String,
+    ///     /// The shelter it is from; the one at home unless it is given.
+    ///     shelter: Option<String>,
+    /// }
+    ///
+    /// let schema = Pet::schema().identified_by::<PetIdentity>().build();
+    /// # assert!(schema.is_ok_and(|schema| schema.schema().identity.is_some()));
+    /// ```
+    pub fn identified_by<M: Model>(self) -> Self {
+        let attributes = M::attributes().into_iter().map(|(name, attribute)| {
+            let import = match attribute.usage {
+                Use::Required => IdentityImport::Required,
+                Use::Optional | Use::OptionalComputed => IdentityImport::Optional,
+                Use::Computed => IdentityImport::Computed,
+            };
+            let ty = M::object_type().attribute(&name).cloned().unwrap_or(Type::Dynamic);
+            (name, IdentityAttribute { ty, import, description: attribute.description.text })
+        });
+        self.identity(IdentitySchema { version: M::version(), attributes: attributes.collect() })
     }
 
     /// The finished schema.

@@ -6,6 +6,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
+use super::defaults::with_defaults;
 use super::{Server, panic};
 use crate::PrivateData;
 use crate::ephemeral::{OpenResponse, RenewResponse};
@@ -14,8 +15,10 @@ impl Server {
     pub(super) fn open(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
         let lost = |diagnostics| OpenResponse { diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) };
         let (config, host) = (request.config, request.client_capabilities);
-        let answer = match self.types.known_ephemeral(&*self.definition, &request.type_name) {
-            Ok(resource) => panic::guard("open", || resource.open(config.clone()), lost),
+        let resource = self.types.known_ephemeral(&*self.definition, &request.type_name);
+        let ready = resource.and_then(|resource| Ok((resource, with_defaults(resource.schema(), config.clone())?)));
+        let answer = match ready {
+            Ok((resource, config)) => panic::guard("open", || resource.open(config), lost),
             Err(problems) => Answer::ready(lost(problems)),
         };
         answer.map(move |response| {

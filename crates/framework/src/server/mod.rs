@@ -3,6 +3,7 @@
 mod action;
 mod apply;
 mod consistency;
+mod defaults;
 mod ephemeral;
 mod list;
 mod panic;
@@ -103,7 +104,13 @@ impl Provider for Server {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
-        panic::guard("configure", || self.definition.configure(request), |problems| problems)
+        match defaults::with_defaults(self.definition.schema(), request.config) {
+            Ok(config) => {
+                let request = ConfigureRequest { config, ..request };
+                panic::guard("configure", || self.definition.configure(request), |problems| problems)
+            }
+            Err(problems) => Answer::ready(problems),
+        }
     }
 
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {

@@ -10,6 +10,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
+use super::defaults::with_defaults;
 use super::{Server, panic};
 use crate::equality::keep_prior_form;
 use crate::resource::{self, ObjectResponse};
@@ -166,13 +167,15 @@ impl Server {
     }
 
     pub(super) fn read_data_source(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        let source = match self.types.known_data_source(&*self.definition, &request.type_name) {
-            Ok(source) => source,
+        let source = self.types.known_data_source(&*self.definition, &request.type_name);
+        let ready = source.and_then(|source| Ok((source, with_defaults(source.schema(), request.config.clone())?)));
+        let (source, config) = match ready {
+            Ok(ready) => ready,
             Err(diagnostics) => {
                 return Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics });
             }
         };
-        let own = data_source::ReadDataRequest { config: request.config.clone() };
+        let own = data_source::ReadDataRequest { config };
         let found = data_source::ReadDataResponse::found;
         let lost = move |diagnostics| data_source::ReadDataResponse { diagnostics, ..found(Value::NULL) };
         panic::guard("read", || source.read(own), lost).map(move |response| {

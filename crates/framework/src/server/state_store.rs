@@ -5,6 +5,7 @@ use groma_provider::{
     ProviderDiagnostics, ReadStateResponse, StateRequest, StatesResponse, UnlockStateRequest, WriteStateRequest,
 };
 
+use super::defaults::with_defaults;
 use super::{Server, panic};
 use crate::{Name, StateStore};
 
@@ -16,7 +17,15 @@ impl Server {
         let chunk_size = request.chunk_size;
         let failed = move |diagnostics| ConfigureStateStoreResponse { chunk_size, diagnostics };
         let type_name = request.type_name.clone();
-        self.with_store(&type_name, "configure", |store| store.configure(request), failed)
+        self.with_store(
+            &type_name,
+            "configure",
+            |store| match with_defaults(store.schema(), request.config) {
+                Ok(config) => store.configure(ConfigureStateStoreRequest { config, ..request }),
+                Err(problems) => Answer::ready(failed(problems)),
+            },
+            failed,
+        )
     }
 
     pub(super) fn read_stored(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {

@@ -38,6 +38,20 @@ impl Call {
         M::of(&self.config)
     }
 
+    /// The identity as a struct; none where the object has none yet.
+    ///
+    /// # Errors
+    ///
+    /// The struct cannot hold it.
+    pub fn identity<M: Model>(&self) -> Result<Option<M>, ModelError> {
+        self.identity.as_ref().filter(|identity| !identity.is_null()).map(M::of).transpose()
+    }
+
+    /// Says what the object's identity is from now on.
+    pub fn identify<M: Model>(&mut self, identity: &M) {
+        self.identity = Some(identity.to_value());
+    }
+
     /// Tells the user something.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));

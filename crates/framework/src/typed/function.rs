@@ -32,6 +32,15 @@ pub struct Function {
     call: Box<Call>,
     /// What is wrong with how it is declared.
     pub(super) problem: Option<&'static str>,
+    /// What each of the arguments takes that the last parameter takes once it is variadic.
+    rest: Elements,
+}
+
+/// What the elements of a list can be.
+#[derive(Clone, Copy, Default)]
+struct Elements {
+    null: bool,
+    unknown: bool,
 }
 
 type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
@@ -39,7 +48,9 @@ type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
 impl Function {
     /// The function `call`, whose parameters have `names`.
     pub fn new<Arguments, const COUNT: usize>(names: [&str; COUNT], call: impl Callable<Arguments, COUNT>) -> Self {
-        let parameters = names.iter().zip(call.parameters()).map(|(name, accepted)| Parameter {
+        let accepted = call.parameters();
+        let rest = accepted.last().map(|last| last.elements).unwrap_or_default();
+        let parameters = names.iter().zip(accepted).map(|(name, accepted)| Parameter {
             name: Name::from(*name),
             ty: accepted.ty,
             allow_null: accepted.null,
@@ -54,10 +65,12 @@ impl Function {
             description: Description::default(),
             deprecation: String::new(),
         };
-        Self { signature: Arc::new(signature), call: Box::new(move |arguments| call.call(arguments)), problem: None }
+        let call = Box::new(move |arguments: &[Value]| call.call(arguments));
+        Self { signature: Arc::new(signature), call, problem: None, rest }
     }
 
-    /// The same, where the last parameter, which must be a list (`Vec`), takes any number of further arguments.
+    /// The same, where the last parameter, which must be a list (`Vec`), takes any number of further arguments. `Vec<Option<...>>` lets null
+    /// in.
     ///
     /// ```
     /// use groma_framework::{Bundle, Function};
@@ -76,8 +89,8 @@ impl Function {
                 signature.variadic = Some(Parameter {
                     ty,
                     name,
-                    allow_null: false,
-                    allow_unknown: false,
+                    allow_null: self.rest.null,
+                    allow_unknown: self.rest.unknown,
                     description: Description::default(),
                 });
             }
@@ -125,11 +138,13 @@ pub struct Accepted {
     ty: Type,
     null: bool,
     unknown: bool,
+    elements: Elements,
 }
 
 impl Accepted {
     fn by<T: Field>() -> Self {
-        Self { ty: T::ty(), null: T::HOLDS_NULL, unknown: T::HOLDS_UNKNOWN }
+        let elements = Elements { null: T::ELEMENTS_HOLD_NULL, unknown: T::ELEMENTS_HOLD_UNKNOWN };
+        Self { ty: T::ty(), null: T::HOLDS_NULL, unknown: T::HOLDS_UNKNOWN, elements }
     }
 }
 
@@ -225,6 +240,11 @@ mod tests {
         assert_eq!(join.call(&texts), Ok(Value::string("a-b")));
         assert_eq!(join.call(&texts[..1]), Ok(Value::string("")));
         assert!(join.call(&[]).is_err());
+        let count =
+            Function::new(["texts"], |texts: Vec<Option<String>>| Ok(texts.iter().flatten().count() as u64)).variadic();
+        assert!(count.signature.variadic.as_ref().is_some_and(|rest| rest.allow_null && !rest.allow_unknown));
+        assert!(join.signature.variadic.as_ref().is_some_and(|rest| !rest.allow_null));
+        assert_eq!(count.call(&[Value::string("a"), Value::null(Type::String)]), Ok(Value::number(1)));
         assert!(Function::new(["text"], |text: String| Ok(text)).variadic().problem.is_some());
         assert!(Function::new([], || Ok(true)).variadic().problem.is_some());
     }

@@ -9,7 +9,7 @@ use groma_provider::{
 use groma_value::Value;
 
 use crate::list::ListResource;
-use crate::model::Model;
+use crate::model::{Field, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};
 
@@ -46,12 +46,12 @@ impl Search {
         (self.limit > 0).then(|| self.limit.saturating_sub(self.told))
     }
 
-    /// Tells of an object: what people call it, its identity, and the object itself where it is at hand. Says whether more are wanted; what
+    /// Tells of an object: what people call it, its identity (a struct, or a value), and the object itself where it is at hand. Says whether more are wanted; what
     /// is found after that is not told.
-    pub fn found<M: Model>(&mut self, name: impl Into<String>, identity: Value, object: Option<&M>) -> ListWanted {
+    pub fn found<M: Model>(&mut self, name: impl Into<String>, identity: impl Field, object: Option<&M>) -> ListWanted {
         let object = object.filter(|_| self.wants_objects()).map(M::to_value);
         self.tell(Listed {
-            identity: Some(identity),
+            identity: Some(identity.to_value()),
             display_name: name.into(),
             object,
             diagnostics: ProviderDiagnostics::new(),
@@ -82,10 +82,11 @@ impl Search {
 /// an identity.
 ///
 /// ```
-/// use groma_framework::value::Value;
 /// use groma_framework::{ListWanted, Model, ModelListResource, ProviderDiagnostic, Search};
 /// # #[derive(Model)]
 /// # struct Pet { name: String }
+/// # #[derive(Model)]
+/// # struct PetIdentity { name: String }
 ///
 /// /// What pets are searched by.
 /// #[derive(Model)]
@@ -102,7 +103,7 @@ impl Search {
 ///     async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
 ///         let prefix = config.prefix.unwrap_or_default();
 ///         for name in self.0.iter().filter(|name| name.starts_with(&prefix)) {
-///             let identity = Value::object([("name", Value::string(name.as_str()))]);
+///             let identity = PetIdentity { name: name.clone() };
 ///             let pet = Pet { name: name.clone() };
 ///             if search.found(name, identity, Some(&pet)) == ListWanted::Enough {
 ///                 break;

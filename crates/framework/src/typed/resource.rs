@@ -77,9 +77,13 @@ pub trait ModelResource: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13).
-    fn modify_plan(&self, request: ModifyPlanRequest) -> impl Future<Output = ModifyPlanResponse> + Send {
-        async { request.unchanged() }
+    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13). An error refuses the
+    /// plan.
+    fn modify_plan(
+        &self,
+        request: ModifyPlanRequest,
+    ) -> impl Future<Output = Result<ModifyPlanResponse, ProviderDiagnostic>> + Send {
+        async { Ok(request.unchanged()) }
     }
 
     /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are dropped, and
@@ -145,7 +149,14 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
-        Answer::later(self.resource.modify_plan(request))
+        Answer::later(async move {
+            let unchanged = request.clone();
+            self.resource.modify_plan(request).await.unwrap_or_else(|problem| {
+                let mut refused = unchanged.unchanged();
+                refused.refuse(problem);
+                refused
+            })
+        })
     }
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {

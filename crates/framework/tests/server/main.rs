@@ -5,6 +5,7 @@
 mod actions;
 mod apply;
 mod bundle;
+mod defaults;
 mod further;
 mod model;
 mod modifiers;
@@ -13,4 +14,5 @@ mod plan;
 mod schema;
 mod searches;
 mod support;
+mod validators;
 mod whole;

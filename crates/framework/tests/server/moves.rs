@@ -35,26 +35,28 @@ impl ModelResource for Forest {
         Ok(())
     }
 
-    async fn modify_plan(&self, request: ModifyPlanRequest) -> ModifyPlanResponse {
-        let name = request.planned::<String>("name");
-        let heights = (request.current::<u32>("height"), request.planned::<u32>("height"));
+    async fn modify_plan(&self, request: ModifyPlanRequest) -> Result<ModifyPlanResponse, ProviderDiagnostic> {
+        let name = request.planned::<String>("name")?;
+        let heights = (request.current::<u32>("height")?, request.planned::<u32>("height")?);
         let wrong = request.planned::<u32>("name").is_err();
         let mut response = request.unchanged();
         match name {
-            Ok(Maybe::Known(name)) => {
+            Maybe::Known(name) if name == "yew" => {
+                return Err(ProviderDiagnostic::error("Poisonous", "Nobody may plant it."));
+            }
+            Maybe::Known(name) => {
                 assert!(wrong, "a name is no number");
                 response.set("label", &format!("the tree {name}"));
             }
-            Ok(Maybe::Unknown) => response.warn("Nameless", "The label is told later."),
-            Ok(Maybe::Null) => response.set("label", &"gone".to_owned()),
-            Err(problem) => response.refuse(problem),
+            Maybe::Unknown => response.warn("Nameless", "The label is told later."),
+            Maybe::Null => response.set("label", &"gone".to_owned()),
         }
-        if let (Ok(Maybe::Known(now)), Ok(Maybe::Known(planned))) = heights
+        if let (Maybe::Known(now), Maybe::Known(planned)) = heights
             && planned < now
         {
             response.replace_for("height");
         }
-        response
+        Ok(response)
     }
 
     fn move_from(&self, request: MoveRequest, call: &mut Call) -> Option<Result<Tree, ProviderDiagnostic>> {
@@ -135,6 +137,8 @@ fn fw_12_a_plan_is_adjusted_by_attributes_where_a_struct_cannot_hold_it() {
     let unknown = plan(block.null_value(), tree(Value::unknown(Type::String), 2));
     assert!(!get(&unknown.planned_state, "label").is_known());
     assert_eq!(unknown.diagnostics.iter().map(|problem| &*problem.summary).collect::<Vec<_>>(), ["Nameless"]);
+    let refused = plan(block.null_value(), tree(s("yew"), 2));
+    assert_eq!(refused.diagnostics.iter().map(|problem| &*problem.summary).collect::<Vec<_>>(), ["Poisonous"]);
 
     let there = Tree { name: "oak".to_owned(), label: Maybe::Known("the tree oak".to_owned()), height: Some(5) };
     let shrunk = plan(there.to_value(), tree(s("oak"), 4));

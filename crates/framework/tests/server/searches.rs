@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use groma_framework::{
-    Answer, Attribute, Bundle, Call, IdentityAttribute, IdentityImport, IdentitySchema, ListDetail, ListRequest,
-    ListResource, ListWanted, Listed, Maybe, Model, ModelListResource, ModelResource, ProviderDiagnostic,
-    ProviderDiagnostics, ResourceSchema, SchemaBuilder, Search,
+    Answer, Attribute, Bundle, Call, IdentityImport, ListDetail, ListRequest, ListResource, ListWanted, Listed, Maybe,
+    Model, ModelListResource, ModelResource, ProviderDiagnostic, ProviderDiagnostics, ResourceSchema, SchemaBuilder,
+    Search,
 };
-use groma_provider::{ClientCapabilities, Provider, ValidateRequest};
-use groma_value::{Type, Value};
+use groma_provider::{ClientCapabilities, Provider, ReadRequest, ValidateRequest};
+use groma_value::Value;
 
 use crate::support::{get, s};
 
@@ -36,23 +36,36 @@ fn short() -> impl groma_framework::schema::Validator {
 /// A shelter with these pets.
 struct Shelter(&'static [&'static str]);
 
-fn identity(name: &str) -> Value {
-    Value::object([("name", s(name))])
+/// What names a pet.
+#[derive(Model)]
+struct PetIdentity {
+    /// What it is called.
+    name: String,
+    shelter: Option<String>,
+    #[attribute(computed)]
+    number: Maybe<u64>,
+}
+
+fn identity(name: &str) -> PetIdentity {
+    PetIdentity { name: name.to_owned(), shelter: None, number: Maybe::Known(7) }
 }
 
 impl ModelResource for Shelter {
     type Model = Pet;
 
     fn schema(&self) -> SchemaBuilder {
-        let name = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
-        Pet::schema().identity(IdentitySchema { version: 0, attributes: [("name".into(), name)].into_iter().collect() })
+        Pet::schema().identified_by::<PetIdentity>()
     }
 
     async fn create(&self, plan: Pet, _: &mut Call) -> Result<Pet, ProviderDiagnostic> {
         Ok(plan)
     }
 
-    async fn read(&self, state: Pet, _: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
+    async fn read(&self, state: Pet, call: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
+        // Who was here before there were numbers gets one.
+        if call.identity::<PetIdentity>()?.is_none_or(|known| known.number == Maybe::Null) {
+            call.identify(&identity(&state.name));
+        }
         Ok(Some(state))
     }
 
@@ -186,4 +199,35 @@ fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
         "test_pet: its objects can be searched for, so its schema needs an identity",
     ];
     assert_eq!(problems, expected);
+}
+
+#[test]
+fn lc_31_an_identity_is_a_struct() {
+    let server = Bundle::new().resource("test_pet", Shelter(&[])).build().unwrap();
+    let schema = server.resource_schema("test_pet").unwrap().unwrap();
+    let identity = schema.identity.as_ref().unwrap();
+    let said: Vec<_> = identity.attributes.iter().map(|(name, one)| (&**name, one.import, &*one.description)).collect();
+    assert_eq!(
+        said,
+        [
+            ("name", IdentityImport::Required, "What it is called."),
+            ("number", IdentityImport::Computed, ""),
+            ("shelter", IdentityImport::Optional, ""),
+        ]
+    );
+    let read = |identity: Option<Value>| {
+        let current_state = Value::object([("name", s("anne")), ("tail", s("long"))]);
+        let request = ReadRequest {
+            type_name: "test_pet".into(),
+            current_state,
+            current_identity: identity,
+            ..ReadRequest::default()
+        };
+        let identity = server.read_resource(request).wait().new_identity.unwrap();
+        get(&identity, "number").as_number().and_then(groma_value::Number::to_u64)
+    };
+    let numbered = |number| Value::object([("name", s("anne")), ("number", number), ("shelter", Value::NULL)]);
+    assert_eq!(read(None), Some(7));
+    assert_eq!(read(Some(numbered(Value::NULL))), Some(7));
+    assert_eq!(read(Some(numbered(Value::number(3)))), Some(3), "it is kept");
 }

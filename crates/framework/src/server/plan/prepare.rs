@@ -4,11 +4,11 @@ use groma_provider::contract::without_write_only;
 use groma_provider::{Item, PlanRequest, ProviderDiagnostics};
 use groma_value::Value;
 
+use super::super::defaults::apply_defaults;
 use super::modifiers::run_modifiers;
 use super::prepared::Prepared;
 use crate::equality::keep_prior_form;
 use crate::rewrite::{Next, Trio, rewrite};
-use crate::schema::DefaultRequest;
 use crate::{PrivateData, ResourceSchema};
 
 pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &PrivateData) -> Prepared {
@@ -45,22 +45,6 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
 
 fn trio<'a>(request: &'a PlanRequest, plan: &'a Value) -> Trio<'a> {
     Trio { config: &request.config, plan, state: &request.prior_state }
-}
-
-/// FW-02 (1), FW-16: what the configuration leaves out takes its default.
-fn apply_defaults(schema: &ResourceSchema, trio: Trio<'_>, diagnostics: &mut ProviderDiagnostics) -> Value {
-    rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
-        let Some(default) = visit.rules.own.default.as_ref().filter(|_| visit.config.is_null()) else {
-            return Next::Into(visit.plan.clone());
-        };
-        match default.resolve(&DefaultRequest { path: visit.path, config: trio.config }) {
-            Ok(value) => Next::Past(value),
-            Err(problem) => {
-                diagnostics.push(if problem.path.is_empty() { problem.at(visit.path.clone()) } else { problem });
-                Next::Past(visit.plan.clone())
-            }
-        }
-    })
 }
 
 /// FW-02 (2): what the provider chooses, and the configuration does not say, may change with anything else.

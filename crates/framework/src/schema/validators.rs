@@ -1,0 +1,207 @@
+//! Validators that many attributes need. None of them tells the value, which may be a secret.
+//!
+//! ```
+//! use groma_framework::schema::validators::{between, conflicts_with, each, length, one_of};
+//! use groma_framework::{Maybe, Model};
+//!
+//! #[derive(Model)]
+//! struct Listener {
+//!     #[attribute(validator = length(1..=63))]
+//!     name: String,
+//!     #[attribute(validator = between(1024..))]
+//!     port: u16,
+//!     #[attribute(default = "tcp", validator = one_of(["tcp", "udp"]))]
+//!     protocol: Maybe<String>,
+//!     #[attribute(validator = length(..=8), validator = each(length(1..)))]
+//!     aliases: Option<Vec<String>>,
+//!     #[attribute(validator = conflicts_with(["aliases"]))]
+//!     only: Option<String>,
+//! }
+//! # assert!(Listener::schema().build().is_ok());
+//! ```
+
+use std::fmt::Display;
+use std::ops::{Bound, RangeBounds};
+
+use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::{Kind, PathStep, Value};
+
+use super::{Validator, ValidatorRequest};
+use crate::model::Field;
+
+/// One of these texts.
+pub fn one_of<W: Into<String>>(words: impl IntoIterator<Item = W>) -> impl Validator {
+    let words: Vec<String> = words.into_iter().map(Into::into).collect();
+    let listed: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    let demand = format!("must be one of {}", listed.join(", "));
+    Demanding {
+        demand,
+        holds: move |value: &Value| value.as_str().is_none_or(|text| words.iter().any(|one| one == text)),
+    }
+}
+
+/// A number in this range.
+pub fn between<N: Field>(range: impl RangeBounds<N>) -> impl Validator {
+    // What is no number (NaN) bounds nothing.
+    let number = |bound: Bound<&N>| match bound.map(|end| end.to_value().as_number().cloned()) {
+        Bound::Included(Some(end)) => Bound::Included(end),
+        Bound::Excluded(Some(end)) => Bound::Excluded(end),
+        _ => Bound::Unbounded,
+    };
+    let range = (number(range.start_bound()), number(range.end_bound()));
+    let demand = format!("must be {}", told(&range));
+    Demanding { demand, holds: move |value: &Value| value.as_number().is_none_or(|number| range.contains(number)) }
+}
+
+/// A text with as many characters, or a collection with as many elements, as the range says.
+pub fn length(range: impl RangeBounds<usize>) -> impl Validator {
+    let range = (range.start_bound().cloned(), range.end_bound().cloned());
+    let demand = format!("must have a length of {}", told(&range));
+    let holds = move |value: &Value| {
+        let length = match value.kind() {
+            Kind::Map(map) => Some(map.len()),
+            _ => value.as_str().map(|text| text.chars().count()).or_else(|| value.as_slice().map(<[Value]>::len)),
+        };
+        length.is_none_or(|length| range.contains(&length))
+    };
+    Demanding { demand, holds }
+}
+
+/// Every element of a list, a set or a map is one that `validator` takes.
+pub fn each(validator: impl Validator) -> impl Validator {
+    Each(validator)
+}
+
+/// None of the arguments of these names may be set beside this one. They are those of the whole object, not those beside a nested one.
+pub fn conflicts_with<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
+    Beside { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::None }
+}
+
+/// All the arguments of these names must be set beside this one. They are those of the whole object, not those beside a nested one.
+pub fn needs<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
+    Beside { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::All }
+}
+
+fn told<T: Display + PartialEq>((start, end): &(Bound<T>, Bound<T>)) -> String {
+    match (start, end) {
+        (Bound::Included(start), Bound::Included(end)) if start == end => start.to_string(),
+        (Bound::Included(start), Bound::Included(end)) => format!("{start} to {end}"),
+        (Bound::Unbounded, Bound::Unbounded) => "any".to_owned(),
+        _ => {
+            let above = match start {
+                Bound::Included(start) => Some(format!("at least {start}")),
+                Bound::Excluded(start) => Some(format!("more than {start}")),
+                Bound::Unbounded => None,
+            };
+            let below = match end {
+                Bound::Included(end) => Some(format!("at most {end}")),
+                Bound::Excluded(end) => Some(format!("less than {end}")),
+                Bound::Unbounded => None,
+            };
+            [above, below].into_iter().flatten().collect::<Vec<_>>().join(" and ")
+        }
+    }
+}
+
+fn refused(request: &ValidatorRequest<'_>, detail: String) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Invalid Attribute Value", detail).at(request.path.clone()).into()
+}
+
+/// Something that holds of the value alone.
+struct Demanding<F> {
+    demand: String,
+    holds: F,
+}
+
+impl<F: Fn(&Value) -> bool + Send + Sync> Validator for Demanding<F> {
+    fn description(&self) -> String {
+        self.demand.clone()
+    }
+
+    fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        match (self.holds)(request.value) {
+            true => ProviderDiagnostics::new(),
+            false => refused(request, format!("The value {}.", self.demand)),
+        }
+    }
+}
+
+struct Each<V>(V);
+
+impl<V: Validator> Validator for Each<V> {
+    fn description(&self) -> String {
+        format!("each element {}", self.0.description())
+    }
+
+    fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        let step = |step: Option<PathStep>| {
+            let mut path = request.path.clone();
+            step.into_iter().for_each(|step| path.push(step));
+            path
+        };
+        let elements: Vec<_> = match request.value.kind() {
+            Kind::Map(map) => {
+                map.iter().map(|(key, one)| (step(Some(PathStep::Index(Value::from(key)))), one)).collect()
+            }
+            // Elements of a set have no position: a problem is about the set.
+            Kind::Set(elements) => elements.iter().map(|one| (step(None), one)).collect(),
+            _ => {
+                let elements = request.value.as_slice().unwrap_or_default().iter().enumerate();
+                elements.map(|(at, one)| (step(Some(PathStep::Index(Value::number(at)))), one)).collect()
+            }
+        };
+        let mut found = ProviderDiagnostics::new();
+        for (path, value) in &elements {
+            if !value.is_null() && value.is_known() {
+                found.extend(self.0.validate(&ValidatorRequest { path, value, config: request.config }));
+            }
+        }
+        found
+    }
+}
+
+/// What must be the case with the arguments that are named.
+#[derive(Clone, Copy)]
+enum Wanted {
+    None,
+    All,
+}
+
+struct Beside {
+    names: Vec<String>,
+    wanted: Wanted,
+}
+
+impl Validator for Beside {
+    fn description(&self) -> String {
+        let names = self.names.join(", ");
+        match self.wanted {
+            Wanted::None => format!("cannot be set beside {names}"),
+            Wanted::All => format!("needs {names} beside it"),
+        }
+    }
+
+    fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        let mut found = ProviderDiagnostics::new();
+        for name in &self.names {
+            let Some(other) = request.config.attribute(name) else {
+                // A name of nothing is the developer's slip, and one that would never be noticed otherwise.
+                found.extend(refused(
+                    request,
+                    format!("There is no argument {name:?} to look at. This is a bug in the provider."),
+                ));
+                continue;
+            };
+            let is_set = !other.is_null();
+            match self.wanted {
+                // What is not known yet may come to null.
+                Wanted::None if is_set && other.is_known() => {
+                    found.extend(refused(request, format!("It cannot be set together with {name:?}.")));
+                }
+                Wanted::All if !is_set => found.extend(refused(request, format!("It needs {name:?} beside it."))),
+                Wanted::None | Wanted::All => {}
+            }
+        }
+        found
+    }
+}
