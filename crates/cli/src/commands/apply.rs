@@ -22,9 +22,10 @@ use super::operation::{
     state_flag_warning, watch,
 };
 use super::outcome::{Outcome, fail};
+use super::output;
 use super::plan::show_plan;
+use super::planfile::{self, Given};
 use super::variables::{Missing, values};
-use super::{output, planfile};
 use crate::arguments::{Apply, Destroy, Flag, Planning, Refresh};
 use crate::settings::Questions;
 use crate::terminal::Tone;
@@ -224,7 +225,8 @@ fn from_file(
     let ((configuration, mut warnings), planned) = (configuration?, planned?);
     context.tell_deprecations(planning.deprecation, &configuration);
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
-    let paths = paths_in(&saved.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
+    saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
+    let paths = paths_in(&saved.made.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let OpenState { store, state: current, in_flight } =
         open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {
@@ -247,8 +249,12 @@ fn from_file(
     let (given, problems) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
     warnings.append(problems);
     context.settings.questions = questions;
-    let ephemeral = |name: &Name| configuration.root.variables.get(name).is_some_and(|variable| variable.ephemeral);
-    let mut inputs: IndexMap<Name, Input> = given.into_iter().filter(|(name, _)| ephemeral(name)).collect();
+    warnings.append(saved.made.check_ephemeral(&configuration.root, &given));
+    if warnings.has_errors() {
+        return Err(warnings);
+    }
+    let again = planfile::ephemeral(&configuration.root, &given);
+    let mut inputs: Given = again.map(|(name, input)| (name.clone(), input.clone())).collect();
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let plan = run.load_to_apply(planned, prior)?;

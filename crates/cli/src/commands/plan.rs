@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::{Hooks, MissingResources, Mode, Run};
 use groma_state::LocalStore;
 
-use super::backend::{Elsewhere, Local, in_use, locking, paths_in};
+use super::backend::{Elsewhere, in_use, locking, paths_in};
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -15,7 +15,7 @@ use super::operation::{
     forgetting_warning, open_state, options, prepare_context, run as new_run, state_flag_warning, watch,
 };
 use super::outcome::{Outcome, misuse};
-use super::planfile;
+use super::planfile::{self, Made};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Plan};
 use crate::views::plan::Generated;
@@ -33,13 +33,13 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         ));
     }
     context.show(&state_flag_warning(&arguments.planning));
-    let Planned { plan, run, store, backend, mut warnings } = planned(context, arguments)?;
+    let Planned { plan, run, store, made, mut warnings } = planned(context, arguments)?;
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
     if let Some(path) = &arguments.out {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
-        planfile::write(path, &run, &plan, &backend, encryption.as_deref())?;
+        planfile::write(path, &run, &plan, &made, encryption.as_deref())?;
     }
     drop(store);
     let generated = match &arguments.generate_config_out {
@@ -69,7 +69,7 @@ struct Planned {
     run: Run,
     /// The lock of the state, until everything is written.
     store: LocalStore,
-    backend: Local,
+    made: Made,
     /// Errors among them, where there are any.
     warnings: Diagnostics,
 }
@@ -90,6 +90,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
+    let made = Made::with(backend, &context.settings.workspace, &configuration.root, &options.inputs);
     let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypePlan"))?;
     let watched = watch(context);
     let hooks: Arc<dyn Hooks> = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
@@ -100,7 +101,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     groma_plugin::client::end_ahead();
     drop(ticker);
     warnings.append(problems);
-    Ok(Planned { plan, run, store, backend, warnings })
+    Ok(Planned { plan, run, store, made, warnings })
 }
 
 /// Shows a plan in the way the context speaks.

@@ -1,15 +1,19 @@
 //! Saved plans: the plan, the state it was made from and the configuration, in one file.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use groma_config::{Configuration, MemoryFiles};
+use groma_address::Name;
+use groma_config::{Configuration, MemoryFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
-use groma_engine::{Plan, Run, planned_variables};
+use groma_engine::{Input, Plan, Run, planned_variables};
 use groma_state::{State, file, plan_file};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 use super::backend::Local;
 use super::configuration::load_planned;
@@ -19,21 +23,87 @@ use crate::settings::VERSION;
 
 const PLAN: &str = "plan";
 const STATE: &str = "state";
-const BACKEND: &str = "backend";
+const MADE: &str = "made";
 const CONFIGURATION: &str = "configuration/";
 
-/// Saves `plan`, of a state in `backend`, with everything that applying it needs.
+/// The values that variables of the root module are given, by name.
+pub(super) type Given = IndexMap<Name, Input>;
+
+/// What a plan was made with that has to be there again when it is applied.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Made {
+    /// Where the state is.
+    pub backend: Local,
+    /// The workspace in it.
+    pub workspace: String,
+    /// The ephemeral variables that had a value, which is not kept.
+    ephemeral: BTreeSet<String>,
+}
+
+impl Made {
+    /// With the variables `given`.
+    pub fn with(backend: Local, workspace: &str, root: &Module, given: &Given) -> Self {
+        let set = ephemeral(root, given).filter(|(_, input)| !input.value.is_null());
+        let ephemeral = set.map(|(name, _)| name.to_string()).collect();
+        Self { backend, workspace: workspace.to_owned(), ephemeral }
+    }
+
+    /// The problem of applying a plan in another workspace, where its changes do not belong.
+    pub fn check_workspace(&self, current: &str, command: &str) -> Result<(), Diagnostics> {
+        let planned = &self.workspace;
+        if planned == current {
+            return Ok(());
+        }
+        Err(fail(
+            &format!(
+                "The plan file describes changes to the {planned:?} workspace, but the {current:?} workspace is currently in use."
+            ),
+            format!(
+                "The changes belong to objects of another state. Nothing was done; go back with {command} workspace select \
+                 {planned}, or make a new plan here."
+            ),
+        ))
+    }
+
+    /// The problems of what is `given` again: ephemeral variables have a value in both runs or in none.
+    pub fn check_ephemeral(&self, root: &Module, given: &Given) -> Diagnostics {
+        let missing = self.ephemeral.iter().filter(|name| !given.contains_key(name.as_str())).map(|name| {
+            let detail = format!(
+                "The ephemeral variable {name:?} had a value when this plan was made. Values of ephemeral variables are not \
+                 kept in plans: give it again, with -var for example."
+            );
+            Diagnostic::error("No value for required variable", detail)
+        });
+        let surplus = ephemeral(root, given).filter(|(name, _)| !self.ephemeral.contains(&name[..]));
+        let surplus = surplus.map(|(name, input)| {
+            let detail = format!(
+                "The ephemeral variable {:?} had no value when this plan was made, so it can have none now. Leave it out, or \
+                 make a new plan with it.",
+                name.to_string()
+            );
+            Diagnostic::error("Ephemeral variable was not set during planning", detail).at(input.span)
+        });
+        missing.chain(surplus).collect()
+    }
+}
+
+/// What is given to the ephemeral ones among the variables of `root`.
+pub(super) fn ephemeral<'g>(root: &Module, given: &'g Given) -> impl Iterator<Item = (&'g Name, &'g Input)> {
+    given.iter().filter(|(name, _)| root.variables.get(*name).is_some_and(|variable| variable.ephemeral))
+}
+
+/// Saves `plan` with everything that applying it needs.
 pub(super) fn write(
     path: &Path,
     run: &Run,
     plan: &Plan,
-    backend: &Local,
+    made: &Made,
     encryption: Option<&Encryption>,
 ) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
-    parts.insert(BACKEND.to_owned(), serde_json::to_vec(backend).map_err(|problem| not_saved("backend", &problem))?);
+    parts.insert(MADE.to_owned(), serde_json::to_vec(made).map_err(|problem| not_saved("backend", &problem))?);
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());
@@ -57,8 +127,8 @@ pub(super) struct Saved {
     pub plan: Vec<u8>,
     /// The state it was made from.
     pub state: PriorState,
-    /// Where that state is.
-    pub backend: Local,
+    /// What has to be there again.
+    pub made: Made,
     /// The configuration it was made from.
     files: MemoryFiles,
 }
@@ -102,8 +172,8 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
         plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE);
-    let backend = parts.remove(BACKEND).and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let (Some(plan), Some(state), Some(backend)) = (plan, state, backend) else {
+    let made = parts.remove(MADE).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let (Some(plan), Some(state), Some(made)) = (plan, state, made) else {
         return Err(fail("Invalid plan file", format!("{} lacks a part of a plan. Make a new plan.", path.display())));
     };
     let state = PriorState::read(state, path)?;
@@ -113,5 +183,5 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
             files.insert(Path::new(name), bytes);
         }
     }
-    Ok(Saved { plan, state, backend, files })
+    Ok(Saved { plan, state, made, files })
 }

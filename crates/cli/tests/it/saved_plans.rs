@@ -287,3 +287,38 @@ fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
     assert!(!applied.contains("Plan to move") && applied.contains("terraform_data.n: Plan to create"), "{applied}");
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.b\nterraform_data.n\n");
 }
+
+#[test]
+fn a_plan_belongs_to_the_workspace_it_was_made_in() {
+    let folder = folder("resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["workspace", "new", "dev"]);
+    folder.ok(&["plan", "-out=p"]);
+    folder.ok(&["workspace", "select", "default"]);
+    let told = folder.fails(&["apply", "p"]).replace('\n', " ");
+    assert!(told.contains("changes to the \"dev\" workspace, but the \"default\" workspace is currently"), "{told}");
+    assert!(!folder.path("terraform.tfstate").exists());
+    folder.ok(&["workspace", "select", "dev"]);
+    folder.ok(&["apply", "p"]);
+}
+
+#[test]
+fn ephemeral_variables_have_a_value_in_both_runs_or_in_none() {
+    let text =
+        "variable \"e\" {\n  ephemeral = true\n  default   = \"usual\"\n}\nvariable \"n\" {\n  ephemeral = true\n}\n";
+    let folder = folder(&format!("{text}resource \"terraform_data\" \"a\" {{}}\n"));
+    folder.write("none.tfvars", "e = null\n");
+    folder.ok(&["plan", "-out=p", "-var=n=1"]);
+    let told = folder.fails(&["apply", "p"]);
+    assert!(told.contains("No value for required variable") && told.contains("\"n\""), "{told}");
+    for surplus in ["-var=e=1", "-var-file=none.tfvars"] {
+        let told = folder.fails(&["apply", "-var=n=2", surplus, "p"]);
+        assert!(told.contains("Ephemeral variable was not set during planning") && told.contains("\"e\""), "{told}");
+    }
+    folder.ok(&["apply", "-var=n=2", "p"]);
+    folder.ok(&["plan", "-destroy", "-out=p", "-var=n=1", "-var=e=1"]);
+    let told = folder.fails(&["apply", "-var=n=2", "p"]);
+    assert!(told.contains("No value for required variable") && told.contains("\"e\""), "{told}");
+    // What is null counts as none.
+    folder.ok(&["plan", "-destroy", "-out=p", "-var=n=1", "-var-file=none.tfvars"]);
+    folder.ok(&["apply", "-var=n=2", "p"]);
+}
