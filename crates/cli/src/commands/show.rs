@@ -103,7 +103,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Out
     Ok(0)
 }
 
-/// Adds the schemas of types that the configuration has and the plan does not, those without instances.
+/// Adds the schemas of types that the configuration has and the plan does not, those without instances, and those of providers with blocks.
 fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas) {
     for resource in module.resources.values() {
         let address = &resource.address;
@@ -112,6 +112,15 @@ fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas
         // Without its provider a block that makes nothing is told without its arguments.
         if let Ok(schema) = providers.schema(&provider, address, resource.type_span) {
             place.insert(schema);
+        }
+    }
+    for local in module.providers.keys() {
+        let address = module.provider_address(&local.name);
+        let Entry::Vacant(place) = schemas.provider(address.clone()) else { continue };
+        if let Ok(provider) = providers.started(&address)
+            && let Ok(schema) = provider.schema()
+        {
+            place.insert(Arc::clone(&schema.config));
         }
     }
     module.children.values().for_each(|child| add_schemas(child, providers, schemas));

@@ -1,9 +1,10 @@
 //! The configuration as a plan document describes it.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use groma_address::{Mode, Name};
+use groma_address::{Mode, Name, ProviderAddress};
 use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Provisioner, Resource, Variable};
 use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
 use groma_lang::parse_reference;
@@ -15,8 +16,39 @@ use super::provider_config::ProviderConfigs;
 use crate::views::json::value_json;
 use crate::views::state::mode_word;
 
-/// The schemas of the resource types that occur, by mode and type.
-pub type Schemas = HashMap<(Mode, Name), Arc<Schema>>;
+/// The schemas that descriptions of blocks need.
+#[derive(Default)]
+pub struct Schemas {
+    /// Those of the resource types that occur, by mode and type.
+    types: HashMap<(Mode, Name), Arc<Schema>>,
+    /// Those of the configurations of providers.
+    providers: HashMap<ProviderAddress, Arc<Schema>>,
+}
+
+impl Schemas {
+    /// None at first.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The place of a resource type's schema.
+    pub fn entry(&mut self, of: (Mode, Name)) -> Entry<'_, (Mode, Name), Arc<Schema>> {
+        self.types.entry(of)
+    }
+
+    /// The place of the schema of a provider's configuration.
+    pub fn provider(&mut self, address: ProviderAddress) -> Entry<'_, ProviderAddress, Arc<Schema>> {
+        self.providers.entry(address)
+    }
+
+    /// What `body` says to a provider. Without the schema blocks are left out, since nobody knows whether there can be many.
+    pub(super) fn provider_expressions(&self, address: &ProviderAddress, body: &Body) -> Map<String, Json> {
+        match self.providers.get(address) {
+            Some(schema) => body_json(body, &schema.block),
+            None => attributes_json(body),
+        }
+    }
+}
 
 /// What descriptions of modules need to know of the whole.
 struct Known<'a> {
@@ -26,7 +58,7 @@ struct Known<'a> {
 
 /// The `configuration` part of a plan document.
 pub(super) fn configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
-    let providers = ProviderConfigs::of(&configuration.root);
+    let providers = ProviderConfigs::of(&configuration.root, schemas);
     let root = module_json(&configuration.root, &Known { schemas, providers: &providers });
     let providers = providers.into_json();
     let mut json = Map::new();
@@ -121,7 +153,7 @@ fn variable_json(variable: &Variable) -> Json {
 
 fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Json {
     let address = &resource.address;
-    let schema = known.schemas.get(&(address.mode, address.type_name.clone()));
+    let schema = known.schemas.types.get(&(address.mode, address.type_name.clone()));
     let mut json = Map::new();
     json.insert("address".into(), address.to_string().into());
     json.insert("mode".into(), mode_word(address.mode).into());

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use groma_provider::{
-    Attribute, AttributeType, Block, Description, FunctionSignature, IdentityImport, IdentitySchema, Name, NestedBlock,
-    Nesting, ObjectNesting, Parameter, Provider, ProviderDiagnostics, Schema, TextFormat, Use,
+    Attribute, AttributeType, Block, Deprecation, Description, FunctionSignature, IdentityImport, IdentitySchema, Name,
+    NestedBlock, Nesting, ObjectNesting, Parameter, Provider, ProviderDiagnostics, Schema, TextFormat, Use,
 };
 use serde_json::{Map, Value as Json};
 
@@ -94,9 +94,7 @@ fn block_json(block: &Block) -> Json {
         json.insert("block_types".into(), Json::Object(blocks));
     }
     describe(block.description(), &mut json);
-    if block.deprecation().is_some() {
-        json.insert("deprecated".into(), true.into());
-    }
+    insert_deprecation(block.deprecation(), &mut json);
     Json::Object(json)
 }
 
@@ -142,9 +140,7 @@ fn attribute_json(attribute: &Attribute) -> Json {
         }
     }
     describe(attribute.description(), &mut json);
-    if attribute.deprecation().is_some() {
-        json.insert("deprecated".into(), true.into());
-    }
+    insert_deprecation(attribute.deprecation(), &mut json);
     let flags: &[&str] = match attribute.usage() {
         Use::Required => &["required"],
         Use::Optional => &["optional"],
@@ -190,6 +186,15 @@ fn identity_json(identity: &IdentitySchema) -> Json {
     Json::Object(json)
 }
 
+/// That something should no longer be used, and what the provider says about it.
+fn insert_deprecation(deprecation: Option<&Deprecation>, json: &mut Map<String, Json>) {
+    let Some(deprecation) = deprecation else { return };
+    json.insert("deprecated".into(), true.into());
+    if !deprecation.message.is_empty() {
+        json.insert("deprecation_message".into(), deprecation.message.as_str().into());
+    }
+}
+
 fn function_json(function: &FunctionSignature) -> Json {
     let mut json = Map::new();
     if !function.description.text.is_empty() {
@@ -219,4 +224,24 @@ fn parameter_json(parameter: &Parameter) -> Json {
     }
     json.insert("type".into(), type_json(&parameter.ty));
     Json::Object(json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groma_value::Type;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_provider_says_of_something_deprecated_is_told() {
+        let told = |message: &str| {
+            let deprecation = Deprecation { message: message.to_owned() };
+            attribute_json(&Attribute::optional(Type::String).deprecated(deprecation))
+        };
+        assert_eq!(told("Use other.")["deprecated"], json!(true));
+        assert_eq!(told("Use other.")["deprecation_message"], json!("Use other."));
+        assert_eq!(told("").get("deprecation_message"), None);
+        let block = Block::default().deprecated(Deprecation { message: "Use others.".to_owned() });
+        assert_eq!(block_json(&block)["deprecation_message"], json!("Use others."));
+    }
 }

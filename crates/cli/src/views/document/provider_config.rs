@@ -11,7 +11,7 @@ use groma_config::{LocalProvider, Module, ModuleCall, module_requirements};
 use groma_install::providers::constraints_text;
 use serde_json::{Map, Value as Json};
 
-use super::expression::expression_json;
+use super::configuration::Schemas;
 
 /// The keys of all modules.
 pub(super) struct ProviderConfigs {
@@ -28,9 +28,9 @@ struct Known {
 
 impl ProviderConfigs {
     /// Those of `root` and of all that it calls.
-    pub(super) fn of(root: &Module) -> Self {
+    pub(super) fn of(root: &Module, schemas: &Schemas) -> Self {
         let mut all = Self { own: BTreeMap::new(), known: HashMap::new() };
-        all.add_module(root);
+        all.add_module(root, schemas);
         all
     }
 
@@ -48,7 +48,7 @@ impl ProviderConfigs {
         self.own.into_iter().collect()
     }
 
-    fn add_module(&mut self, module: &Module) {
+    fn add_module(&mut self, module: &Module, schemas: &Schemas) {
         let requirements = module_requirements(module);
         let constraints = |address: &ProviderAddress| requirements.get(address).map(|found| &found.constraints);
         for (local, block) in &module.providers {
@@ -57,13 +57,9 @@ impl ProviderConfigs {
             if let Some(alias) = &local.alias {
                 json.insert("alias".into(), alias.to_string().into());
             }
-            let (attributes, _) = block.body.attributes();
-            let expressions: BTreeMap<String, Json> = attributes
-                .iter()
-                .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
-                .collect();
+            let expressions = schemas.provider_expressions(&address, &block.body);
             if !expressions.is_empty() {
-                json.insert("expressions".into(), Json::Object(expressions.into_iter().collect()));
+                json.insert("expressions".into(), Json::Object(expressions));
             }
             let key = raw_key(&module.path, &local.to_string());
             self.known.insert(key.clone(), Known { provider: address, source: None });
@@ -84,7 +80,7 @@ impl ProviderConfigs {
         for call in module.calls.values() {
             if let Some(child) = module.children.get(&call.name) {
                 self.add_passed(module, call, child);
-                self.add_module(child);
+                self.add_module(child, schemas);
             }
         }
     }
@@ -149,4 +145,33 @@ fn entry(
         json.insert("module_address".into(), module.path.to_string().into());
     }
     json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groma_config::{LoadOptions, MemoryFiles, load};
+    use groma_diagnostics::Sources;
+    use groma_provider::{Attribute, Block, NestedBlock, Nesting, Schema};
+    use groma_value::Type;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    #[test]
+    fn blocks_in_a_provider_block_are_told_where_its_schema_is_known() {
+        let text = "variable \"to\" {}\nprovider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = var.to\n  }\n}\n";
+        let files = MemoryFiles::new().with("main.tf", text);
+        let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
+        let root = &configuration.unwrap_or_else(|| panic!("{problems:?}")).root;
+        let expressions =
+            |schemas: &Schemas| ProviderConfigs::of(root, schemas).into_json()["acme"]["expressions"].clone();
+        assert_eq!(expressions(&Schemas::new()), json!({ "name": { "constant_value": "n" } }));
+        let attribute = || Attribute::optional(Type::String);
+        let proxy = NestedBlock::new(Nesting::List, Block::new([("url", attribute())], [] as [(&str, NestedBlock); 0]));
+        let schema = Schema::new(Block::new([("name", attribute())], [("proxy", proxy)]));
+        let mut schemas = Schemas::new();
+        schemas.provider(root.provider_address("acme")).or_insert(Arc::new(schema));
+        let expected = json!({ "name": { "constant_value": "n" }, "proxy": [{ "url": { "references": ["var.to"] } }] });
+        assert_eq!(expressions(&schemas), expected);
+    }
 }

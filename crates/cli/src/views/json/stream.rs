@@ -288,7 +288,7 @@ fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
         object.insert("reason".into(), reason_name(reason).into());
     }
     if let Some(importing) = &change.importing {
-        object.insert("importing".into(), importing_json(importing));
+        object.insert("importing".into(), importing_id_json(importing));
         if let Some(text) = &importing.generated {
             object.insert("generated_config".into(), text.as_str().into());
         }
@@ -310,6 +310,14 @@ fn deferred_json(deferred: &DeferredChange) -> Value {
         json["resource"]["resource_key"] = "*".into();
     }
     json
+}
+
+/// The id of an object that is taken over. The stream tells no identities, as in Terraform.
+fn importing_id_json(importing: &Importing) -> Value {
+    match &importing.target {
+        ImportTarget::Id(_) => importing_json(importing),
+        ImportTarget::Identity(_) => json!({}),
+    }
 }
 
 /// How an object that is taken over was named.
