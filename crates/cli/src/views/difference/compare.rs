@@ -73,10 +73,12 @@ fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differenc
     if pair.after.is_none_or(Value::is_known) {
         return compare(pair);
     }
-    let (change, before) = if pair.before.is_none_or(Value::is_null) {
-        (Change::Create, None)
-    } else {
-        (Change::Update, Some(Box::new(compare(&pair.given_up()))))
+    let (change, before) = match pair.before {
+        None => (Change::Create, None),
+        Some(before) if before.is_null() => (Change::Create, None),
+        // What is held against itself, such as the configuration of an action.
+        Some(before) if !before.is_known() => (Change::None, None),
+        Some(_) => (Change::Update, Some(Box::new(compare(&pair.given_up())))),
     };
     Difference { change, forces_replacement: pair.replace.end_here(), content: Content::Unknown(before) }
 }

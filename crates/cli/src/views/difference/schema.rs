@@ -190,7 +190,9 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
 
 fn nested_blocks(pair: &Pair<'_>, nested: &NestedBlock) -> (Change, Vec<(Option<Name>, Difference)>) {
     let block = nested.block();
-    let texts = if has_new_nesting(nested) { Texts::AsWritten } else { texts_of(block) };
+    // What is proven of a block holds for a single one in it, too.
+    let is_part = nested.nesting() == Nesting::Single && pair.texts == Texts::AsWritten;
+    let texts = if is_part || has_new_nesting(nested) { Texts::AsWritten } else { texts_of(block) };
     let compare = |pair: &Pair<'_>| compare_block(&Pair { texts, ..pair.clone() }, block);
     let without_keys = |parts: Vec<Difference>| parts.into_iter().map(|part| (None, part)).collect();
     if pair.after.is_some_and(|value| !value.is_known()) {
@@ -214,5 +216,50 @@ fn nested_blocks(pair: &Pair<'_>, nested: &NestedBlock) -> (Change, Vec<(Option<
             let (change, parts) = entries(pair, compare);
             (change, parts.into_iter().map(|(key, part)| (Some(key), part)).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::Palette;
+    use crate::views::difference::{Manner, Writer};
+    use groma_provider::{Attribute, Use};
+
+    /// An object of `block` as it is shown by itself.
+    fn shown(block: &provider::Block, object: &Value) -> String {
+        let difference = compare_objects(block, object, object, Paths::default(), Relevance::All);
+        let manner = Manner { hides_null: true, shows_unchanged: true, hides_symbols: true, ..Manner::default() };
+        let mut out = String::new();
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, manner);
+        out
+    }
+
+    fn block_of(
+        attributes: Vec<(&'static str, Attribute)>,
+        blocks: Vec<(&'static str, NestedBlock)>,
+    ) -> provider::Block {
+        provider::Block::new(attributes, blocks)
+    }
+
+    #[test]
+    fn what_is_not_known_yet_and_was_nothing_else_before_reads_so() {
+        let block = block_of(vec![("stdin", Attribute::optional(Type::String))], Vec::new());
+        let text = shown(&block, &Value::object([("stdin", Value::unknown(Type::String))]));
+        assert!(text.contains("stdin = (known after apply)"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_text_in_a_single_block_is_one_where_the_provider_tells_it_from_null() {
+        let text = || Attribute::optional(Type::String);
+        let single = || ("one", NestedBlock::new(Nesting::Single, block_of(vec![("text", text())], Vec::new())));
+        let object = Value::object([("one", Value::object([("text", Value::string(""))]))]);
+        let of_old = block_of(Vec::new(), vec![single()]);
+        assert!(!shown(&of_old, &object).contains("text = \"\""), "{}", shown(&of_old, &object));
+        let nested = Attribute::nested(ObjectSchema::new(ObjectNesting::Single, [("x", text())]), Use::Optional);
+        let new = block_of(vec![("nested", nested)], vec![single()]);
+        let object =
+            Value::object([("nested", Value::NULL), ("one", object.as_object().unwrap().get("one").unwrap().clone())]);
+        assert!(shown(&new, &object).contains("text = \"\""), "{}", shown(&new, &object));
     }
 }
