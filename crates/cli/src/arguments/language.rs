@@ -98,6 +98,9 @@ pub struct Functions {
     /// Print JSON; there is no other form
     #[arg(long)]
     pub json: Option<Flag>,
+    /// Show text without colours
+    #[arg(long)]
+    pub no_color: Option<Flag>,
 }
 
 /// Arguments of `validate`.

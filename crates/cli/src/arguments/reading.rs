@@ -56,6 +56,9 @@ pub struct Version {
     /// Print JSON
     #[arg(long)]
     pub json: Option<Flag>,
+    /// Show text without colours
+    #[arg(long)]
+    pub no_color: Option<Flag>,
     /// Passed over, as by Terraform: wrappers ask for the version with whatever they were given
     #[arg(hide = true)]
     pub others: Vec<String>,

@@ -164,6 +164,12 @@ fn functions_have_signatures() {
     assert_eq!(signatures["max"]["variadic_parameter"]["type"], "number");
     assert_eq!(signatures["core::tolist"]["return_type"], serde_json::json!(["list", "dynamic"]));
     assert!(folder.fails(&["metadata", "functions"]).contains("-json"));
+    // Wrappers give it to all commands.
+    assert_eq!(
+        folder.ok(&["metadata", "functions", "-json", "-no-color"]),
+        folder.ok(&["metadata", "functions", "-json"])
+    );
+    folder.ok(&["version", "-no-color"]);
 }
 
 #[test]

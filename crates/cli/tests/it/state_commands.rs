@@ -455,3 +455,24 @@ fn a_refresh_without_objects_says_so_although_there_are_outputs() {
         assert!(told.contains("Empty or non-existent state") && told.ends_with("o = \"v\"\n"), "{told}");
     }
 }
+
+#[test]
+fn what_depends_on_a_module_still_does_when_an_instance_of_it_gets_another_key() {
+    let folder = Folder::new();
+    folder
+        .write(
+            "main.tf",
+            "module \"m\" {\n  for_each = { a = 1 }\n  source   = \"./m\"\n}\n\
+             resource \"terraform_data\" \"after\" {\n  input = module.m[\"a\"].out\n}\n",
+        )
+        .write(
+            "m/main.tf",
+            "resource \"terraform_data\" \"in\" {}\noutput \"out\" {\n  value = terraform_data.in.id\n}\n",
+        );
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.ok(&["state", "mv", "module.m[\"a\"]", "module.m[\"b\"]"]);
+    assert!(folder.read("terraform.tfstate").contains("\"module.m.terraform_data.in\""));
+    folder.ok(&["state", "mv", "module.m[\"b\"]", "module.n"]);
+    assert!(!folder.read("terraform.tfstate").contains("\"module.m.terraform_data.in\""));
+}

@@ -46,7 +46,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         lines("Would move", &names).for_each(|line| context.say(&line));
         return Ok(0);
     }
-    let moved: HashSet<ConfigResource> = instances.iter().map(|(from, _)| from.config_resource()).collect();
+    let moved = what.estranged(&instances);
     for (from, to) in instances {
         let provider = source.state.provider(&from, None).map(ProviderConfig::block);
         let Some((provider, record)) = provider.zip(source.state.remove_instance(&from)) else { continue };
@@ -96,6 +96,15 @@ fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
 }
 
 impl Move {
+    /// The resources that nobody is known to depend on any more. Where a module instance becomes another one of the same call, whoever
+    /// depends on its resources still does, since dependencies name no instances.
+    fn estranged(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> HashSet<ConfigResource> {
+        let resources = instances.iter().map(|(from, to)| (from.config_resource(), to.config_resource()));
+        let is_estranged =
+            |(from, to): &(ConfigResource, ConfigResource)| !matches!(self, Self::Module(..)) || from != to;
+        resources.filter(is_estranged).map(|(from, _)| from).collect()
+    }
+
     /// What is said to move: a module with the modules in it, each for itself.
     fn names(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> Vec<(String, String)> {
         match self {
