@@ -32,7 +32,7 @@ pub struct Configuration {
 pub enum Soundness {
     /// Everything.
     Sound,
-    /// Expressions name what there is not: to look for further mistakes, and for showing.
+    /// Expressions name what there is not, or the root module has outputs as only others may: to look for further mistakes, and for showing.
     WrongNames,
     /// Showing.
     Incomplete,

@@ -20,7 +20,7 @@ mod source;
 pub mod variables;
 pub mod version;
 
-pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND};
+pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_references};
 pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness};
 pub use load::{InstalledModules, ModuleLocator, ModuleRequest, load, load_encryption, load_with};
 pub use lock_file::{LockFile, LockedProvider};

@@ -6,7 +6,8 @@ mod support;
 
 use groma_address::{ModulePath, ProviderAddress, Resource};
 use groma_config::{
-    Configuration, IgnoreChanges, LoadOptions, MemoryFiles, Module, OnFailure, ProvisionerWhen, RemovedFrom, load,
+    Configuration, IgnoreChanges, LoadOptions, MemoryFiles, Module, OnFailure, ProvisionerWhen, References,
+    RemovedFrom, load,
 };
 use groma_diagnostics::Sources;
 use groma_value::{Type, Value};
@@ -428,4 +429,15 @@ fn a_misspelt_word_before_a_variable_or_a_local_value_is_recognised() {
     for no_slip in ["aws_instance.x", "cout.other", "eachh.name", "null.x", "tls.x"] {
         assert!(!said(no_slip).contains("Did you mean"), "{}", said(no_slip));
     }
+}
+
+#[test]
+fn outputs_that_only_a_called_module_may_have_are_no_matter_where_nothing_is_evaluated() {
+    let text = "output \"a\" {\n  value     = 1\n  ephemeral = true\n}\noutput \"b\" {\n  value      = 1\n  deprecated = \"gone\"\n}\n";
+    let (_, told, _) = load_text(text);
+    let summaries: Vec<_> = told.iter().map(|one| one.summary.as_str()).collect();
+    assert_eq!(summaries, ["Ephemeral output not allowed", "Root module output deprecated"]);
+    let options = LoadOptions { references: References::LeftAlone, ..LoadOptions::default() };
+    let (configuration, told) = load(&options, &Sources::new(), &support::files(text));
+    assert!(configuration.is_some() && told.is_empty(), "{told:?}");
 }

@@ -182,7 +182,8 @@ pub struct ResourceChange {
     pub replace_paths: Vec<Path>,
     /// The provider's bytes for apply (PL-44).
     pub planned_private: Arc<[u8]>,
-    /// What will name the object in its service, as the provider plans it; it may be unknown before there is an object (LC-31).
+    /// What will name the object in its service, as the provider plans it; it may be unknown before there is an object (LC-31). In what
+    /// has changed outside: what named an object that is gone.
     pub planned_identity: Option<Value>,
     /// Whether a replacement creates first; goes into the state for the destroy to come (PL-11).
     pub create_before_destroy: bool,

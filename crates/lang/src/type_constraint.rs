@@ -170,8 +170,12 @@ impl Reader {
         };
         let mut object = Object::default();
         for item in items.iter() {
-            let ExpressionKind::String(name) = &item.key.kind else {
-                self.item_problem("The keys of an object type must be attribute names.", &item.key, whole);
+            let Some(name) = bare_name(&item.key) else {
+                self.item_problem(
+                    "The keys of an object type must be attribute names, without quotes.",
+                    &item.key,
+                    whole,
+                );
                 continue;
             };
             if object.types.contains_key(name) {
@@ -255,6 +259,14 @@ struct Object {
     optional: Vec<Name>,
     values: BTreeMap<Name, Value>,
     children: BTreeMap<Name, Defaults>,
+}
+
+/// The name that a key is, without quotes: only those take more room than their characters.
+fn bare_name(key: &Expression) -> Option<&Name> {
+    match &key.kind {
+        ExpressionKind::String(name) if key.span.len() as usize == name.len() => Some(name),
+        _ => None,
+    }
 }
 
 fn requirement(constructor: &str) -> String {

@@ -63,6 +63,30 @@ fn what_will_have_another_value_is_not_known_with_plan() {
 }
 
 #[test]
+fn a_name_means_in_the_console_what_it_means_in_a_block() {
+    let folder = folder();
+    let problems = |text: &str| {
+        let ran = folder.run_with_input(&["console"], &format!("{text}\n"));
+        let summaries = ran.err.lines().filter_map(|line| line.strip_prefix("Error: ").map(str::to_owned));
+        summaries.collect::<Vec<_>>()
+    };
+    for (text, expected) in [
+        ("terraform_data.n.id", "Missing resource instance key"),
+        ("true ? 1 : terraform_data.n.id", "Missing resource instance key"),
+        ("terraform_data.a[0].id", "Unexpected resource instance key"),
+        ("terraform_data.n[count.index]", "Reference to \"count\" in non-counted context"),
+        ("try(terraform_data.b.id, 1)", "Reference to undeclared resource"),
+        ("can(var.w)", "Reference to undeclared input variable"),
+        ("module.x.out", "Reference to undeclared module"),
+        ("self.id", "Invalid \"self\" reference"),
+        ("terraform_data.a.nope", "Unsupported attribute"),
+    ] {
+        assert_eq!(problems(text), [expected], "{text}");
+    }
+    assert!(problems("[for each in [1] : each]").is_empty());
+}
+
+#[test]
 fn type_and_convert_have_arguments_as_other_functions() {
     let folder = Folder::new();
     folder.write("main.tf", "");

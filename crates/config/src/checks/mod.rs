@@ -19,6 +19,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use groma_diagnostics::{Diagnostics, Severity, Sources, Span};
+use groma_hcl::Expression;
 
 use crate::configuration::{DeepReference, Soundness};
 use crate::model::Module;
@@ -52,7 +53,9 @@ pub(crate) fn check(
         calls::check(module, &mut others);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
-    outputs::check(root, &mut others);
+    if references == References::Checked {
+        outputs::check(root, &mut names);
+    }
     providers::check(root, &mut others);
     if references != References::LeftAlone {
         backend::check(root, &mut others);
@@ -69,6 +72,13 @@ pub(crate) fn check(
     diagnostics.append(names);
     diagnostics.append(others);
     (soundness, deep)
+}
+
+/// What is wrong with the names in an expression that somebody asks about in `module`, outside of all blocks.
+pub fn check_references(module: &Module, expression: &Expression) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    walk::check_expression(module, expression, &mut diagnostics);
+    diagnostics
 }
 
 /// What provider blocks refer to. Of one that nothing uses, Terraform looks at nothing: what is wrong there is a warning.

@@ -63,6 +63,11 @@ pub(super) fn check_provider(
     walk.body(&provider.body, &Place::repeated(false, provider.for_each.is_some()));
 }
 
+/// The same in an expression that belongs to no block of `module`.
+pub(super) fn check_expression(module: &Module, expression: &Expression, diagnostics: &mut Diagnostics) {
+    Walk { module, deep: &mut Vec::new(), diagnostics }.expression(expression, &Place::default());
+}
+
 struct Walk<'a> {
     module: &'a Module,
     deep: &'a mut Vec<DeepReference>,

@@ -109,9 +109,9 @@ fn typed(expression: &Expression, ty: &Type, summary: &'static str, decoding: &m
     match convert::convert(&value, ty) {
         Ok(value) => Some(value),
         Err(error) => {
-            decoding.report(
-                Diagnostic::error(summary, format!("This value does not fit: {}.", error.message)).at(expression.span),
-            );
+            let place = expression.start(decoding.sources);
+            decoding
+                .report(Diagnostic::error(summary, format!("This value does not fit: {}.", error.message)).at(place));
             None
         }
     }

@@ -102,6 +102,8 @@ pub struct Conversed {
     pub previous: Value,
     /// The object now, if it is there.
     pub prior: Option<Object>,
+    /// What names an object that is gone, as reading told it last.
+    pub gone: Option<Value>,
     /// The change; none after an error, and where none was asked for.
     pub draft: Option<Draft>,
     /// What went wrong, and warnings.
@@ -119,11 +121,12 @@ impl Conversation {
 
     /// Holds it.
     pub async fn hold(mut self) -> Conversed {
-        let mut told = Told { diagnostics: Diagnostics::new(), deferred: self.left };
+        let mut told = Told::new(self.left);
         let mut found = Conversed {
             generated: None,
             previous: self.null(),
             prior: None,
+            gone: None,
             draft: None,
             diagnostics: Diagnostics::new(),
         };
@@ -132,6 +135,7 @@ impl Conversation {
                 Some(object) => {
                     found.previous = object.value.clone();
                     found.prior = self.refresh(object, &mut told).await;
+                    found.gone.clone_from(&told.gone);
                 }
                 None => return Conversed { diagnostics: told.diagnostics, ..found },
             }
@@ -232,6 +236,7 @@ impl Conversation {
         }
         if read.state.is_null() {
             self.hooks.refresh_complete(&hooks::Subject::of(&self.address, self.deposed.clone(), &read.state));
+            told.gone = read.identity;
             return None;
         }
         let record_marks =
@@ -321,7 +326,7 @@ impl Conversation {
     }
 
     async fn creation(&self, told: &mut Told) -> Option<Draft> {
-        let nothing = Object { value: self.null(), private: Arc::default(), identity: None };
+        let nothing = Object { value: self.null(), private: Arc::default(), identity: told.gone.clone() };
         let planned = self.ask(self.creates, self.null(), self.config.clone(), &nothing, told).await?;
         Some(Draft {
             action: Action::Create,

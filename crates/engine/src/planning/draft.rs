@@ -52,9 +52,16 @@ pub(super) struct Told {
     pub(super) diagnostics: Diagnostics,
     /// Why the change is left to a later run.
     pub(super) deferred: Option<DeferralReason>,
+    /// What names an object that is gone, as reading told it last: as in Terraform, its successor is planned with that.
+    pub(super) gone: Option<Value>,
 }
 
 impl Told {
+    /// A conversation that begins, about something that is left to a later run for this reason already.
+    pub(super) fn new(left: Option<DeferralReason>) -> Self {
+        Self { diagnostics: Diagnostics::new(), deferred: left, gone: None }
+    }
+
     /// What the provider said first counts.
     pub(super) fn defer(&mut self, deferred: Option<Deferred>) {
         self.deferred = self.deferred.or(deferred.map(DeferralReason::from));

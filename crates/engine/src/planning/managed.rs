@@ -234,7 +234,7 @@ impl Planner<'_> {
     /// Takes in what a conversation about a managed object found out.
     pub(super) fn managed(&mut self, event: ManagedEvent) {
         let ManagedEvent { mut subject, conversed } = event;
-        let Conversed { generated, previous, prior, mut draft, diagnostics } = conversed;
+        let Conversed { generated, previous, prior, gone, mut draft, diagnostics } = conversed;
         if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
             self.generated.push(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
             importing.generated = Some(text);
@@ -245,7 +245,7 @@ impl Planner<'_> {
         let failed = diagnostics.has_errors();
         self.evaluation.diagnostics.append(diagnostics);
         if !failed {
-            self.note_drift(&subject, &previous, prior.as_ref());
+            self.note_drift(&subject, &previous, prior.as_ref(), gone);
             self.note_prior(&subject, &previous, prior.as_ref());
             let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
             self.note_standing(&subject, action);

@@ -43,8 +43,14 @@ impl Planner<'_> {
         }
     }
 
-    /// What changed outside since the last run (LC-22).
-    pub(super) fn note_drift(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
+    /// What changed outside since the last run (LC-22); `gone` names an object that is not there any more.
+    pub(super) fn note_drift(
+        &mut self,
+        subject: &ManagedSubject,
+        previous: &Value,
+        prior: Option<&Object>,
+        gone: Option<Value>,
+    ) {
         let null = subject.schema.block.null_value();
         let now = prior.map_or(&null, |object| &object.value);
         let moved = subject.deposed.is_none() && self.moves.previous.contains_key(&subject.address);
@@ -70,7 +76,7 @@ impl Planner<'_> {
             after: now.clone(),
             replace_paths: Vec::new(),
             planned_private: Arc::default(),
-            planned_identity: None,
+            planned_identity: gone,
             create_before_destroy: false,
             importing: None,
         });

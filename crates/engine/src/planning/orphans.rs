@@ -40,7 +40,8 @@ impl Planner<'_> {
                 Mode::Destroy => {
                     let current = view.record.current.as_ref();
                     included.chosen(&address)
-                        || current.is_some_and(|object| included.takes_along(&address, &object.dependencies))
+                        || current
+                            .is_some_and(|object| included.takes_along(&self.graph, &address, &object.dependencies))
                 }
                 Mode::Normal | Mode::RefreshOnly => included.left_over(&self.graph, &address),
             });

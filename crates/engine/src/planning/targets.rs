@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use groma_address::{AbsResource, ConfigResource, ResourceInstance, Target};
+use groma_address::{AbsResource, ConfigResource, ModuleInstance, ResourceInstance, Target};
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::{Dependencies, State};
 
@@ -23,6 +23,42 @@ pub struct Included {
     read: HashSet<(ModuleIndex, NodeIndex)>,
     /// The chosen resources and, when destroying, what depends on them.
     resources: HashSet<ConfigResource>,
+    /// When destroying: which instances of what depends on something chosen go along with it.
+    along: Along,
+}
+
+/// Which instances of a resource stand on something chosen. The state does not say so, but the configuration does: what is connected
+/// inside of a module alone is so in each of its instances by itself.
+#[derive(Debug, Default)]
+struct Along {
+    /// By resource: how many steps of the modules around it all ways from it to what is chosen stay below.
+    common: HashMap<(ModuleIndex, NodeIndex), usize>,
+    /// The module instances that something chosen is in, and all around these.
+    around: HashSet<ModuleInstance>,
+}
+
+impl Along {
+    /// Notes what is chosen.
+    fn choose(&mut self, address: &ResourceInstance) {
+        let mut module = Some(address.module.clone());
+        while let Some(here) = module {
+            module = here.parent();
+            if !self.around.insert(here) {
+                return;
+            }
+        }
+    }
+
+    /// Whether an instance of the resource goes along; so does whatever nothing is known of.
+    fn goes(&self, place: (ModuleIndex, NodeIndex), address: &ResourceInstance) -> bool {
+        let Some(common) = self.common.get(&place) else { return true };
+        let mut module = address.module.clone();
+        while module.steps().len() > *common {
+            let Some(parent) = module.parent() else { break };
+            module = parent;
+        }
+        self.around.contains(&module)
+    }
 }
 
 /// Which instances are meant.
@@ -57,7 +93,14 @@ impl Included {
     }
 
     fn aiming(aim: Aim) -> Self {
-        Self { aim, nodes: HashSet::new(), required: HashSet::new(), read: HashSet::new(), resources: HashSet::new() }
+        Self {
+            aim,
+            nodes: HashSet::new(),
+            required: HashSet::new(),
+            read: HashSet::new(),
+            resources: HashSet::new(),
+            along: Along::default(),
+        }
     }
 
     /// What is left out is neither expanded nor read: that it cannot be worked out yet is a reason to leave it out.
@@ -71,7 +114,7 @@ impl Included {
             below.close(graph, touched);
             below.required
         } else {
-            dependents(graph, &touched)
+            dependents(graph, &touched).into_keys().collect()
         };
         let mut with_them: HashSet<ConfigResource> =
             stays.drain().filter_map(|place| address_of(graph, place)).collect();
@@ -121,8 +164,9 @@ impl Included {
     fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
         let mut included = Self::aiming(Aim::At(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
-        let there = recorded.filter(|address| included.chosen(address)).map(|address| address.config_resource());
-        included.resources = there.collect();
+        let there: Vec<_> = recorded.filter(|address| included.chosen(address)).collect();
+        there.iter().for_each(|address| included.along.choose(address));
+        included.resources = there.iter().map(ResourceInstance::config_resource).collect();
         let aimed = resources(graph).filter(|(_, address)| included.resources.contains(address));
         let mut open: Vec<_> = aimed.map(|(place, _)| place).collect();
         included.close(graph, open.clone());
@@ -131,9 +175,10 @@ impl Included {
         for place in &open {
             dependents.remove(place);
         }
-        included.resources.extend(dependents.iter().filter_map(|place| address_of(graph, *place)));
-        included.required = dependents.clone();
-        open.extend(dependents.iter().copied());
+        included.resources.extend(dependents.keys().filter_map(|place| address_of(graph, *place)));
+        included.required = dependents.keys().copied().collect();
+        open.extend(dependents.keys().copied());
+        included.along.common = dependents;
         // What they stand on is looked at for its values only.
         let required = std::mem::take(&mut included.required);
         included.close(graph, open);
@@ -206,7 +251,10 @@ impl Included {
     /// Whether an instance of a resource in the configuration is planned.
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
         match self.aim {
-            Aim::At(_) => self.required.contains(&(module, node)) || self.chosen(address),
+            Aim::At(_) => {
+                let place = (module, node);
+                (self.required.contains(&place) && self.along.goes(place, address)) || self.chosen(address)
+            }
             Aim::Past { .. } => self.chosen(address),
         }
     }
@@ -229,8 +277,10 @@ impl Included {
     }
 
     /// Whether an object whose record names these dependencies goes with what is destroyed.
-    pub fn takes_along(&self, address: &ResourceInstance, dependencies: &Dependencies) -> bool {
-        !self.is_beside_chosen(address) && dependencies.iter().any(|found| self.resources.contains(found))
+    pub fn takes_along(&self, graph: &ConfigGraph, address: &ResourceInstance, dependencies: &Dependencies) -> bool {
+        !self.is_beside_chosen(address)
+            && dependencies.iter().any(|found| self.resources.contains(found))
+            && graph.find_resource(&address.config_resource()).is_none_or(|place| self.along.goes(place, address))
     }
 
     /// Whether a target names others of its likes.
@@ -348,8 +398,9 @@ pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIn
     found
 }
 
-/// The resources that stand on one of `chosen`, directly or through anything else.
-fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashSet<(ModuleIndex, NodeIndex)> {
+/// The resources that stand on one of `chosen`, directly or through anything else; and how deep in the tree of modules all ways between
+/// them stay.
+fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashMap<(ModuleIndex, NodeIndex), usize> {
     let mut users: HashMap<(ModuleIndex, NodeIndex), Vec<(ModuleIndex, NodeIndex)>> = HashMap::new();
     for (index, module) in graph.modules() {
         for at in 0..narrow(module.len()) {
@@ -358,16 +409,20 @@ fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashS
             }
         }
     }
-    let mut seen = HashSet::new();
-    let mut open = chosen.to_vec();
-    while let Some(place) = open.pop() {
+    let depth = |index: ModuleIndex| graph.module(index).config.path.steps().len();
+    let mut seen = HashMap::new();
+    let mut open: Vec<_> = chosen.iter().map(|place| (*place, depth(place.0))).collect();
+    while let Some((place, below)) = open.pop() {
         for user in users.get(&place).into_iter().flatten() {
-            if seen.insert(*user) {
-                open.push(*user);
+            let below = below.min(depth(user.0));
+            // A way that comes by a place again counts where it leads further up: as many times as there are modules around it at most.
+            if seen.get(user).is_none_or(|known| below < *known) {
+                seen.insert(*user, below);
+                open.push((*user, below));
             }
         }
     }
-    seen.retain(|(index, node)| matches!(graph.module(*index).kind(*node), NodeKind::Resource(_)));
+    seen.retain(|(index, node), _| matches!(graph.module(*index).kind(*node), NodeKind::Resource(_)));
     seen
 }
 

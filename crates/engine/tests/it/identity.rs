@@ -120,6 +120,32 @@ fn lc_31_a_deletion_has_the_identity_that_the_provider_plans() {
 }
 
 #[test]
+fn lc_31_what_is_gone_is_planned_with_the_identity_that_reading_tells() {
+    let asked: Arc<Mutex<Vec<Option<Value>>>> = Arc::default();
+    let seen = Arc::clone(&asked);
+    let script = made(object(1, "name"))
+        .on_read(|_, good| ReadResponse { new_state: Value::NULL, new_identity: identity("name", "left"), ..good() })
+        .on_plan(move |request, good| {
+            seen.lock().unwrap().push(request.prior_identity.clone());
+            PlanResponse { planned_identity: request.prior_identity.clone(), ..good() }
+        });
+    let mut project = Project::new(MAIN).scripted(Scripted::new("test").resource("test_object", script));
+    project.apply();
+    asked.lock().unwrap().clear();
+    let planned = project.plan();
+    assert_eq!(planned.actions(), ["test_object.a: create"]);
+    let plan = planned.plan.as_ref().unwrap();
+    assert_eq!(plan.changes[0].planned_identity, identity("name", "left"));
+    assert_eq!(
+        plan.drift[0].planned_identity,
+        identity("name", "left"),
+        "what it was called is told with what has changed"
+    );
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!(*asked.lock().unwrap(), [identity("name", "left"), None], "when it is applied, there is nothing left");
+}
+
+#[test]
 fn lc_31_an_import_is_told_with_the_identity_that_the_provider_found() {
     let [name, space] =
         [("name", IdentityImport::Required), ("space", IdentityImport::Optional)].map(|(name, import)| {

@@ -371,6 +371,67 @@ fn pl_64_destroying_a_module_instance_leaves_the_others() {
     assert_eq!(destroyed("\"a\""), gone, "what is left over of b stays");
 }
 
+/// Module instances with resources that stand on each other: in the same module, in one below it, and in another one beside.
+fn in_modules_below_and_beside(names: &str) -> Project {
+    Project::new(&format!(
+        r#"
+        module "m" {{
+          source   = "./m"
+          for_each = toset([{names}])
+        }}
+        module "beside" {{
+          source = "./leaf"
+          count  = 2
+          id     = module.m["b"].id
+        }}
+        "#
+    ))
+    .with(
+        "m/main.tf",
+        r#"
+        resource "terraform_data" "p" {}
+        resource "terraform_data" "q" { input = terraform_data.p.id }
+        resource "terraform_data" "other" {}
+        module "below" {
+          source = "../leaf"
+          count  = 2
+          id     = terraform_data.p.id
+        }
+        output "id" { value = terraform_data.p.id }
+        "#,
+    )
+    .with("leaf/main.tf", "variable \"id\" {}\nresource \"terraform_data\" \"r\" { input = var.id }\n")
+}
+
+#[test]
+fn pl_64_destroying_in_one_module_instance_takes_along_what_stands_on_it_and_no_more() {
+    let mut project = in_modules_below_and_beside("\"a\", \"b\"");
+    project.apply();
+    let destroyed = |names: &str, target: &str| {
+        let mut partial = in_modules_below_and_beside(names);
+        partial.options.mode = Mode::Destroy;
+        let mut actions = changed(&project.state, partial, target);
+        actions.sort();
+        actions.iter().map(|action| action.replace("terraform_data.", "").replace(": delete", "")).collect::<Vec<_>>()
+    };
+    let of = |module: &str| {
+        ["module.below[0].r", "module.below[1].r", "p", "q"].map(|name| format!("module.m[\"{module}\"].{name}"))
+    };
+    let beside = ["module.beside[0].r".to_owned(), "module.beside[1].r".to_owned()];
+    let both = "\"a\", \"b\"";
+    let all_of = |names: &[&str]| [beside.to_vec(), names.iter().flat_map(|name| of(name)).collect()].concat();
+    // An output of the call is one of all instances, as far as anybody knows.
+    assert_eq!(destroyed(both, "module.m[\"a\"].terraform_data.p"), all_of(&["a"]));
+    assert_eq!(destroyed(both, "module.m[\"b\"].terraform_data.p"), all_of(&["b"]));
+    assert_eq!(destroyed(both, "module.m[\"a\"].terraform_data.q"), ["module.m[\"a\"].q"]);
+    assert_eq!(destroyed("\"b\"", "module.m[\"b\"].terraform_data.p"), all_of(&["b"]), "what is left over of a stays");
+    assert_eq!(
+        destroyed("\"b\"", "module.m[\"a\"].terraform_data.p"),
+        all_of(&["a"]),
+        "what is left over goes as well"
+    );
+}
+
 #[test]
 fn pl_64_what_is_too_many_of_a_dependency_goes() {
     let mut project = in_modules("\"a\"", 2);

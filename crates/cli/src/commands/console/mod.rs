@@ -6,6 +6,7 @@ mod unfinished;
 
 use std::sync::Arc;
 
+use groma_config::{Module, check_references};
 use groma_diagnostics::Diagnostic;
 use groma_engine::PlanOptions;
 use groma_engine::hooks::Silent;
@@ -38,6 +39,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
             .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
         false => Input::Pipe,
     };
+    let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
     let inspection = if arguments.plan.is_some_and(Flag::is_on) {
         let options = PlanOptions { inputs: inputs.clone(), ..PlanOptions::default() };
@@ -55,13 +57,19 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
         ));
     }
     context.show(&warnings);
-    let outcome = converse(context, &inspection.scope(), &mut input);
+    let outcome = converse(context, &Asked { module: &root, scope: &inspection.scope() }, &mut input);
     run.leave();
     outcome
 }
 
+/// What expressions are about.
+struct Asked<'a> {
+    module: &'a Module,
+    scope: &'a dyn Scope,
+}
+
 /// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
-fn converse(context: &mut Context, scope: &dyn Scope, input: &mut Input) -> Outcome {
+fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Input) -> Outcome {
     loop {
         let text = match input.next() {
             Next::Text(text) => text,
@@ -79,21 +87,25 @@ fn converse(context: &mut Context, scope: &dyn Scope, input: &mut Input) -> Outc
             }
             _ => {}
         }
-        if !answer(context, scope, text) && input.lines() == Lines::FromPipe {
+        if !answer(context, asked, text) && input.lines() == Lines::FromPipe {
             return Ok(1);
         }
     }
 }
 
 /// Prints the value of an expression, or what is wrong with it; returns whether there was a value.
-fn answer(context: &Context, scope: &dyn Scope, mut text: String) -> bool {
+fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
     // The last line of a heredoc needs its end.
     if text.contains("<<") {
         text.push('\n');
     }
     let Some(file) = context.sources.add("<console-input>", text) else { return false };
     let (expression, mut diagnostics) = parse_expression(&file);
-    let text = if diagnostics.has_errors() { None } else { groma_lang::answer(&expression, scope, &mut diagnostics) };
+    if !diagnostics.has_errors() {
+        diagnostics.append(check_references(asked.module, &expression));
+    }
+    let is_sound = !diagnostics.has_errors();
+    let text = is_sound.then(|| groma_lang::answer(&expression, asked.scope, &mut diagnostics)).flatten();
     context.show(&diagnostics);
     if let Some(text) = &text {
         context.say_as(&format!("{text}\n"), || Message::said(text));

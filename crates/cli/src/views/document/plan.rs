@@ -27,15 +27,15 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     if !variables.is_empty() {
         document.insert("variables".into(), Json::Object(variables));
     }
-    let identified = Identified::among(prior);
+    let identified = Identified::among(prior, &plan.drift);
     document.insert("planned_values".into(), planned_values(plan));
     // What changed outside is told without identities.
-    let drift: Vec<Json> = told_drift(plan).map(|change| change_json(change, &Identified::default())).collect();
+    let drift: Vec<Json> = told_drift(plan).map(|change| change_json(change, None)).collect();
     if !drift.is_empty() {
         document.insert("resource_drift".into(), Json::Array(drift));
     }
     if !plan.changes.is_empty() {
-        let changes = plan.changes.iter().map(|change| change_json(change, &identified)).collect();
+        let changes = plan.changes.iter().map(|change| change_json(change, Some(&identified))).collect();
         document.insert("resource_changes".into(), changes);
     }
     if !plan.deferred.is_empty() {
@@ -79,19 +79,32 @@ fn variables_json(plan: &Plan, configuration: &Configuration) -> Map<String, Jso
     values.into_iter().map(|(name, value)| (name.to_string(), json!({ "value": value_json(value) }))).collect()
 }
 
-/// The objects of a prior state that have an identity.
-#[derive(Default)]
-struct Identified<'o>(HashMap<(&'o ResourceInstance, Option<&'o DeposedKey>), &'o StoredObject>);
+/// Which object of an instance.
+type Which<'o> = (&'o ResourceInstance, Option<&'o DeposedKey>);
+
+/// The objects that have an identity: those of a prior state, and those that are gone since.
+struct Identified<'o> {
+    there: HashMap<Which<'o>, &'o StoredObject>,
+    gone: HashMap<Which<'o>, &'o ResourceChange>,
+}
 
 impl<'o> Identified<'o> {
-    fn among(prior: &'o [StoredObject]) -> Self {
-        let identified = prior.iter().filter(|object| object.identity.is_some());
-        Self(identified.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect())
+    fn among(prior: &'o [StoredObject], drift: &'o [ResourceChange]) -> Self {
+        let there = prior.iter().filter(|object| object.identity.is_some());
+        let gone = drift.iter().filter(|change| change.action == Action::Delete);
+        Self {
+            there: there.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect(),
+            gone: gone.map(|change| ((&change.address, change.deposed.as_ref()), change)).collect(),
+        }
     }
 
     /// The identity of the object that a change is about, unless it is just let go of, or tainted and replaced.
     fn before(&self, change: &ResourceChange) -> Option<Json> {
-        let object = self.0.get(&(&change.address, change.deposed.as_ref()))?;
+        let which = (&change.address, change.deposed.as_ref());
+        if let Some(gone) = self.gone.get(&which) {
+            return planned_identity(gone);
+        }
+        let object = self.there.get(&which)?;
         let is_made_anew = object.tainted && change.action != Action::Delete;
         object.identity_json().filter(|_| change.action != Action::Forget && !is_made_anew)
     }
@@ -218,7 +231,8 @@ fn planned_object(change: &ResourceChange) -> Json {
     Json::Object(json)
 }
 
-fn change_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
+/// A change, with the identities that are known of its object, unless it is told without.
+fn change_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> Json {
     let mut json = Map::new();
     let fields = identify(&change.address, &change.provider);
     json.insert("address".into(), change.address.to_string().into());
@@ -238,7 +252,7 @@ fn change_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
 
 /// A change that is left to a later run. What stands for many instances has `*` in the place of their keys.
 fn deferred_json(deferred: &DeferredChange, identified: &Identified<'_>) -> Json {
-    let mut change = change_json(&deferred.change, identified);
+    let mut change = change_json(&deferred.change, Some(identified));
     if let Some(change) = change.as_object_mut() {
         if !deferred.open_steps.is_empty() {
             change.insert("address".into(), deferred.address().into());
@@ -268,7 +282,7 @@ fn identify(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String
     json
 }
 
-fn values_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
+fn values_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> Json {
     let mut json = Map::new();
     json.insert("actions".into(), change.action.names().to_vec().into());
     json.insert("before".into(), value_json(&change.before));
@@ -286,8 +300,10 @@ fn values_json(change: &ResourceChange, identified: &Identified<'_>) -> Json {
             json.insert("generated_config".into(), text.as_str().into());
         }
     }
-    json.extend(identified.before(change).map(|identity| ("before_identity".to_owned(), identity)));
-    json.extend(planned_identity(change).map(|identity| ("after_identity".to_owned(), identity)));
+    if let Some(identified) = identified {
+        json.extend(identified.before(change).map(|identity| ("before_identity".to_owned(), identity)));
+        json.extend(planned_identity(change).map(|identity| ("after_identity".to_owned(), identity)));
+    }
     Json::Object(json)
 }
 
