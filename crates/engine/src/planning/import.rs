@@ -13,7 +13,7 @@ use groma_value::{Type, Value, convert};
 use super::planner::Planner;
 use super::wanted::Wanted;
 use crate::import_identity::{read_identity, unusable};
-use crate::options::Deferral;
+use crate::options::{Deferral, MissingResources};
 use crate::plan::Importing;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::Outcome;
@@ -120,8 +120,11 @@ impl Planner<'_> {
             Some(template) => Some(Arc::clone(&template.schema)),
             None => self.missing_schema(import),
         };
-        let identity = schema.as_ref().and_then(|schema| schema.identity.as_ref());
-        let found = match identity {
+        let Some(schema) = schema else {
+            // That there is no block is the problem, and it is told of all such imports when the walk has ended.
+            return (self.options.missing == MissingResources::Refused).then_some(value);
+        };
+        let found = match schema.identity.as_ref() {
             Some(schema) => known_identity(&value, schema),
             None => Err(unusable(format!(
                 "{} has no identity that it could be imported by. Use the argument \"id\".",
