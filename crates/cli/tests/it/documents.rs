@@ -88,3 +88,19 @@ fn defaults_of_ephemeral_variables_are_told_and_their_values_are_not() {
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
     assert_eq!(document["variables"], json!({ "e": { "value": "usual" }, "v": { "value": "1" } }));
 }
+
+#[test]
+fn what_is_known_of_data_that_apply_reads_is_held_against_its_conditions() {
+    let folder = Folder::new();
+    let text = "variable \"good\" {\n  default = true\n}\nresource \"terraform_data\" \"a\" {}\n\
+                data \"terraform_remote_state\" \"x\" {\n  backend    = \"local\"\n  config     = { path = \"other.tfstate\" }\n  \
+                depends_on = [terraform_data.a]\n  lifecycle {\n    postcondition {\n      condition     = var.good\n      \
+                error_message = \"No good.\"\n    }\n  }\n}\n";
+    folder.write("other.tfstate", OTHER).write("main.tf", text);
+    folder.ok(&["plan", "-out=p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    assert_eq!(document["checks"][0]["instances"][0]["status"], json!("pass"), "{}", document["checks"]);
+    let told = folder.fails(&["plan", "-var=good=false"]);
+    assert!(told.contains("Resource postcondition failed") && told.contains("No good."), "{told}");
+    folder.ok(&["apply", "p"]);
+}

@@ -208,9 +208,11 @@ impl Planner<'_> {
         self.state.remove(&address, None);
         // Who only looks leaves nothing to be read.
         if self.options.mode != Mode::RefreshOnly {
-            self.plan_read(instance, address, template, after, reason);
+            self.plan_read(instance, address.clone(), template, after.clone(), reason);
         }
-        self.end_instance(instance, Outcome::Done);
+        // A condition that fails whatever will be read keeps apply from beginning.
+        let status = self.postconditions(instance, &address, &after);
+        self.end_instance(instance, outcome_of(status));
     }
 
     /// A change of the plan: the data source is read by apply.

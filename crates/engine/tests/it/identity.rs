@@ -228,7 +228,7 @@ fn what_is_imported_by_its_identity_needs_a_block_as_well() {
     let import = |name: &str, how: &str| format!("import {{\n  to = test_object.{name}\n  {how}\n}}\n");
     let head = MAIN.split_once("resource").unwrap().0;
     let imports = import("a", "identity = { called = \"a\" }") + &import("b", "id = \"b\"");
-    let mut project = Project::new(&format!("{head}{imports}"));
+    let project = Project::new(&format!("{head}{imports}"));
     let errors = project.scripted(Scripted::new("test").resource("test_object", object(0, "called"))).plan().errors();
     assert_eq!(errors, ["Configuration for import target does not exist"; 2]);
 }
