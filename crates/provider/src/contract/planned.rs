@@ -11,8 +11,14 @@ use crate::trail::Trail;
 /// All three values are of the implied type of `block` and without marks; `prior` and `config` may be null.
 pub fn check_planned(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { found: Vec::new() };
-    check.block(block, Some(prior), config, planned, &Trail::ROOT);
+    // An object of which nothing is known leaves what is configured open, too.
+    let open = (!planned.is_known()).then(|| unknown_parts(block));
+    check.block(block, Some(prior), config, open.as_ref().unwrap_or(planned), &Trail::ROOT);
     check.found
+}
+
+fn unknown_parts(block: &Block) -> Value {
+    block.object(block.slots().iter().map(|slot| Value::unknown(slot.item.ty())).collect())
 }
 
 struct Check {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::proposed_new_state;
-use crate::schema::{Attribute, Block, ObjectNesting, ObjectSchema, Use};
+use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 use crate::testing::{attributes, everything, object, objects, s, string, usual, usual_object, usual_type};
 
 /// Places and messages of violations.
@@ -65,6 +65,23 @@ fn lc_07_unknown_for_a_configured_value_is_not_the_configured_value() {
     let block = attributes(usual());
     let made = object(&block, [("name", unknown())]);
     assert_eq!(planned(&block, block.null_value(), usual_object("", "a", ""), made).len(), 1);
+}
+
+#[test]
+fn lc_07_an_object_of_which_nothing_is_known_leaves_what_is_configured_open() {
+    let attributes = [("id", Attribute::computed(Type::String)), ("name", Attribute::optional(Type::String))];
+    let block = Block::new(attributes, [("part", NestedBlock::new(Nesting::List, Block::default()))]);
+    let config = |name: Value| {
+        let parts = Value::list(Block::default().implied_type().clone(), Vec::new());
+        Value::object([("id", Value::null(Type::String)), ("name", name), ("part", parts)])
+    };
+    let open = || Value::unknown(block.implied_type().clone());
+    let found = planned(&block, block.null_value(), config(Value::string("a")), open());
+    assert_eq!(found.len(), 2, "the name, and how many blocks there are: {found:?}");
+    assert!(found[0].contains("name") && found[1].contains("part"), "{found:?}");
+    let id = Block::new([("id", Attribute::computed(Type::String))], Vec::<(&str, NestedBlock)>::new());
+    let nothing = Value::object([("id", Value::null(Type::String))]);
+    assert!(planned(&id, id.null_value(), nothing, Value::unknown(id.implied_type().clone())).is_empty());
 }
 
 #[test]
