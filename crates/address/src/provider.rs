@@ -109,15 +109,16 @@ impl ProviderAddress {
                 });
             }
         };
+        let hostname = normal_registry(host, source)?;
         Ok(Self {
-            hostname: normal_registry(host, source)?,
-            // Terraform 0.13 wrote a single dash for providers whose namespace it did not know yet.
-            namespace: if namespace == UNTOLD_NAMESPACE {
+            // Terraform 0.13 wrote a single dash for providers whose namespace it did not know yet, all of the registry that was the default.
+            namespace: if namespace == UNTOLD_NAMESPACE && [DEFAULT_PROVIDER_HOST, default_host].contains(&&*hostname) {
                 namespace.into()
             } else {
                 normal_part(namespace, ProviderPart::Namespace, source)?
             },
             type_name: normal_part(type_name, ProviderPart::Name, source)?,
+            hostname,
         })
     }
 
@@ -269,6 +270,7 @@ mod tests {
             ("hashi corp/aws", ProviderPart::Namespace, "may hold only letters"),
             ("registry.terraform.io/aws", ProviderPart::Namespace, "may hold only letters"),
             ("a--b/aws", ProviderPart::Namespace, "two dashes"),
+            ("localhost/-/aws", ProviderPart::Namespace, "begins or ends"),
             ("-a/aws", ProviderPart::Namespace, "begins or ends"),
             ("a/b_c", ProviderPart::Name, "may hold only letters"),
             ("a/b.c", ProviderPart::Name, "may hold only letters"),

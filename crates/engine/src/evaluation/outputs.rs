@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_config::Output;
 use groma_diagnostics::{Diagnostic, Severity};
 use groma_lang::observing;
-use groma_value::{Deprecation, Marks, Value, convert};
+use groma_value::{Deprecation, Marks, Value};
 
 use super::values::{Evaluation, names};
 use crate::checks::{Checkable, Verdict, judge};
@@ -53,7 +53,7 @@ impl Evaluation {
             Some(_) => value.without_deprecations(),
         };
         if let Some(constraint) = &output.constraint {
-            value = match convert::convert(&value, &constraint.ty) {
+            value = match constraint.convert(&value) {
                 Ok(converted) => converted,
                 Err(problem) => {
                     let detail = format!(

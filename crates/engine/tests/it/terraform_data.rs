@@ -23,6 +23,22 @@ fn an_applied_configuration_has_nothing_left_to_do() {
 }
 
 #[test]
+fn an_output_with_a_type_gets_the_defaults_of_its_attributes() {
+    let mut project = Project::new(
+        r#"
+        output "all" {
+          type  = object({ name = string, size = optional(number, 5) })
+          value = { name = 1 }
+        }
+        "#,
+    );
+    project.apply();
+    let all = &project.state.outputs["all"].value;
+    let of = |name: &str| all.attribute(name).map(|value| groma_lang::console::format(&value));
+    assert_eq!([of("name"), of("size")], [Some("\"1\"".to_owned()), Some("5".to_owned())]);
+}
+
+#[test]
 fn pl_02_pl_03_instances_come_and_go_with_count_and_for_each() {
     let mut project = Project::new(
         r#"

@@ -23,6 +23,7 @@ impl Parser<'_> {
             let kind = self.tokens.kind(index);
             match kind {
                 TokenKind::End => {
+                    self.nesting_lost |= closer == TokenKind::CloseBrace;
                     self.rewind();
                     return false;
                 }
@@ -70,6 +71,7 @@ impl Parser<'_> {
                     // Something opened on the way is never closed. The line after the first skipped one is a better
                     // guess at where something new begins than the end of the text.
                     if !open.is_empty() && self.rewind() {
+                        self.nesting_lost = true;
                         self.accept(TokenKind::Newline);
                         self.recovering = false;
                     } else {
