@@ -72,7 +72,8 @@ fn outputs(config: &Value, encryption: Option<&Encryption>) -> Result<Value, Pro
         std::io::ErrorKind::NotFound => ProviderDiagnostic::error(
             "Unable to find remote state",
             format!("There is no state at {}. Apply the configuration that makes it first.", path.display()),
-        ),
+        )
+        .at(Path::root().attribute("workspace")),
         _ => unreadable(&path, &problem.to_string()),
     })?;
     let content = opened(content, encryption, &path)?;

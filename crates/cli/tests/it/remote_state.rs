@@ -49,6 +49,12 @@ fn a_state_that_is_not_there_is_an_error_that_names_it() {
     let problem = folder.fails(&["plan"]);
     assert!(problem.contains("Unable to find remote state"), "{problem}");
     assert!(problem.contains("base/terraform.tfstate"), "{problem}");
+    folder.write(
+        "main.tf",
+        "data \"terraform_remote_state\" \"x\" {\n  backend   = \"local\"\n  workspace = \"other\"\n}\n",
+    );
+    let problem = folder.fails(&["plan"]);
+    assert!(problem.contains("on main.tf line 3, in data \"terraform_remote_state\" \"x\""), "{problem}");
 }
 
 /// Where a state is encrypted, and how the one who reads it may open it.
