@@ -8,28 +8,30 @@ use crate::declared::{Field, Kind, Model};
 
 /// The implementations for a struct.
 pub(crate) fn model(model: &Model<'_>) -> TokenStream {
+    let checks = model.fields.iter().map(check);
+    let (object, field, block) = (as_model(model), as_field(model), as_block(model));
+    quote! {
+        #(#checks)*
+        #object
+        #field
+        #block
+    }
+}
+
+fn of_kind<'a>(model: &'a Model<'_>, kind: Kind) -> impl Iterator<Item = &'a Field<'a>> {
+    model.fields.iter().filter(move |field| field.kind == kind)
+}
+
+/// What its attributes and blocks are.
+fn as_model(model: &Model<'_>) -> TokenStream {
     let Model { ident, description, fields, .. } = model;
-    let of_kind = |kind: Kind| fields.iter().filter(move |field| field.kind == kind);
-    let attributes = of_kind(Kind::Attribute).map(attribute);
-    let blocks = of_kind(Kind::Block).map(block);
-    let checks = fields.iter().map(check);
+    let attributes = of_kind(model, Kind::Attribute).map(attribute);
+    let blocks = of_kind(model, Kind::Block).map(block);
     let types = fields.iter().map(|Field { name, ty, .. }| {
         quote! { (#name, <#ty as ::groma_framework::model::Field>::ty()) }
     });
-    let (idents, field_types): (Vec<_>, Vec<_>) = fields.iter().map(|field| (field.ident, field.ty)).unzip();
-    let names: Vec<_> = fields.iter().map(|field| &field.name).collect();
-    let positions = 0..fields.len();
-    let has_blocks = of_kind(Kind::Block).next().is_some();
-    let shape = if has_blocks {
-        // Nested attributes hold no blocks: as an attribute, such an object is a plain value.
-        quote! { ::groma_framework::model::FieldShape::Plain(<Self as ::groma_framework::model::Field>::ty()) }
-    } else {
-        quote! { ::groma_framework::model::FieldShape::Object(<Self as ::groma_framework::Model>::attributes()) }
-    };
     let version = model.version.iter();
     quote! {
-        #(#checks)*
-
         #[automatically_derived]
         impl ::groma_framework::Model for #ident {
             fn attributes() -> ::std::vec::Vec<(::groma_framework::Name, ::groma_framework::Attribute)> {
@@ -55,7 +57,22 @@ pub(crate) fn model(model: &Model<'_>) -> TokenStream {
 
             #(fn version() -> u64 { #version })*
         }
+    }
+}
 
+/// The way to its values and back, and what a field of another model is declared as that holds one.
+fn as_field(model: &Model<'_>) -> TokenStream {
+    let Model { ident, fields, .. } = model;
+    let (idents, types): (Vec<_>, Vec<_>) = fields.iter().map(|field| (field.ident, field.ty)).unzip();
+    let names: Vec<_> = fields.iter().map(|field| &field.name).collect();
+    let positions = 0..fields.len();
+    let shape = if of_kind(model, Kind::Block).next().is_some() {
+        // Nested attributes hold no blocks: as an attribute, such an object is a plain value.
+        quote! { ::groma_framework::model::FieldShape::Plain(<Self as ::groma_framework::model::Field>::ty()) }
+    } else {
+        quote! { ::groma_framework::model::FieldShape::Object(<Self as ::groma_framework::Model>::attributes()) }
+    };
+    quote! {
         #[automatically_derived]
         impl ::groma_framework::model::Field for #ident {
             fn ty() -> ::groma_framework::value::Type {
@@ -68,7 +85,7 @@ pub(crate) fn model(model: &Model<'_>) -> TokenStream {
 
             fn to_value(&self) -> ::groma_framework::value::Value {
                 let values: ::std::vec::Vec<::groma_framework::value::Value> =
-                    ::std::vec![#(<#field_types as ::groma_framework::model::Field>::to_value(&self.#idents)),*];
+                    ::std::vec![#(<#types as ::groma_framework::model::Field>::to_value(&self.#idents)),*];
                 ::groma_framework::value::Value::object_typed(<Self as ::groma_framework::Model>::object_type(), values)
             }
 
@@ -82,11 +99,17 @@ pub(crate) fn model(model: &Model<'_>) -> TokenStream {
                     path,
                 )?;
                 ::std::result::Result::Ok(Self {
-                    #(#idents: parts.field::<#field_types>(#positions, #names, path)?,)*
+                    #(#idents: parts.field::<#types>(#positions, #names, path)?,)*
                 })
             }
         }
+    }
+}
 
+/// What it is as a block that is always there.
+fn as_block(model: &Model<'_>) -> TokenStream {
+    let ident = model.ident;
+    quote! {
         #[automatically_derived]
         impl ::groma_framework::model::BlockField for #ident {
             type Model = Self;
