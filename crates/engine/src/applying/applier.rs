@@ -367,7 +367,8 @@ impl<'a> Applier<'a> {
                 (value.is_wholly_known() && !output.ephemeral).then_some((value, output.sensitive))
             });
             if let Some((value, sensitive)) = worked_out {
-                let value = with_one_zero(value.unmark_deep().0);
+                let (value, _) = value.unmark_deep();
+                let value = if change.after.is_wholly_known() { with_one_zero(value) } else { value };
                 if value.is_null() {
                     self.state.outputs.remove(&change.name);
                     continue;
@@ -403,7 +404,7 @@ fn unfit(state: State) -> AppliedRun {
     AppliedRun { state, done: Done::default(), diagnostics, spent: None }
 }
 
-/// Outputs are stored as a plan would hold them, which knows one zero only.
+/// What a plan knew of outputs is stored as it held it, which knows one zero only.
 fn with_one_zero(value: Value) -> Value {
     let is_below = |value: &Value| value.as_number().is_some_and(|number| number.is_zero() && number.is_negative());
     let mut has_other = false;

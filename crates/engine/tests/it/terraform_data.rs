@@ -39,6 +39,22 @@ fn an_output_with_a_type_gets_the_defaults_of_its_attributes() {
 }
 
 #[test]
+fn an_output_that_the_plan_did_not_know_keeps_its_zero_below_zero() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "it" { input = -0 }
+        output "planned" { value = -0 }
+        output "applied" { value = terraform_data.it.output }
+        "#,
+    );
+    project.apply();
+    let of = |name: &str| groma_lang::console::format(&project.state.outputs[name].value);
+    assert_eq!([of("planned"), of("applied")], ["0", "-0"]);
+    assert!(project.plan().actions().is_empty());
+    assert!(!project.plan().plan.unwrap().is_applyable());
+}
+
+#[test]
 fn pl_02_pl_03_instances_come_and_go_with_count_and_for_each() {
     let mut project = Project::new(
         r#"
