@@ -160,7 +160,11 @@ fn person() -> ResourceScript {
     let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0])).identified_by(identity);
     let identified = |object: &Value| Some(Value::object([("name", object.attribute("name")?)]));
     ResourceScript::new(schema)
-        .on_read(|request, _| still_there(request))
+        .on_read(|request, _| {
+            let there = still_there(request);
+            let is_lost = request.current_state.attribute("town").is_some_and(|town| town.as_str() == Some("nowhere"));
+            if is_lost { ReadResponse { new_state: Value::NULL, ..there } } else { there }
+        })
         .on_plan(move |request, good| {
             let is_there = !request.prior_state.is_null() && !request.config.is_null();
             PlanResponse { planned_identity: identified(&request.config).filter(|_| is_there), ..good() }
@@ -416,4 +420,14 @@ fn identities() {
     folder.ok(&["plan", "-destroy", "-out=gone"]);
     let gone = document(&["show", "-json", "gone"]);
     assert_eq!(gone["resource_changes"][0]["change"]["before_identity"], anna, "{gone}");
+
+    // What is gone is told by the name that it had; what has changed outside is told without.
+    folder.ok(&["untaint", "trouble_person.anna"]);
+    folder.write("main.tf", &person("nowhere"));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.ok(&["plan", "-out=lost"]);
+    let lost = document(&["show", "-json", "lost"]);
+    let change = &lost["resource_changes"][0]["change"];
+    assert_eq!((&change["actions"], &change["before_identity"]), (&serde_json::json!(["create"]), &anna), "{lost}");
+    assert!(lost["resource_drift"][0]["change"].get("before_identity").is_none(), "{lost}");
 }
