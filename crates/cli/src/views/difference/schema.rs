@@ -250,6 +250,17 @@ mod tests {
     }
 
     #[test]
+    fn a_null_among_texts_goes_without_saying_that_it_becomes_null() {
+        let block = block_of(vec![("m", Attribute::optional(Type::Map(Arc::new(Type::String))))], Vec::new());
+        let map = |entries: Vec<(&str, Value)>| Value::object([("m", Value::map(Type::String, entries))]);
+        let (before, after) = (map(vec![("e", Value::null(Type::String)), ("f", Value::string("f"))]), map(Vec::new()));
+        let difference = compare_objects(&block, &before, &after, Paths::default(), Relevance::All);
+        let mut out = String::new();
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, Manner::default());
+        assert!(out.contains("\"e\" = null\n") && out.contains("\"f\" = \"f\" -> null\n"), "{out}");
+    }
+
+    #[test]
     fn an_empty_text_in_a_single_block_is_one_where_the_provider_tells_it_from_null() {
         let text = || Attribute::optional(Type::String);
         let single = || ("one", NestedBlock::new(Nesting::Single, block_of(vec![("text", text())], Vec::new())));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groma_diagnostics::quoted;
 use groma_hcl::is_identifier;
-use groma_value::{Kind, Name, Value};
+use groma_value::{Kind, Name, Type, Value};
 
 use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
 use super::writer::{Manner, Writer};
@@ -47,7 +47,9 @@ impl Writer<'_> {
     }
 
     fn scalar(&mut self, difference: &Difference, sides: [Option<&Value>; 2], indent: usize, manner: Manner) {
-        if sides.iter().flatten().any(|value| value.as_str().is_some()) {
+        // A null that would be a text reads as a text: it does not say `-> null`.
+        let is_text = |value: &&Value| value.as_str().is_some() || value.is_null() && value.ty() == Type::String;
+        if sides.iter().flatten().any(is_text) {
             self.text(difference, sides, indent, manner);
             return;
         }
