@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Call, Expression, ExpressionKind, Name};
 use groma_value::convert::ConversionError;
-use groma_value::{ObjectType, Type, Value, convert};
+use groma_value::{ObjectType, Type, Value, convert, normalized};
 
 use crate::defaults::{self, Defaults};
 use crate::evaluate::evaluate_constant;
@@ -178,11 +178,12 @@ impl Reader {
                 );
                 continue;
             };
-            if object.types.contains_key(name) {
+            let name = Name::from(&*normalized(name));
+            if object.types.contains_key(&name) {
                 self.item_problem("The attribute names of an object type must be unique.", &item.key, whole);
                 continue;
             }
-            self.attribute(name.clone(), &item.value, &mut object);
+            self.attribute(name, &item.value, &mut object);
         }
         let ty = ObjectType::new(object.types).with_optional(object.optional);
         TypeConstraint {

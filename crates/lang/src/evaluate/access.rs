@@ -2,7 +2,7 @@
 
 use groma_diagnostics::{Diagnostic, Span, suggest};
 use groma_hcl::{LiteralKey, Step};
-use groma_value::{Kind, Number, Type, Value, convert};
+use groma_value::{Kind, Number, Type, Value, convert, normalized};
 
 /// Applies one literal step.
 pub(crate) fn step(value: &Value, step: &Step) -> Result<Value, Diagnostic> {
@@ -16,8 +16,10 @@ pub(crate) fn step(value: &Value, step: &Step) -> Result<Value, Diagnostic> {
     }
 }
 
-/// The attribute `name` of an object, or the element with that key of a map.
+/// The attribute `name` of an object, or the element with that key of a map. Values know names in normal form C, however they are
+/// written.
 pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, Diagnostic> {
+    let name = &*normalized(name);
     if let Kind::Object(object) = value.kind()
         && let Some(found) = object.get(name)
     {
