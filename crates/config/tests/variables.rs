@@ -131,6 +131,17 @@ fn undeclared_values_warn_in_files_and_fail_on_the_command_line() {
 }
 
 #[test]
+fn what_is_wrong_with_a_value_matters_only_where_it_counts() {
+    let text = "variable \"x\" {\n  type = list(string)\n}\n-- terraform.tfvars --\nx = upper(\"a\")\nother = y.z\n";
+    let good = || var("x=[\"a\"]");
+    let (values, problems) = resolve(text, &[("x", "[")], &[var("x=[1,"), good()]);
+    assert_eq!(values[0].1, Value::list(groma_value::Type::String, vec![Value::string("a")]));
+    assert!(problems.contains("Value for undeclared variable") && !problems.contains("Error"), "{problems}");
+    let (_, problems) = resolve(text, &[], &[good(), var("x=[1,")]);
+    assert!(problems.contains("<value for var.x>"), "{problems}");
+}
+
+#[test]
 fn values_that_do_not_fit_are_shown_where_they_are_given() {
     let text = r#"
 variable "required" {}

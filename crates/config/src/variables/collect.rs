@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
-use super::input::{InputValue, Origin};
+use super::input::{Given, InputValue, Origin};
 use super::read;
 use super::sources::{VariableOption, VariableSources};
 use crate::model::Variable;
 use crate::source::Files;
 
-/// Values by the name of their variable.
-type Values = IndexMap<Name, InputValue>;
+/// What is given, by the name of its variable.
+type Values = IndexMap<Name, Given>;
 
 /// How many undeclared variables are named one by one.
 const NAMED_UNDECLARED: usize = 2;
@@ -44,7 +44,12 @@ pub fn collect(
 pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (IndexMap<Name, InputValue>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let settings = read::file(path, "file", Origin::NamedFile, sources, files, &mut diagnostics);
-    (settings.into_iter().collect(), diagnostics)
+    let mut values = IndexMap::new();
+    for (name, Given { value, problems }) in settings {
+        diagnostics.append(problems);
+        values.insert(name, value);
+    }
+    (values, diagnostics)
 }
 
 /// The names of the variables files that are read without being asked for, the strongest last.
@@ -76,10 +81,7 @@ impl Collector<'_> {
     fn environment(&mut self, environment: &[(String, String)]) {
         for (name, text) in environment {
             let Some(variable) = self.variables.get(name.as_str()) else { continue };
-            let Some(value) = read::text(Some(variable), name, text, self.sources, &mut self.diagnostics) else {
-                continue;
-            };
-            self.set(name.as_str().into(), InputValue { value, origin: Origin::Environment, span: Default::default() });
+            self.text(Some(variable), name, text, Origin::Environment);
         }
     }
 
@@ -87,9 +89,13 @@ impl Collector<'_> {
         let mut problems = Diagnostics::new();
         let values = read::file(path, "variables file", origin, self.sources, self.files, &mut problems);
         self.diagnostics.append(problems.into_iter().map(declared));
-        for (name, value) in values {
-            self.set(name, value);
-        }
+        self.values.extend(values);
+    }
+
+    fn text(&mut self, variable: Option<&Variable>, name: &str, text: &str, origin: Origin) {
+        let (value, problems) = read::text(variable, name, text, self.sources);
+        let value = InputValue { value, origin, span: Span::NONE };
+        self.values.insert(name.into(), Given { value, problems });
     }
 
     fn assignment(&mut self, option: &str) {
@@ -111,28 +117,23 @@ impl Collector<'_> {
             ));
             return;
         }
-        let variable = self.variables.get(name);
-        if let Some(value) = read::text(variable, name, text, self.sources, &mut self.diagnostics) {
-            self.set(name.into(), InputValue { value, origin: Origin::CommandLine, span: Default::default() });
-        }
+        self.text(self.variables.get(name), name, text, Origin::CommandLine);
     }
 
-    fn set(&mut self, name: Name, value: InputValue) {
-        self.values.insert(name, value);
-    }
-
-    fn finish(mut self) -> (Values, Diagnostics) {
+    /// What counts in the end; only of that it matters what is wrong.
+    fn finish(mut self) -> (IndexMap<Name, InputValue>, Diagnostics) {
+        let mut values = IndexMap::new();
         let mut undeclared = Vec::new();
-        let variables = self.variables;
-        self.values.retain(|name, value| {
-            let declared = variables.contains_key(name);
-            if !declared {
-                undeclared.push((Name::clone(name), value.origin.clone()));
+        for (name, Given { value, problems }) in self.values {
+            if self.variables.contains_key(&name) {
+                self.diagnostics.append(problems);
+                values.insert(name, value);
+            } else {
+                undeclared.push((name, value.origin));
             }
-            declared
-        });
+        }
         report_undeclared(undeclared, &mut self.diagnostics);
-        (self.values, self.diagnostics)
+        (values, self.diagnostics)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use groma_address::Name;
-use groma_diagnostics::Span;
+use groma_diagnostics::{Diagnostics, Span};
 use groma_value::Value;
 
 /// Where a value was given.
@@ -28,6 +28,14 @@ pub struct InputValue {
     pub origin: Origin,
     /// Its text, where that is in a file.
     pub span: Span,
+}
+
+/// What a source gives: nothing is wrong with the run where another source wins, or nobody asks for the variable.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) value: InputValue,
+    /// What is wrong with its text.
+    pub(super) problems: Diagnostics,
 }
 
 impl Origin {

@@ -9,12 +9,12 @@ use groma_hcl::{Attribute, parse_expression, parse_file, parse_json_file};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
 
-use super::input::{InputValue, Origin};
+use super::input::{Given, InputValue, Origin};
 use crate::decode::constant_text;
 use crate::model::Variable;
 use crate::source::{Files, display};
 
-/// The assignments in a file, in its order; `what` it is to people.
+/// The assignments in a file, in its order; `what` it is to people. What is wrong with a value comes with it.
 pub(super) fn file(
     path: &Path,
     what: &str,
@@ -22,7 +22,7 @@ pub(super) fn file(
     sources: &Sources,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
-) -> Vec<(Name, InputValue)> {
+) -> Vec<(Name, Given)> {
     let shown = display(path);
     let Some(file) = register(path, what, sources, files, diagnostics) else { return Vec::new() };
     let (parsed, problems) = if shown.ends_with(".json") { parse_json_file(&file) } else { parse_file(&file) };
@@ -33,7 +33,7 @@ pub(super) fn file(
     if !broken {
         diagnostics.append(problems);
     }
-    attributes.iter().map(|attribute| assignment(attribute, origin(shown.clone()), diagnostics)).collect()
+    attributes.iter().map(|attribute| assignment(attribute, origin(shown.clone()))).collect()
 }
 
 fn register(
@@ -58,38 +58,35 @@ fn register(
     None
 }
 
-fn assignment(attribute: &Attribute, origin: Origin, diagnostics: &mut Diagnostics) -> (Name, InputValue) {
-    let value = constant_text(&attribute.expression, diagnostics);
-    (Name::clone(&attribute.name.name), InputValue { value, origin, span: attribute.expression.span })
+fn assignment(attribute: &Attribute, origin: Origin) -> (Name, Given) {
+    let mut problems = Diagnostics::new();
+    let value = constant_text(&attribute.expression, &mut problems);
+    let value = InputValue { value, origin, span: attribute.expression.span };
+    (Name::clone(&attribute.name.name), Given { value, problems })
 }
 
 /// The value that `text` is for `variable`, as given on the command line, in the environment or at a prompt.
 ///
 /// Where the variable's type is a string, a number, a truth value or not written at all, the text is the value; otherwise
-/// it is an expression.
-pub(super) fn text(
-    variable: Option<&Variable>,
-    name: &str,
-    text: &str,
-    sources: &Sources,
-    diagnostics: &mut Diagnostics,
-) -> Option<Value> {
+/// it is an expression. With what is wrong with that.
+pub(super) fn text(variable: Option<&Variable>, name: &str, text: &str, sources: &Sources) -> (Value, Diagnostics) {
     let is_expression = variable.is_some_and(|variable| {
         variable.has_type && !matches!(variable.constraint.ty, Type::String | Type::Number | Type::Bool)
     });
     if !is_expression {
-        return Some(Value::string(text));
+        return (Value::string(text), Diagnostics::new());
     }
-    let file = sources.add(format!("<value for var.{name}>"), text)?;
+    let Some(file) = sources.add(format!("<value for var.{name}>"), text) else {
+        return (Value::DYNAMIC, Diagnostics::new());
+    };
     let (expression, mut problems) = parse_expression(&file);
     let value = if problems.has_errors() { Value::DYNAMIC } else { evaluate_constant(&expression, &mut problems) };
-    let fine = !problems.has_errors();
     let hidden = variable.filter(|variable| variable.sensitive);
-    diagnostics.append(problems.into_iter().map(|problem| match hidden {
+    let shown = problems.into_iter().map(|problem| match hidden {
         Some(variable) => without_text(problem, variable),
         None => problem,
-    }));
-    fine.then_some(value)
+    });
+    (value, shown.collect())
 }
 
 /// A problem with a sensitive value, which must not be shown: the declaration stands in for its text.

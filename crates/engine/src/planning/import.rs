@@ -277,10 +277,8 @@ fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
     Some(resource.absolute(module).instance(key))
 }
 
+/// The id, be it sensitive or ephemeral: it names an object, and is shown and kept in the plan as in Terraform.
 fn read_id(value: &Value) -> Result<String, String> {
-    if value.deep_marks().is_ephemeral() {
-        return Err("The import id must not be ephemeral: it is kept in the plan.".to_owned());
-    }
     let (value, _) = value.unmark_deep();
     if value.is_null() {
         return Err("The import ID cannot be null. Give the id of an object that exists.".to_owned());

@@ -108,6 +108,17 @@ fn pl_26_ids_of_many_instances_come_from_a_map_and_reach_into_modules() {
 }
 
 #[test]
+fn pl_26_an_id_may_be_sensitive_or_ephemeral() {
+    for kind in ["sensitive", "ephemeral"] {
+        let variable = format!("variable \"id\" {{\n  default = \"x1\"\n  {kind} = true\n}}\n");
+        let mut project = project(&format!("{variable}{}", ONE.replace("\"x1\"", "var.id")), world("x1", "web"));
+        let planned = project.plan();
+        assert_eq!(planned.errors(), Vec::<String>::new());
+        assert_eq!(planned.plan.as_ref().unwrap().changes[0].importing.as_ref().unwrap().id(), Some("x1"));
+    }
+}
+
+#[test]
 fn pl_26_an_id_that_only_apply_will_know_is_an_error() {
     let main = format!("{ONE}resource \"test_object\" \"other\" {{}}\n").replace("\"x1\"", "test_object.other.id");
     let mut project = project(&main, World::new());
