@@ -103,7 +103,10 @@ pub(super) fn write(
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
-    parts.insert(MADE.to_owned(), serde_json::to_vec(made).map_err(|problem| not_saved("backend", &problem))?);
+    parts.insert(
+        MADE.to_owned(),
+        serde_json::to_vec(made).map_err(|problem| not_saved("part about how it was made", &problem))?,
+    );
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
         parts.insert(name, loaded.text.as_bytes().to_vec());

@@ -103,7 +103,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Out
     Ok(0)
 }
 
-/// Adds the schemas of types that the configuration has and the plan does not, those without instances, and those of providers with blocks.
+/// Adds the schemas of what the configuration has and the plan does not: types without instances, and the configurations of providers.
 fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas) {
     for resource in module.resources.values() {
         let address = &resource.address;

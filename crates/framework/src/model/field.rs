@@ -2,11 +2,12 @@
 
 use std::marker::PhantomData;
 
-use groma_provider::{Nesting, ObjectNesting, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Nesting, ObjectNesting, ProviderDiagnostics};
 use groma_value::{Number, Path, Type, Value};
 
 use super::{Model, ModelError};
 use crate::Name;
+use crate::schema::validators::refused;
 use crate::schema::{Attribute, NestedBlock, Validator, ValidatorRequest};
 
 /// How a field is declared as an attribute.
@@ -92,10 +93,7 @@ impl<T: Field> Validator for Fits<T> {
         }
         match T::from_value(request.value, &mut request.path.clone()) {
             Ok(_) => ProviderDiagnostics::new(),
-            Err(problem) => {
-                let detail = format!("The value {}.", problem.demand);
-                ProviderDiagnostic::error("Invalid Attribute Value", detail).at(problem.path).into()
-            }
+            Err(problem) => refused(problem.path, format!("The value {}.", problem.demand)),
         }
     }
 }

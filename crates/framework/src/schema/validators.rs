@@ -24,7 +24,7 @@ use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
 
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
-use groma_value::{Kind, PathStep, Value};
+use groma_value::{Kind, Path, PathStep, Value};
 
 use super::{Validator, ValidatorRequest};
 use crate::model::Field;
@@ -103,8 +103,9 @@ fn told<T: Display + PartialEq>((start, end): &(Bound<T>, Bound<T>)) -> String {
     }
 }
 
-fn refused(request: &ValidatorRequest<'_>, detail: String) -> ProviderDiagnostics {
-    ProviderDiagnostic::error("Invalid Attribute Value", detail).at(request.path.clone()).into()
+/// That the value at `path` is refused, and why.
+pub(crate) fn refused(path: Path, detail: String) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Invalid Attribute Value", detail).at(path).into()
 }
 
 /// Something that holds of the value alone.
@@ -121,7 +122,7 @@ impl<F: Fn(&Value) -> bool + Send + Sync> Validator for Demanding<F> {
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
         match (self.holds)(request.value) {
             true => ProviderDiagnostics::new(),
-            false => refused(request, format!("The value {}.", self.demand)),
+            false => refused(request.path.clone(), format!("The value {}.", self.demand)),
         }
     }
 }
@@ -134,26 +135,24 @@ impl<V: Validator> Validator for Each<V> {
     }
 
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
-        let step = |step: Option<PathStep>| {
-            let mut path = request.path.clone();
-            step.into_iter().for_each(|step| path.push(step));
-            path
-        };
-        let elements: Vec<_> = match request.value.kind() {
-            Kind::Map(map) => {
-                map.iter().map(|(key, one)| (step(Some(PathStep::Index(Value::from(key)))), one)).collect()
-            }
-            // Elements of a set have no position: a problem is about the set.
-            Kind::Set(elements) => elements.iter().map(|one| (step(None), one)).collect(),
-            _ => {
-                let elements = request.value.as_slice().unwrap_or_default().iter().enumerate();
-                elements.map(|(at, one)| (step(Some(PathStep::Index(Value::number(at)))), one)).collect()
-            }
-        };
         let mut found = ProviderDiagnostics::new();
-        for (path, value) in &elements {
+        let mut look = |path: &Path, value: &Value| {
             if !value.is_null() && value.is_known() {
                 found.extend(self.0.validate(&ValidatorRequest { path, value, config: request.config }));
+            }
+        };
+        let at = |key: Value| {
+            let mut path = request.path.clone();
+            path.push(PathStep::Index(key));
+            path
+        };
+        match request.value.kind() {
+            Kind::Map(map) => map.iter().for_each(|(key, one)| look(&at(Value::from(key)), one)),
+            // Elements of a set have no position: a problem is about the set.
+            Kind::Set(elements) => elements.iter().for_each(|one| look(request.path, one)),
+            _ => {
+                let elements = request.value.as_slice().unwrap_or_default().iter().enumerate();
+                elements.for_each(|(position, one)| look(&at(Value::number(position)), one));
             }
         }
         found
@@ -183,22 +182,20 @@ impl Validator for Beside {
 
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
         let mut found = ProviderDiagnostics::new();
+        let mut refuse = |detail: String| found.extend(refused(request.path.clone(), detail));
         for name in &self.names {
             let Some(other) = request.config.attribute(name) else {
                 // A name of nothing is the developer's slip, and one that would never be noticed otherwise.
-                found.extend(refused(
-                    request,
-                    format!("There is no argument {name:?} to look at. This is a bug in the provider."),
-                ));
+                refuse(format!("There is no argument {name:?} to look at. This is a bug in the provider."));
                 continue;
             };
             let is_set = !other.is_null();
             match self.wanted {
                 // What is not known yet may come to null.
                 Wanted::None if is_set && other.is_known() => {
-                    found.extend(refused(request, format!("It cannot be set together with {name:?}.")));
+                    refuse(format!("It cannot be set together with {name:?}."));
                 }
-                Wanted::All if !is_set => found.extend(refused(request, format!("It needs {name:?} beside it."))),
+                Wanted::All if !is_set => refuse(format!("It needs {name:?} beside it.")),
                 Wanted::None | Wanted::All => {}
             }
         }

@@ -16,7 +16,7 @@ use groma_provider::{
 };
 use groma_value::{Path, Type, Value};
 
-use crate::support::{get, s};
+use crate::support::{AsPlanned, get, s};
 
 /// A server that listens.
 #[derive(Clone, Debug, PartialEq, Model)]
@@ -301,20 +301,7 @@ fn fw_20_a_resource_works_on_structs() {
 
 #[test]
 fn fw_20_the_validators_of_a_model_run() {
-    struct Listeners;
-    impl ModelResource for Listeners {
-        type Model = Listener;
-        async fn create(&self, plan: Listener, _: &mut Call) -> Result<Listener, ProviderDiagnostic> {
-            Ok(plan)
-        }
-        async fn read(&self, state: Listener, _: &mut Call) -> Result<Option<Listener>, ProviderDiagnostic> {
-            Ok(Some(state))
-        }
-        async fn delete(&self, _: Listener, _: &mut Call) -> Result<(), ProviderDiagnostic> {
-            Ok(())
-        }
-    }
-    let server = Arc::new(Bundle::new().resource("test_listener", Listeners).build().unwrap());
+    let server = Arc::new(Bundle::new().resource("test_listener", AsPlanned::<Listener>::new()).build().unwrap());
     let config = Listener { name: String::new(), id: Maybe::Null, ..listener() };
     let request = ValidateRequest {
         type_name: "test_listener".into(),

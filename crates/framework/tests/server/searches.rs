@@ -10,7 +10,7 @@ use groma_framework::{
 use groma_provider::{ClientCapabilities, Provider, ReadRequest, ValidateRequest};
 use groma_value::Value;
 
-use crate::support::{get, s};
+use crate::support::{AsPlanned, get, s};
 
 #[derive(Model)]
 struct Pet {
@@ -165,27 +165,9 @@ impl ListResource for Plain {
 
 #[test]
 fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
-    struct Anonymous;
-
-    impl ModelResource for Anonymous {
-        type Model = Pet;
-
-        async fn create(&self, plan: Pet, _: &mut Call) -> Result<Pet, ProviderDiagnostic> {
-            Ok(plan)
-        }
-
-        async fn read(&self, state: Pet, _: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
-            Ok(Some(state))
-        }
-
-        async fn delete(&self, _: Pet, _: &mut Call) -> Result<(), ProviderDiagnostic> {
-            Ok(())
-        }
-    }
-
     let schema = || SchemaBuilder::new().attribute("prefix", Attribute::string()).build().unwrap();
     let problems = Bundle::new()
-        .resource("test_pet", Anonymous)
+        .resource("test_pet", AsPlanned::<Pet>::new())
         .list_resource("test_pet", Shelter(&[]))
         .plain_list_resource("test_nothing", Plain(schema()))
         .plain_list_resource("test_nothing", Plain(schema()))

@@ -1,14 +1,40 @@
 //! A provider with one resource whose parts a test sets.
 
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
 use groma_framework::{
-    Answer, CreateRequest, Definition, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse,
-    ObjectResponse, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema, SchemaBuilder, Server, TypeNames,
-    UpdateRequest,
+    Answer, Call, CreateRequest, Definition, DeleteRequest, ImportRequest, Model, ModelResource, ModifyPlanRequest,
+    ModifyPlanResponse, ObjectResponse, ProviderDiagnostic, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema,
+    SchemaBuilder, Server, TypeNames, UpdateRequest,
 };
 use groma_provider::{ApplyRequest, ApplyResponse, PlanRequest, PlanResponse, Private, Provider, proposed_new_state};
 use groma_value::{Kind, Path, Type, Value};
+
+/// Objects that are and stay what is planned of them.
+pub struct AsPlanned<M>(PhantomData<fn() -> M>);
+
+impl<M> AsPlanned<M> {
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: Model + Send> ModelResource for AsPlanned<M> {
+    type Model = M;
+
+    async fn create(&self, plan: M, _: &mut Call) -> Result<M, ProviderDiagnostic> {
+        Ok(plan)
+    }
+
+    async fn read(&self, state: M, _: &mut Call) -> Result<Option<M>, ProviderDiagnostic> {
+        Ok(Some(state))
+    }
+
+    async fn delete(&self, _: M, _: &mut Call) -> Result<(), ProviderDiagnostic> {
+        Ok(())
+    }
+}
 
 type Modify = dyn Fn(ModifyPlanRequest) -> ModifyPlanResponse + Send + Sync;
 type Change = dyn Fn(&str, &Value, &Value) -> ObjectResponse + Send + Sync;

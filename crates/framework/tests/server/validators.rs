@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use groma_framework::model::{Field, Set};
 use groma_framework::schema::validators::{between, conflicts_with, each, length, needs, one_of};
-use groma_framework::{Bundle, Call, Model, ModelResource, ProviderDiagnostic};
+use groma_framework::{Bundle, Model};
 use groma_provider::{ClientCapabilities, Provider, ValidateRequest};
 use groma_value::{Type, Value};
 
-use crate::support::s;
+use crate::support::{AsPlanned, s};
 
 #[derive(Model)]
 struct Listener {
@@ -37,27 +37,9 @@ struct Tuning {
     tries: u8,
 }
 
-struct Listeners;
-
-impl ModelResource for Listeners {
-    type Model = Listener;
-
-    async fn create(&self, plan: Listener, _: &mut Call) -> Result<Listener, ProviderDiagnostic> {
-        Ok(plan)
-    }
-
-    async fn read(&self, state: Listener, _: &mut Call) -> Result<Option<Listener>, ProviderDiagnostic> {
-        Ok(Some(state))
-    }
-
-    async fn delete(&self, _: Listener, _: &mut Call) -> Result<(), ProviderDiagnostic> {
-        Ok(())
-    }
-}
-
 /// What is said about a configuration that sets these arguments: where, and what.
 fn said(set: &[(&str, Value)]) -> Vec<String> {
-    let server = Bundle::new().resource("test_listener", Listeners).build().unwrap();
+    let server = Bundle::new().resource("test_listener", AsPlanned::<Listener>::new()).build().unwrap();
     let types = Listener::object_type();
     let value = |name: &str, ty: &Type| {
         set.iter().find(|(set, _)| *set == name).map_or_else(|| Value::null(ty.clone()), |(_, value)| value.clone())
