@@ -15,6 +15,7 @@ mod provider;
 mod resource;
 mod target;
 
+pub use groma_diagnostics::Name;
 pub use host::normal_host;
 pub use key::InstanceKey;
 pub use module::{ModuleInstance, ModulePath, ModuleStep};
@@ -27,6 +28,3 @@ pub use provider::{
 };
 pub use resource::{AbsResource, ConfigResource, Mode, Resource, ResourceInstance};
 pub use target::Target;
-
-/// An identifier or other short text that many things share.
-pub type Name = std::sync::Arc<str>;

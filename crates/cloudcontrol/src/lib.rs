@@ -6,7 +6,5 @@ pub mod names;
 mod provider;
 pub mod schema;
 
+pub use groma_provider::Name;
 pub use provider::{AwsCloudControl, EMULATOR_FILE};
-
-/// An identifier; cheap to clone.
-pub type Name = std::sync::Arc<str>;

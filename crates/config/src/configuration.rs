@@ -46,7 +46,7 @@ pub struct DeepReference {
     /// The position of the block among those of the module.
     pub resource: u32,
     /// The text.
-    pub traversal: Arc<Traversal>,
+    pub traversal: Traversal,
     /// How many of its steps lead to the object.
     pub steps: usize,
 }

@@ -150,7 +150,9 @@ fn hashes(expression: &Expression, diagnostics: &mut Diagnostics) -> Vec<Arc<str
     let mut hashes = Vec::with_capacity(list.len());
     for element in list {
         match element.as_static_string() {
-            Some(hash) if hash.split_once(':').is_some_and(|(scheme, _)| !scheme.is_empty()) => hashes.push(hash),
+            Some(hash) if hash.split_once(':').is_some_and(|(scheme, _)| !scheme.is_empty()) => {
+                hashes.push(Arc::from(&*hash))
+            }
             _ => {
                 let detail = "A hash is a string that begins with its scheme and a colon, such as h1: or zh:.";
                 diagnostics.push(Diagnostic::error("Invalid provider hash string", detail).at(element.span));

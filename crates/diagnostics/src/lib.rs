@@ -5,12 +5,14 @@
 //! when something is printed. This crate knows nothing of the language, of values or of terminals.
 
 mod diagnostic;
+mod name;
 mod quote;
 mod sources;
 mod span;
 mod suggest;
 
 pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
+pub use name::Name;
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
 pub use sources::{Location, Position, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};

@@ -45,7 +45,7 @@ pub(crate) fn named(
         _ => (expression, None),
     };
     let traversal = source.as_traversal()?;
-    let [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, rest @ ..] = &traversal.steps else {
+    let [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, rest @ ..] = traversal.steps() else {
         return None;
     };
     if &*traversal.root.name != "action" {

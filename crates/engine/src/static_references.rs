@@ -38,7 +38,7 @@ pub(crate) fn check(
 
 fn problem(reference: &DeepReference, graph: &ConfigGraph, templates: &Templates) -> Option<Diagnostic> {
     let template = templates.resource(graph.find(&reference.module)?, reference.resource)?;
-    in_block(&template.schema.block, reference.traversal.steps.get(reference.steps..)?).err()
+    in_block(&template.schema.block, reference.traversal.steps().get(reference.steps..)?).err()
 }
 
 /// Follows `steps` into the object of a block.

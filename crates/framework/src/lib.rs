@@ -132,6 +132,7 @@ pub use groma_plugin::{server::log, transport::LogLevel};
 pub use groma_value as value;
 
 // What every provider needs of the layer below.
+pub use groma_provider::Name;
 pub use groma_provider::{
     ActionProgress, Answer, CallFunctionRequest, ClientCapabilities, ConfigureRequest, ConfigureStateStoreRequest,
     ConfigureStateStoreResponse, Deferred, Description, FunctionError, FunctionSignature, IdentityAttribute,
@@ -140,6 +141,3 @@ pub use groma_provider::{
     PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse, SchemaProblem, StateRequest,
     StatesResponse, TypeNames, UnlockStateRequest, Use, WriteStateRequest,
 };
-
-/// An identifier, shared.
-pub type Name = std::sync::Arc<str>;

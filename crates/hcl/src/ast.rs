@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostics, Span};
 
+pub use crate::list::List;
 pub use crate::name::{Ident, Name};
 pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
 
@@ -33,11 +34,11 @@ pub enum ExpressionKind {
     /// A string without interpolation, after the processing of escapes.
     String(Name),
     /// A string with interpolations or directives, or a heredoc with them.
-    Template(Arc<Template>),
+    Template(Template),
     /// A string of the JSON syntax, which is text, template or expression depending on its use.
     JsonString(Arc<JsonString>),
     /// A name and literal steps: `var.a["b"].c`.
-    Traversal(Arc<Traversal>),
+    Traversal(Traversal),
     /// Literal steps after another expression: `f(x).a[0]`.
     Relative(Arc<Relative>),
     /// An index that is itself an expression: `a[count.index]`.
@@ -47,9 +48,9 @@ pub enum ExpressionKind {
     /// `f(x, y...)`.
     Call(Arc<Call>),
     /// `[a, b]`.
-    Tuple(Arc<[Expression]>),
+    Tuple(List<Expression>),
     /// `{ a = b }`.
-    Object(Arc<[ObjectItem]>),
+    Object(List<ObjectItem>),
     /// `[for …]` or `{for …}`.
     For(Arc<For>),
     /// `a ? b : c`.
@@ -68,7 +69,7 @@ pub struct Relative {
     /// What the steps start from.
     pub source: Expression,
     /// The steps, at least one.
-    pub steps: Vec<Step>,
+    pub steps: List<Step>,
 }
 
 /// An index whose key must be evaluated.
@@ -133,7 +134,7 @@ pub struct Call {
     /// The function; the name may hold namespaces: `provider::aws::arn_parse`.
     pub name: Ident,
     /// The arguments.
-    pub arguments: Vec<Expression>,
+    pub arguments: List<Expression>,
     /// Whether the last argument is a list of further arguments, and the place of the `...` that says so.
     pub expansion: Option<Span>,
     /// `(`.
@@ -275,7 +276,7 @@ impl BinaryOperator {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     /// The parts in order.
-    pub parts: Vec<TemplatePart>,
+    pub parts: List<TemplatePart>,
 }
 
 impl Template {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::Span;
 
-use crate::ast::{Expression, ExpressionKind, Ident, Name};
+use crate::ast::{Expression, ExpressionKind, Ident, List, Name};
 
 /// A parsed file.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub struct Block {
     /// The kind.
     pub kind: Ident,
     /// The labels.
-    pub labels: Vec<Label>,
+    pub labels: List<Label>,
     /// What is in it.
     pub body: Body,
     /// From the kind to the last label.
@@ -97,8 +97,8 @@ pub struct Label {
 /// Arguments and blocks as the parser found them; no argument name occurs twice.
 #[derive(Clone, Debug)]
 pub(crate) struct NativeBody {
-    pub(crate) attributes: Box<[Attribute]>,
-    pub(crate) blocks: Box<[Block]>,
+    pub(crate) attributes: List<Attribute>,
+    pub(crate) blocks: List<Block>,
     pub(crate) span: Span,
     /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
     /// argument where that stands on the same line.
@@ -108,14 +108,8 @@ pub(crate) struct NativeBody {
 }
 
 impl NativeBody {
-    pub(crate) fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        Self {
-            attributes: attributes.into(),
-            blocks: blocks.into(),
-            span,
-            missing: first_character(span),
-            has_strangers: false,
-        }
+    pub(crate) fn new(attributes: List<Attribute>, blocks: List<Block>, span: Span) -> Self {
+        Self { attributes, blocks, span, missing: first_character(span), has_strangers: false }
     }
 
     /// The body of a block in which the end of one was lost.
@@ -181,7 +175,7 @@ impl Body {
     ///
     /// `span` covers it with its braces, if it has any.
     pub fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        Self::from_native(NativeBody::new(attributes, blocks, span))
+        Self::from_native(NativeBody::new(List::new(attributes), List::new(blocks), span))
     }
 
     pub(crate) fn from_native(body: NativeBody) -> Self {

@@ -1,7 +1,6 @@
 //! What reading a body gives.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
@@ -49,12 +48,12 @@ impl Content {
             return self.get(&attribute.name.name);
         }
         if let Some(index) = &mut self.index {
-            index.insert(Arc::clone(&attribute.name.name), self.attributes.len());
+            index.insert(attribute.name.name.clone(), self.attributes.len());
         }
         self.attributes.push(attribute);
         if self.index.is_none() && self.attributes.len() > FEW {
             let places = self.attributes.iter().enumerate();
-            self.index = Some(places.map(|(place, attribute)| (Arc::clone(&attribute.name.name), place)).collect());
+            self.index = Some(places.map(|(place, attribute)| (attribute.name.name.clone(), place)).collect());
         }
         None
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, suggest};
 
-use crate::ast::{Expression, ExpressionKind, Name, ObjectItem};
+use crate::ast::{Expression, ExpressionKind, List, Name, ObjectItem};
 use crate::json_string::{self, BadEscape};
 
 /// How deep arrays and objects may stand in each other.
@@ -36,7 +36,7 @@ pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
             let detail = "A configuration in JSON is an object, or an array of objects.";
             parser.error("Root value must be object", detail, value.span);
         }
-        Expression::new(ExpressionKind::Object(Arc::from(Vec::new())), file.span(0, 0))
+        Expression::new(ExpressionKind::Object(List::default()), file.span(0, 0))
     };
     (value, parser.diagnostics)
 }
@@ -135,7 +135,7 @@ impl JsonParser<'_> {
         let mut items = Vec::new();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Expression::new(ExpressionKind::Object(Arc::from(items)), self.span(open, self.at)));
+            return Ok(Expression::new(ExpressionKind::Object(List::new(items)), self.span(open, self.at)));
         }
         loop {
             match self.property() {
@@ -143,7 +143,7 @@ impl JsonParser<'_> {
                 Err(Lost) => self.skip_element(),
             }
             if !self.separator(Bracket::Object, open)? {
-                return Ok(Expression::new(ExpressionKind::Object(Arc::from(items)), self.span(open, self.at)));
+                return Ok(Expression::new(ExpressionKind::Object(List::new(items)), self.span(open, self.at)));
             }
         }
     }
@@ -203,7 +203,7 @@ impl JsonParser<'_> {
         let mut elements = Vec::new();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Expression::new(ExpressionKind::Tuple(Arc::from(elements)), self.span(open, self.at)));
+            return Ok(Expression::new(ExpressionKind::Tuple(List::new(elements)), self.span(open, self.at)));
         }
         loop {
             let problems = self.diagnostics.len();
@@ -213,7 +213,7 @@ impl JsonParser<'_> {
             }
             elements.push(element);
             if !self.separator(Bracket::Array, open)? {
-                return Ok(Expression::new(ExpressionKind::Tuple(Arc::from(elements)), self.span(open, self.at)));
+                return Ok(Expression::new(ExpressionKind::Tuple(List::new(elements)), self.span(open, self.at)));
             }
         }
     }

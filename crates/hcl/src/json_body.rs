@@ -4,7 +4,6 @@
 //! expected, an array of objects stands for all their properties in order, which allows a name to be used twice.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 
@@ -138,7 +137,7 @@ impl Unpacking<'_> {
     fn block(&self, body: &Expression, around: &Expression) -> Block {
         Block {
             kind: self.kind.clone(),
-            labels: self.labels.clone(),
+            labels: self.labels.iter().cloned().collect(),
             body: Body::from_json(JsonBody::new(body.clone())),
             header: first_character(around.span),
             span: self.kind.span.to(body.span),
@@ -188,7 +187,7 @@ fn properties<'a>(value: &'a Expression, purpose: Purpose<'_>, diagnostics: &mut
 
 fn property(item: &ObjectItem) -> Option<Property<'_>> {
     let ExpressionKind::JsonString(key) = &item.key.kind else { return None };
-    Some(Property { name: Ident::new(Arc::clone(&key.text), item.key.span), value: &item.value })
+    Some(Property { name: Ident::new(key.text.clone(), item.key.span), value: &item.value })
 }
 
 fn wrong_type(value: &Expression, detail: String) -> Diagnostic {

@@ -1,11 +1,7 @@
 //! Names and other short texts of the source.
 
-use std::sync::Arc;
-
+pub use groma_diagnostics::Name;
 use groma_diagnostics::Span;
-
-/// A name or a short text, shared.
-pub type Name = Arc<str>;
 
 /// A name as written in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,5 @@
 //! The ways in: texts to trees.
 
-use std::sync::Arc;
-
 use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, Traversal};
@@ -38,7 +36,7 @@ pub fn parse_template(file: &SourceFile) -> (Expression, Diagnostics) {
 }
 
 /// Reads a text that is one traversal, such as an address.
-pub fn parse_traversal(file: &SourceFile) -> (Option<Arc<Traversal>>, Diagnostics) {
+pub fn parse_traversal(file: &SourceFile) -> (Option<Traversal>, Diagnostics) {
     let mut parser = Parser::new(file.text(), origin(file));
     let traversal = parser.whole_traversal();
     (traversal, parser.finish())
@@ -51,7 +49,7 @@ fn origin(file: &SourceFile) -> Origin<'_> {
 /// The traversal in a string at `span`, whose quotes are one character each.
 ///
 /// Escapes in the string shift what comes after them by a few characters; nobody writes them in a traversal.
-pub(crate) fn quoted_traversal(text: &str, span: Span) -> Option<Arc<Traversal>> {
+pub(crate) fn quoted_traversal(text: &str, span: Span) -> Option<Traversal> {
     let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let traversal = parser.whole_traversal()?;
     (!parser.finish().has_errors()).then_some(traversal)

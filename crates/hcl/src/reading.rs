@@ -44,9 +44,9 @@ impl Body {
             }
         };
         let mut hidden = hidden.clone();
-        hidden.attributes.extend(content.attributes.iter().map(|attribute| Arc::clone(&attribute.name.name)));
+        hidden.attributes.extend(content.attributes.iter().map(|attribute| attribute.name.name.clone()));
         let taken = schema.blocks.iter().filter(|spec| self.may_have_block(&spec.kind));
-        hidden.blocks.extend(taken.map(|spec| Arc::clone(&spec.kind)));
+        hidden.blocks.extend(taken.map(|spec| spec.kind.clone()));
         // Most bodies have none of what is looked for, and bodies are many.
         let hides = !hidden.attributes.is_empty() || !hidden.blocks.is_empty();
         (content, Self { source: self.source.clone(), hidden: hides.then(|| Arc::new(hidden)) }, diagnostics)

@@ -8,19 +8,19 @@ use crate::parse;
 impl Expression {
     /// The traversal that the expression is: bare, or in quotes as the JSON syntax needs it and old configurations of
     /// the native syntax have it.
-    pub fn as_traversal(&self) -> Option<Arc<Traversal>> {
+    pub fn as_traversal(&self) -> Option<Traversal> {
         match &self.kind {
-            ExpressionKind::Traversal(traversal) => Some(Arc::clone(traversal)),
+            ExpressionKind::Traversal(traversal) => Some(traversal.clone()),
             ExpressionKind::String(text) => parse::quoted_traversal(text, self.span),
             ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span),
             ExpressionKind::Relative(relative) => {
                 let root = relative.source.reserved_word()?;
-                Traversal::new(root, relative.steps.clone(), self.span)
+                Some(Traversal::new(root, relative.steps.iter().cloned(), self.span))
             }
             _ => {
                 let root = self.reserved_word()?;
                 let span = root.span;
-                Traversal::new(root, Vec::new(), span)
+                Some(Traversal::new(root, [], span))
             }
         }
     }
@@ -39,11 +39,11 @@ impl Expression {
     /// The characters of a string that holds no interpolation. In the JSON syntax any string counts, as it is.
     pub fn as_static_string(&self) -> Option<Name> {
         match &self.kind {
-            ExpressionKind::String(text) => Some(Arc::clone(text)),
-            ExpressionKind::JsonString(string) => Some(Arc::clone(&string.text)),
+            ExpressionKind::String(text) => Some(text.clone()),
+            ExpressionKind::JsonString(string) => Some(string.text.clone()),
             ExpressionKind::Template(template) => match template.parts.as_slice() {
                 [] => Some(Name::from("")),
-                [TemplatePart::Literal { text, .. }] => Some(Arc::clone(text)),
+                [TemplatePart::Literal { text, .. }] => Some(text.clone()),
                 _ => None,
             },
             ExpressionKind::Parentheses(inner) => inner.as_static_string(),
@@ -55,11 +55,11 @@ impl Expression {
     /// stands in quotes, in the native syntax it must not.
     pub fn as_keyword(&self) -> Option<Name> {
         let traversal = match &self.kind {
-            ExpressionKind::Traversal(traversal) => Arc::clone(traversal),
+            ExpressionKind::Traversal(traversal) => traversal.clone(),
             ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span)?,
             _ => return self.reserved_word().map(|word| word.name),
         };
-        traversal.steps.is_empty().then(|| Arc::clone(&traversal.root.name))
+        traversal.steps().is_empty().then(|| traversal.root.name.clone())
     }
 
     /// The elements of a list that is written out.

@@ -1,57 +1,50 @@
 //! References: a name and literal steps.
 
-use std::sync::Arc;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use groma_diagnostics::Span;
+use triomphe::ThinArc;
 
 use crate::name::{Ident, Name};
 
-/// A name followed by steps that need no evaluation.
+/// A name followed by steps that need no evaluation. Cheap to clone.
 ///
-/// It always stands behind an [`Arc`], with its steps right after it: there are more traversals than anything else in a
-/// configuration, and each of them is one piece of memory.
+/// The steps stand right after the rest: there are more traversals than anything else in a configuration, and each of
+/// them is one piece of memory and one pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traversal(ThinArc<TraversalHead, Step>);
+
+/// What a [`Traversal`] has beside its steps.
 #[derive(Debug, PartialEq)]
-pub struct Traversal<S: ?Sized = [Step]> {
+pub struct TraversalHead {
     /// The name it begins with.
     pub root: Ident,
     /// The whole text.
     pub span: Span,
     /// What the name was found to mean.
     pub meaning: Meaning,
-    /// What is taken from it, in order.
-    pub steps: S,
 }
-
-/// The most steps that a traversal has. What has more is parsed as a traversal with further steps after it
-/// ([`Relative`](crate::Relative)); nothing that is looked up by its text has nearly as many.
-pub const MOST_STEPS: usize = 16;
 
 impl Traversal {
-    /// A traversal whose name nobody has looked up yet; none if there are more than [`MOST_STEPS`].
-    pub fn new(root: Ident, steps: Vec<Step>, span: Span) -> Option<Arc<Self>> {
-        let length = steps.len();
-        Self::of(root, steps.into_iter(), length, span)
+    /// A traversal whose name nobody has looked up yet.
+    pub fn new(root: Ident, steps: impl IntoIterator<Item = Step, IntoIter: ExactSizeIterator>, span: Span) -> Self {
+        let head = TraversalHead { root, span, meaning: Meaning::default() };
+        Self(ThinArc::from_header_and_iter(head, steps.into_iter()))
     }
 
-    /// The same with the next `length` of `steps`.
-    pub(crate) fn of(root: Ident, steps: impl Iterator<Item = Step>, length: usize, span: Span) -> Option<Arc<Self>> {
-        macro_rules! by_length {
-            ($($fixed:literal)*) => {
-                match length {
-                    $($fixed => Some(fixed::<$fixed>(root, steps, span)),)*
-                    _ => None,
-                }
-            };
-        }
-        by_length!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    /// What is taken from the name, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.0.slice
     }
 }
 
-fn fixed<const N: usize>(root: Ident, mut steps: impl Iterator<Item = Step>, span: Span) -> Arc<Traversal> {
-    let missing = || Step::Attribute { name: Name::from(""), span };
-    let steps: [Step; N] = std::array::from_fn(|_| steps.next().unwrap_or_else(missing));
-    Arc::new(Traversal { root, span, meaning: Meaning::default(), steps })
+impl Deref for Traversal {
+    type Target = TraversalHead;
+
+    fn deref(&self) -> &TraversalHead {
+        &self.0.header.header
+    }
 }
 
 /// What a name means, as a number of whoever looks names up: kept with the text, so that it is looked up once.

@@ -61,7 +61,7 @@ impl Binding {
 
     /// The literal index right after the name, if one is there.
     pub fn index(self, traversal: &Traversal) -> Option<&LiteralKey> {
-        match traversal.steps.get(self.steps()) {
+        match traversal.steps().get(self.steps()) {
             Some(Step::Index { key, .. }) => Some(key),
             _ => None,
         }
@@ -109,7 +109,7 @@ mod tests {
             Binding::Module((1 << 29) - 1),
         ];
         for binding in bindings {
-            let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE).expect("no steps");
+            let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE);
             assert_eq!(Binding::of(&traversal), None);
             binding.keep(&traversal);
             assert_eq!(Binding::of(&traversal), Some(binding));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_position_that_does_not_fit_is_looked_up_again() {
-        let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE).expect("no steps");
+        let traversal = Traversal::new(Ident::new("a", Span::NONE), Vec::new(), Span::NONE);
         Binding::Resource(1 << 29).keep(&traversal);
         assert_eq!(Binding::of(&traversal), None);
     }

@@ -82,7 +82,7 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         "self" => Ok(Referenced {
             target: Reference::SelfObject,
             key: None,
-            rest: traversal.steps.to_vec(),
+            rest: traversal.steps().to_vec(),
             span: traversal.root.span,
         }),
         "data" => prefixed(traversal, Mode::Data),
@@ -101,13 +101,13 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
             ),
         )
         .at(traversal.root.span)),
-        _ => resource(traversal, Mode::Managed, traversal.root.name.clone(), &traversal.steps, traversal.root.span),
+        _ => resource(traversal, Mode::Managed, traversal.root.name.clone(), traversal.steps(), traversal.root.span),
     }
 }
 
 /// Whether it is the name of a type, which refers to nothing: the function `convert` takes it as its second argument.
 pub(crate) fn names_type(traversal: &Traversal) -> bool {
-    traversal.steps.is_empty() && matches!(&*traversal.root.name, "string" | "number" | "bool" | "any")
+    traversal.steps().is_empty() && matches!(&*traversal.root.name, "string" | "number" | "bool" | "any")
 }
 
 fn invalid(detail: impl Into<String>, span: Span) -> Diagnostic {
@@ -116,7 +116,7 @@ fn invalid(detail: impl Into<String>, span: Span) -> Diagnostic {
 
 fn attribute_of(traversal: &Traversal, target: fn(Name) -> Reference) -> Result<Referenced, Diagnostic> {
     let root = &traversal.root;
-    match traversal.steps.split_first() {
+    match traversal.steps().split_first() {
         None => Err(invalid(
             format!("The \"{}\" object cannot be used as a whole. Name one of its attributes.", root.name),
             root.span,
@@ -138,7 +138,7 @@ fn prefixed(traversal: &Traversal, mode: Mode) -> Result<Referenced, Diagnostic>
         Mode::Managed => ("the resource type", "the resource name"),
     };
     let root = &traversal.root;
-    match &traversal.steps {
+    match traversal.steps() {
         [] | [_] => Err(invalid(
             format!("After \"{}\" two names are needed, each behind a dot: {first} and {second}.", root.name),
             traversal.span,

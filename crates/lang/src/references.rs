@@ -1,7 +1,5 @@
 //! The walk through an expression that finds what it depends on.
 
-use std::sync::Arc;
-
 use groma_diagnostics::Diagnostics;
 use groma_hcl::{
     BinaryOperator, Call, Expression, ExpressionKind, Ident, Name, Selector, Template, TemplatePart, Traversal,
@@ -28,7 +26,7 @@ pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traver
 }
 
 /// The same, with what the expressions around the traversal do about it.
-pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Arc<Traversal>, Shelter)) {
+pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Shelter)) {
     let mut visit = |mention: Mention<'_>, shelter| {
         if let Mention::Name(traversal) = mention {
             visit(traversal, shelter);
@@ -50,7 +48,7 @@ pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Call)) {
 /// What an expression is made of beside literals.
 enum Mention<'e> {
     /// A name that nothing in the expression binds.
-    Name(&'e Arc<Traversal>),
+    Name(&'e Traversal),
     /// A call.
     Function(&'e Call),
 }

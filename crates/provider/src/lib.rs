@@ -28,6 +28,7 @@ pub use checked::{
 pub use decode::BodyDecoder;
 pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};
 pub use functions::LocalFunctions;
+pub use groma_value::Name;
 pub use proposed::{collection_like, match_set_elements, planned_unknown, proposed_new_state};
 pub use protocol::*;
 pub use provider::{Provider, SchemaLookup};
@@ -36,6 +37,3 @@ pub use schema::{
     IdentitySchema, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PartKind, Schema, SchemaProblem, Slot,
     TextFormat, Use,
 };
-
-/// An identifier, shared.
-pub type Name = std::sync::Arc<str>;

@@ -19,8 +19,7 @@ mod text;
 mod types;
 mod value;
 
-/// An identifier or any other text that many hold.
-pub type Name = std::sync::Arc<str>;
+pub use groma_diagnostics::Name;
 
 pub use codec::CodecError;
 pub use convert::ConversionError;

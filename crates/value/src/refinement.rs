@@ -146,7 +146,7 @@ impl Refinement {
             (&other.prefix, &self.prefix)
         };
         if let (Some(short), Some(long)) = (short, long)
-            && !long.starts_with(short.as_ref())
+            && !long.starts_with(short.as_str())
         {
             return Err(RefinementError);
         }

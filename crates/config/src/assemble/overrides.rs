@@ -200,7 +200,7 @@ impl Assembly<'_> {
         base.body = base.body.overridden_by(&resource.body);
     }
 
-    fn refuse_depends_on(&mut self, depends_on: &[Arc<Traversal>]) {
+    fn refuse_depends_on(&mut self, depends_on: &[Traversal]) {
         if let Some(first) = depends_on.first() {
             self.error(
                 first.span,

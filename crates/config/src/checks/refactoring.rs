@@ -128,7 +128,7 @@ fn key_of_single(module: &Module, import: &Import) -> Option<Diagnostic> {
     let declared = target(module, import)?;
     let has_key = match &import.to_expression.kind {
         ExpressionKind::Index(_) => true,
-        ExpressionKind::Traversal(traversal) => matches!(traversal.steps.last(), Some(Step::Index { .. })),
+        ExpressionKind::Traversal(traversal) => matches!(traversal.steps().last(), Some(Step::Index { .. })),
         _ => false,
     };
     let single = declared.count.is_none() && declared.for_each.is_none();

@@ -1,7 +1,5 @@
 //! Every expression of a module, with what it may see.
 
-use std::sync::Arc;
-
 use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Step, Traversal};
@@ -184,7 +182,7 @@ impl Walk<'_> {
             _ => expression,
         };
         let traversal = named.as_traversal();
-        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, &traversal.steps));
+        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, traversal.steps()));
         let is_quoted = matches!(named.kind, ExpressionKind::String(_));
         let summary = match names {
             _ if is_quoted => "No actions specified",
@@ -254,7 +252,7 @@ impl Walk<'_> {
     fn itself(&mut self, local: &Local) {
         for_each_traversal(&local.expression, &mut |traversal| {
             let is_itself = &*traversal.root.name == "local"
-                && matches!(traversal.steps.first(), Some(Step::Attribute { name, .. }) if *name == local.name);
+                && matches!(traversal.steps().first(), Some(Step::Attribute { name, .. }) if *name == local.name);
             if is_itself {
                 let detail =
                     format!("local.{} cannot be made of itself. Give one of the two another name.", local.name);
@@ -275,20 +273,20 @@ impl Walk<'_> {
     }
 
     /// Notes a reference into an object if its evaluation may not tell what is wrong with it, or not as well as the schema does.
-    fn note_deep(&mut self, traversal: &Arc<Traversal>, shelter: Shelter) {
+    fn note_deep(&mut self, traversal: &Traversal, shelter: Shelter) {
         let Some(binding) = Binding::of(traversal) else { return };
         let (Binding::Resource(resource) | Binding::PrefixedResource(resource)) = binding else { return };
         let address = binding.steps() + usize::from(binding.index(traversal).is_some());
-        let inside = traversal.steps.len().saturating_sub(address);
+        let inside = traversal.steps().len().saturating_sub(address);
         // What a search finds is not what it is written like.
         if &*traversal.root.name != "list" && (inside > 1 || (inside > 0 && shelter == Shelter::Some)) {
-            let (module, traversal) = (self.module.path.clone(), Arc::clone(traversal));
+            let (module, traversal) = (self.module.path.clone(), traversal.clone());
             self.deep.push(DeepReference { module, resource, traversal, steps: address });
         }
     }
 
     /// What `depends_on` names exists, and is named as a whole.
-    fn depends_on(&mut self, references: &[Arc<Traversal>]) {
+    fn depends_on(&mut self, references: &[Traversal]) {
         for traversal in references {
             let referenced = match parse_reference(traversal) {
                 Ok(referenced) => referenced,

@@ -1,10 +1,9 @@
 //! Arguments that the language wants constant.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Attribute, Expression, ExpressionKind, ObjectItem};
+use groma_hcl::{Attribute, Expression, ExpressionKind, Name, ObjectItem};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value, convert};
 
@@ -50,7 +49,7 @@ fn report_duplicate_keys(expression: &Expression, diagnostics: &mut Diagnostics)
 /// The expression with its JSON strings as they are, however much they look like templates.
 fn without_templates(expression: &Expression) -> Expression {
     let kind = match &expression.kind {
-        ExpressionKind::JsonString(string) => ExpressionKind::String(Arc::clone(&string.text)),
+        ExpressionKind::JsonString(string) => ExpressionKind::String(string.text.clone()),
         ExpressionKind::Tuple(elements) => ExpressionKind::Tuple(elements.iter().map(without_templates).collect()),
         ExpressionKind::Object(items) => {
             let item = |item: &ObjectItem| ObjectItem {
@@ -72,16 +71,16 @@ pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagno
 }
 
 /// The text of a string argument; null counts as not written.
-pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
+pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Name> {
     string_or(attribute, UNSUITABLE, decoding)
 }
 
 /// The same, where `summary` says what is wrong with a value that is no text.
-pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
+pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Name> {
     if let Some(text) = attribute.expression.as_static_string() {
         return Some(text);
     }
-    typed(&attribute.expression, &Type::String, summary, decoding)?.as_str().map(Arc::from)
+    typed(&attribute.expression, &Type::String, summary, decoding)?.as_str().map(Name::from)
 }
 
 /// The value of an argument that is true or false.

@@ -1,6 +1,6 @@
 //! `output` and `locals` blocks.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use groma_address::{Name, is_identifier};
 use groma_diagnostics::Span;
@@ -19,10 +19,10 @@ pub(crate) struct OutputDraft {
     pub(crate) constraint: Option<TypeConstraint>,
     pub(crate) sensitive: Option<bool>,
     pub(crate) ephemeral: Option<bool>,
-    pub(crate) description: Option<Arc<str>>,
-    pub(crate) deprecated: Option<Arc<str>>,
+    pub(crate) description: Option<Name>,
+    pub(crate) deprecated: Option<Name>,
     pub(crate) deprecated_span: Span,
-    pub(crate) depends_on: Vec<Arc<Traversal>>,
+    pub(crate) depends_on: Vec<Traversal>,
     pub(crate) preconditions: Vec<Condition>,
     pub(crate) span: Span,
 }

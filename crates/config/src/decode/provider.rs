@@ -116,7 +116,7 @@ pub(super) fn reference(
         return None;
     };
     syntax::traversal(named, decoding);
-    let (steps, key) = match (&traversal.steps, key) {
+    let (steps, key) = match (traversal.steps(), key) {
         ([steps @ .., Step::Index { key, span }], None) => (steps, Some(literal_expression(key, *span))),
         (steps, key) => (steps, key),
     };
@@ -142,7 +142,7 @@ fn literal_expression(key: &LiteralKey, span: Span) -> Expression {
 
 /// `aws` or `aws.west`.
 pub(super) fn from_traversal(traversal: &Traversal) -> Option<LocalProvider> {
-    named_provider(traversal, &traversal.steps)
+    named_provider(traversal, traversal.steps())
 }
 
 /// The root of `traversal` followed by `steps`.

@@ -1,7 +1,5 @@
 //! Expressions that are read for what they say, not for their value: references, keywords, lists of those.
 
-use std::sync::Arc;
-
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Expression, ExpressionKind, Traversal};
 
@@ -10,7 +8,7 @@ use super::context::Decoding;
 /// The plain reference that `expression` is; anything else is reported.
 ///
 /// A reference in quotes, as of old, is taken with a warning; in the JSON syntax quotes are the only way.
-pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Arc<Traversal>> {
+pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     warn_of_quotes(expression, "reference", decoding);
     let traversal = reference(expression, decoding);
     if traversal.is_none() && !is_invalid(expression) {
@@ -26,13 +24,13 @@ pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) ->
 
 /// The reference that `expression` is, if it is one. In the native syntax `null` and the like may be names where a reference is
 /// wanted; in the JSON syntax they are values.
-pub(super) fn reference(expression: &Expression, decoding: &Decoding<'_>) -> Option<Arc<Traversal>> {
+pub(super) fn reference(expression: &Expression, decoding: &Decoding<'_>) -> Option<Traversal> {
     let is_word = matches!(expression.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
     if is_word && decoding.is_json(expression.span) { None } else { expression.as_traversal() }
 }
 
 /// The address that `expression` is: as [`traversal`], but quotes were never a way to write one in the native syntax.
-pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Arc<Traversal>> {
+pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     if let ExpressionKind::String(_) = expression.kind {
         decoding.error(expression.span, "Invalid expression", "An address stands here without quotes. Remove them.");
         return None;
@@ -44,7 +42,7 @@ pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> O
 pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     warn_of_quotes(expression, "keyword", decoding);
     let traversal = expression.as_traversal()?;
-    traversal.steps.is_empty().then(|| traversal.root.name.clone())
+    traversal.steps().is_empty().then(|| traversal.root.name.clone())
 }
 
 fn warn_of_quotes(expression: &Expression, what: &str, decoding: &mut Decoding<'_>) {

@@ -22,8 +22,8 @@ pub(crate) struct VariableDraft {
     pub(crate) ephemeral: Option<bool>,
     pub(crate) nullable: Option<bool>,
     pub(crate) constant: Option<bool>,
-    pub(crate) description: Option<Arc<str>>,
-    pub(crate) deprecated: Option<Arc<str>>,
+    pub(crate) description: Option<Name>,
+    pub(crate) deprecated: Option<Name>,
     pub(crate) deprecated_span: Span,
     pub(crate) validations: Vec<Condition>,
     pub(crate) span: Span,
@@ -103,7 +103,7 @@ fn check_own_reference(name: &Name, validation: &Condition, decoding: &mut Decod
 }
 
 /// A `deprecated` argument; an empty message deprecates nothing.
-pub(super) fn deprecation(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Arc<str>> {
+pub(super) fn deprecation(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Name> {
     literal::string(attribute, decoding).filter(|message| !message.trim().is_empty())
 }
 

@@ -1,7 +1,5 @@
 //! Calls of child modules.
 
-use std::sync::Arc;
-
 use groma_address::Name;
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, Traversal};
@@ -36,7 +34,7 @@ pub struct ModuleCall {
     /// Whether what is deprecated may be used inside without a word.
     pub ignore_nested_deprecations: bool,
     /// What must be done before anything inside.
-    pub depends_on: Vec<Arc<Traversal>>,
+    pub depends_on: Vec<Traversal>,
     /// Whether `depends_on` is written, be it empty.
     pub has_depends_on: bool,
     /// The block's header.

@@ -1,7 +1,5 @@
 //! Input variables, local values and output values.
 
-use std::sync::Arc;
-
 use groma_address::Name;
 use groma_diagnostics::Span;
 use groma_hcl::{Expression, Traversal};
@@ -31,9 +29,9 @@ pub struct Variable {
     /// Whether its value must be known before the configuration is loaded, for module sources and versions.
     pub constant: bool,
     /// What people read about it.
-    pub description: Option<Arc<str>>,
+    pub description: Option<Name>,
     /// Set when it should no longer be used: what to do instead.
-    pub deprecated: Option<Arc<str>>,
+    pub deprecated: Option<Name>,
     /// Where that is written.
     pub deprecated_span: Span,
     /// What values must fulfil.
@@ -74,13 +72,13 @@ pub struct Output {
     /// Whether its value is never written to state or plan.
     pub ephemeral: bool,
     /// What people read about it.
-    pub description: Option<Arc<str>>,
+    pub description: Option<Name>,
     /// Set when it should no longer be used: what to do instead.
-    pub deprecated: Option<Arc<str>>,
+    pub deprecated: Option<Name>,
     /// Where that is written.
     pub deprecated_span: Span,
     /// What must be done before it is known, beside what it refers to.
-    pub depends_on: Vec<Arc<Traversal>>,
+    pub depends_on: Vec<Traversal>,
     /// What must hold before it is taken.
     pub preconditions: Vec<Condition>,
     /// The block's header.

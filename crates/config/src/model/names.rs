@@ -21,7 +21,7 @@ impl Module {
     }
 
     fn look_up(&self, traversal: &Traversal) -> Option<Binding> {
-        let (Step::Attribute { name, .. }, rest) = traversal.steps.split_first()? else { return None };
+        let (Step::Attribute { name, .. }, rest) = traversal.steps().split_first()? else { return None };
         let root = &*traversal.root.name;
         let mode = match root {
             "var" => return self.variables.get_index_of(name).and_then(narrow).map(Binding::Variable),

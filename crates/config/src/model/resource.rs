@@ -24,7 +24,7 @@ pub struct Resource {
     /// begins with.
     pub provider: Option<LocalProviderRef>,
     /// What must be done before, beside what it refers to.
-    pub depends_on: Vec<Arc<Traversal>>,
+    pub depends_on: Vec<Traversal>,
     /// The `lifecycle` block; resources without one share one.
     pub lifecycle: Arc<Lifecycle>,
     /// What is run on creation or destruction.
@@ -121,7 +121,7 @@ pub enum IgnoreChanges {
     /// No change counts: `all`.
     All,
     /// Changes at these places do not count; each is relative to the resource.
-    Paths(Vec<Arc<Traversal>>),
+    Paths(Vec<Traversal>),
     /// An expression that yields the list of paths as strings, to be evaluated by the planner.
     Expression(Expression),
 }

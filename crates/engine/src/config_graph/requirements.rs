@@ -1,7 +1,6 @@
 //! What the nodes of the configuration graph require of each other.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
@@ -211,7 +210,7 @@ impl<'a> Requirements<'a> {
     fn traversal(&mut self, module: &StaticModule, traversal: &Traversal, place: fn(NodeIndex) -> Place) {
         let Some(binding) = module.config.binding(traversal) else { return };
         let named = |steps: usize| {
-            let last = steps.checked_sub(1).and_then(|last| traversal.steps.get(last));
+            let last = steps.checked_sub(1).and_then(|last| traversal.steps().get(last));
             last.map_or(traversal.root.span, |last| traversal.root.span.to(last.span()))
         };
         let index = binding.index(traversal);
@@ -225,7 +224,7 @@ impl<'a> Requirements<'a> {
                 self.add(place(module.resource(at as usize)), key.flatten().as_ref(), span);
             }
             (Binding::Module(at), key) => {
-                let rest = traversal.steps.get(binding.steps() + usize::from(index.is_some()));
+                let rest = traversal.steps().get(binding.steps() + usize::from(index.is_some()));
                 self.call(module, at as usize, (key.flatten(), rest, span), place);
             }
         }
@@ -259,7 +258,7 @@ impl<'a> Requirements<'a> {
         }
     }
 
-    fn depends_on(&mut self, module: &StaticModule, traversals: &[Arc<Traversal>]) {
+    fn depends_on(&mut self, module: &StaticModule, traversals: &[Traversal]) {
         for traversal in traversals {
             match module.config.binding(traversal) {
                 Some(Binding::Module(at)) => {
@@ -410,7 +409,7 @@ fn action_block(config: &Module, element: &Expression) -> Option<usize> {
         _ => element,
     };
     let traversal = named.as_traversal()?;
-    match (&*traversal.root.name, &traversal.steps) {
+    match (&*traversal.root.name, traversal.steps()) {
         ("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..]) => {
             config.actions.get_index_of(&(type_name.clone(), name.clone()))
         }

@@ -158,7 +158,7 @@ impl Planner<'_> {
         false
     }
 
-    fn any_pending(&self, module: ModuleId, names: &[Arc<groma_hcl::Traversal>]) -> bool {
+    fn any_pending(&self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
         let config = &self.world.static_module(module).config;
         names.iter().any(|name| match config.binding(name) {
             Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),

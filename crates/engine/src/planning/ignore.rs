@@ -23,7 +23,7 @@ pub enum Ignore {
 /// The path that a traversal relative to a resource means.
 pub fn relative_path(traversal: &Traversal) -> Path {
     let root = PathStep::Attribute(traversal.root.name.clone());
-    Path::from_iter(std::iter::once(root).chain(traversal.steps.iter().map(path_step)))
+    Path::from_iter(std::iter::once(root).chain(traversal.steps().iter().map(path_step)))
 }
 
 /// The path that the steps after a resource mean: the resource itself where they do not begin with an attribute.
@@ -149,7 +149,7 @@ pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope
     match ignore {
         IgnoreChanges::None => Ignore::Nothing,
         IgnoreChanges::All => Ignore::All,
-        IgnoreChanges::Paths(paths) => Ignore::Paths(paths.iter().map(|path| relative_path(path)).collect()),
+        IgnoreChanges::Paths(paths) => Ignore::Paths(paths.iter().map(relative_path).collect()),
         IgnoreChanges::Expression(expression) => match evaluation.value(expression, scope) {
             Some(value) => named_paths(&value),
             None => Ignore::Nothing,

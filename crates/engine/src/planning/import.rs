@@ -170,7 +170,7 @@ impl Planner<'_> {
         match &expression.kind {
             ExpressionKind::Traversal(traversal) => {
                 parts.push(Part::Name(traversal.root.name.clone()));
-                push_steps(&traversal.steps, parts).or_else(|| self.no_import_address(expression))
+                push_steps(traversal.steps(), parts).or_else(|| self.no_import_address(expression))
             }
             ExpressionKind::Index(index) => {
                 self.address_parts(module, &index.source, repetition, parts)?;

@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
         let module = self.graph.module(self.places[place as usize].index);
         let Some(binding) = module.config.binding(found) else { return };
         let after = binding.steps() + usize::from(binding.index(found).is_some());
-        let rest = found.steps.get(after..).unwrap_or_default();
+        let rest = found.steps().get(after..).unwrap_or_default();
         match binding {
             Binding::Resource(at) | Binding::PrefixedResource(at) => {
                 let path = steps_path(rest);

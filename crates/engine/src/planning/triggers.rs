@@ -83,6 +83,6 @@ fn plain(config: &Module, traversal: &Traversal) -> Option<Trigger> {
     let binding = config.binding(traversal)?;
     let (Binding::Resource(resource) | Binding::PrefixedResource(resource)) = binding else { return None };
     let index = binding.index(traversal);
-    let rest = traversal.steps.get(binding.steps() + usize::from(index.is_some())..).unwrap_or_default();
+    let rest = traversal.steps().get(binding.steps() + usize::from(index.is_some())..).unwrap_or_default();
     Some(Trigger { resource, key: index.and_then(instance_key), path: steps_path(rest) })
 }

@@ -155,11 +155,11 @@ fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
 /// What `ignore_changes` names though the resource type has no such argument.
 fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
-    let problem = |path: &Arc<Traversal>| {
+    let problem = |path: &Traversal| {
         let name = &path.root.name;
         if schema.item(name).is_some() {
             let root = Step::Attribute { name: name.clone(), span: path.root.span };
-            let steps: Vec<Step> = std::iter::once(root).chain(path.steps.iter().cloned()).collect();
+            let steps: Vec<Step> = std::iter::once(root).chain(path.steps().iter().cloned()).collect();
             return static_references::in_block(schema, &steps).err().map(|problem| problem.within(path.span));
         }
         let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));

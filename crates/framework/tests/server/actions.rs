@@ -68,7 +68,7 @@ fn invoke(server: &dyn Provider, type_name: &str, text: &str) -> (Vec<String>, V
 #[test]
 fn fw_19_an_action_works_on_structs_and_says_how_far_it_is() {
     let server = Bundle::new().action("test_say", Say).build().unwrap();
-    assert_eq!(server.type_names().actions, ["test_say".into()]);
+    assert_eq!(server.type_names().actions, ["test_say"]);
     assert!(server.action_schema("test_say").unwrap().is_some());
     assert!(server.action_schema("test_shout").unwrap().is_none());
     assert_eq!(invoke(&server, "test_say", "hello"), (vec!["hello".to_owned()], vec!["Hoarse".to_owned()]));

@@ -127,7 +127,7 @@ fn fw_19_what_is_found_is_told_with_its_identity_up_to_the_limit() {
         .list_resource("test_pet", Shelter(&["ann", "hidden", "anton", "bo"]))
         .build()
         .unwrap();
-    assert_eq!(server.type_names().lists, ["test_pet".into()]);
+    assert_eq!(server.type_names().lists, ["test_pet"]);
     let schema = server.list_schema("test_pet").unwrap().unwrap();
     assert!(schema.block.implied_type().as_object().unwrap().attribute("prefix").is_some());
     assert!(server.list_schema("test_other").unwrap().is_none());

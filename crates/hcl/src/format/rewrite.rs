@@ -171,7 +171,7 @@ impl Finder<'_> {
 
     fn variable_type(&mut self, attribute: &Attribute) {
         let (name, element) = match &attribute.expression.kind {
-            ExpressionKind::Traversal(traversal) if traversal.steps.is_empty() => match &*traversal.root.name {
+            ExpressionKind::Traversal(traversal) if traversal.steps().is_empty() => match &*traversal.root.name {
                 name @ ("list" | "map" | "set") => (name.to_owned(), Some("any")),
                 _ => return,
             },

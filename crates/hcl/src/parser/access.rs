@@ -7,10 +7,9 @@ use groma_diagnostics::{Diagnostic, Span};
 use super::scratch::Mark;
 use super::{Newlines, Parser};
 use crate::ast::{
-    Expression, ExpressionKind, Ident, Index, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
+    Expression, ExpressionKind, Ident, Index, List, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
 };
 use crate::token::TokenKind;
-use crate::traversal::MOST_STEPS;
 
 /// A term with the literal steps after it, which are on the parser's stack from `steps` on.
 struct Chain {
@@ -86,23 +85,14 @@ impl Parser<'_> {
 
     fn end_chain(&mut self, chain: Chain) -> Expression {
         let Chain { start, steps, span } = chain;
-        let number = self.scratch.steps.since(steps).len();
-        let mut steps = self.scratch.steps.drain(steps);
-        let source = match start {
-            Term::Root(root) => {
-                let first = number.min(MOST_STEPS);
-                match Traversal::of(root, &mut steps, first, span) {
-                    Some(traversal) => Expression::new(ExpressionKind::Traversal(traversal), span),
-                    None => Expression::invalid(span),
-                }
-            }
-            Term::Value(value) => value,
+        let is_plain = self.scratch.steps.since(steps).is_empty();
+        let steps = self.scratch.steps.drain(steps);
+        let kind = match start {
+            Term::Root(root) => ExpressionKind::Traversal(Traversal::new(root, steps, span)),
+            Term::Value(value) if is_plain => return value,
+            Term::Value(source) => ExpressionKind::Relative(Arc::new(Relative { source, steps: List::new(steps) })),
         };
-        let steps: Vec<Step> = steps.collect();
-        if steps.is_empty() {
-            return source;
-        }
-        Expression::new(ExpressionKind::Relative(Arc::new(Relative { source, steps })), span)
+        Expression::new(kind, span)
     }
 
     /// Everything that is taken from each element of a full splat.

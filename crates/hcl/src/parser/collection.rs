@@ -36,7 +36,7 @@ impl Parser<'_> {
             }
         }
         let span = open.to(self.last_span());
-        let elements = self.scratch.expressions.take_shared(elements);
+        let elements = self.scratch.expressions.take(elements);
         Expression::new(ExpressionKind::Tuple(elements), span)
     }
 
@@ -89,13 +89,16 @@ impl Parser<'_> {
             }
         }
         let span = open.to(self.last_span());
-        Expression::new(ExpressionKind::Object(self.scratch.object_items.take_shared(items)), span)
+        Expression::new(ExpressionKind::Object(self.scratch.object_items.take(items)), span)
     }
 
     /// One item; false when it could not be understood.
     fn object_item(&mut self, open: Span) -> bool {
         let problems = self.problems;
-        let key = as_key(self.expression());
+        let key = match self.bare_key() {
+            Some(key) => key,
+            None => as_key(self.expression()),
+        };
         if self.lost_since(problems) {
             return false;
         }
@@ -106,6 +109,15 @@ impl Parser<'_> {
         let value = self.expression();
         self.scratch.object_items.push(ObjectItem { key, value });
         !self.lost_since(problems)
+    }
+
+    /// A bare name right before the equals sign or colon, as nearly all keys are: it would be a reference first.
+    fn bare_key(&mut self) -> Option<Expression> {
+        let is_before_sign = self.kind() == TokenKind::Identifier
+            && matches!(self.kind_after(self.at), TokenKind::Equal | TokenKind::Colon)
+            && !matches!(self.text_of(self.at), "true" | "false" | "null");
+        let token = is_before_sign.then(|| self.bump())?;
+        Some(Expression::new(ExpressionKind::String(self.name_of(token)), self.span(token)))
     }
 
     fn no_value(&mut self, open: Span) {
@@ -151,7 +163,7 @@ impl Parser<'_> {
 /// A bare name before the equals sign is the name of the attribute, not a reference.
 fn as_key(key: Expression) -> Expression {
     match &key.kind {
-        ExpressionKind::Traversal(traversal) if traversal.steps.is_empty() => {
+        ExpressionKind::Traversal(traversal) if traversal.steps().is_empty() => {
             Expression::new(ExpressionKind::String(traversal.root.name.clone()), key.span)
         }
         _ => key,

@@ -30,6 +30,14 @@ impl Parser<'_> {
         read
     }
 
+    /// The kind of the token after `index`, apart from spaces.
+    pub(super) fn kind_after(&self, index: usize) -> TokenKind {
+        match self.tokens.kind(index + 1) {
+            TokenKind::Space => self.tokens.kind(index + 2),
+            kind => kind,
+        }
+    }
+
     /// Reads the next token if it is of `kind`.
     pub(super) fn accept(&mut self, kind: TokenKind) -> Option<usize> {
         (self.kind() == kind).then(|| self.bump())

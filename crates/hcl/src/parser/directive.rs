@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Span, suggest};
 
 use super::template::{Closing, Piece, Pieces};
 use super::{Newlines, Parser};
-use crate::ast::{Expression, Ident, Template, TemplateFor, TemplateIf, TemplatePart};
+use crate::ast::{Expression, Ident, List, Template, TemplateFor, TemplateIf, TemplatePart};
 use crate::token::TokenKind;
 
 impl Closing {
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Matches directives with their ends.
-    pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) -> Template {
+    pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) -> Vec<TemplatePart> {
         let mut assembly = Assembly { pieces: pieces.into_iter(), end };
         let mut parts = Vec::with_capacity(assembly.pieces.len());
         while let Some(piece) = assembly.pieces.next() {
@@ -108,8 +108,7 @@ impl<'a> Parser<'a> {
                 parts.push(part);
             }
         }
-        parts.shrink_to_fit();
-        Template { parts }
+        parts
     }
 
     fn part(&mut self, piece: Piece<'a>, assembly: &mut Assembly<'a>) -> Option<TemplatePart> {
@@ -169,8 +168,13 @@ impl<'a> Parser<'a> {
                 }
             }
         };
-        let no = Template { parts: no.unwrap_or_default() };
-        TemplatePart::If(Box::new(TemplateIf { condition, yes: Template { parts: yes }, no, span: open.to(close) }))
+        let no = Template { parts: List::new(no.unwrap_or_default()) };
+        TemplatePart::If(Box::new(TemplateIf {
+            condition,
+            yes: Template { parts: List::new(yes) },
+            no,
+            span: open.to(close),
+        }))
     }
 
     fn for_part(&mut self, opening: ForOpening, assembly: &mut Assembly<'a>) -> TemplatePart {
@@ -194,7 +198,7 @@ impl<'a> Parser<'a> {
                 piece => parts.extend(self.part(piece, assembly)),
             }
         };
-        let body = Template { parts };
+        let body = Template { parts: List::new(parts) };
         TemplatePart::For(Box::new(TemplateFor { key, value, collection, body, span: open.to(close) }))
     }
 }

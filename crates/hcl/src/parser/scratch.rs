@@ -3,9 +3,7 @@
 //! One long-lived vector a kind holds the unfinished lists of all levels, the innermost last. A finished list is
 //! allocated once, in its final size: that is a good third of the parser's time, and memory without holes.
 
-use std::sync::Arc;
-
-use crate::ast::{Expression, ObjectItem, Step};
+use crate::ast::{Expression, List, ObjectItem, Step};
 use crate::body::{Attribute, Block, Label};
 
 /// Unfinished lists of `T`.
@@ -45,13 +43,8 @@ impl<T> Stack<T> {
     }
 
     /// Ends the list.
-    pub(super) fn take(&mut self, mark: Mark) -> Vec<T> {
-        self.drain(mark).collect()
-    }
-
-    /// Ends the list, to be shared.
-    pub(super) fn take_shared(&mut self, mark: Mark) -> Arc<[T]> {
-        self.drain(mark).collect()
+    pub(super) fn take(&mut self, mark: Mark) -> List<T> {
+        List::new(self.drain(mark))
     }
 }
 

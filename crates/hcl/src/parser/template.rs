@@ -1,14 +1,13 @@
 //! Strings, heredocs and bare templates: from tokens to pieces.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::escape::plain_text;
 use super::{Newlines, Parser};
-use crate::ast::{Expression, ExpressionKind, Ident, Name, TemplatePart};
+use crate::ast::{Expression, ExpressionKind, Ident, List, Name, Template, TemplatePart};
 use crate::scanner::looks_like_an_item;
 use crate::token::TokenKind;
 
@@ -120,15 +119,15 @@ impl<'a> Parser<'a> {
             Piece::Literal { span, .. } => Some(*span),
             _ => None,
         });
-        let mut template = self.assemble(meld(pieces.list), end);
-        if let (Some(span), Some(_)) = (text, template.wrapped()) {
+        let mut parts = self.assemble(meld(pieces.list), end);
+        if let (Some(span), [TemplatePart::Interpolation(_)]) = (text, parts.as_slice()) {
             // White space that markers have taken away leaves a template all the same: its result is a string.
-            template.parts.push(TemplatePart::Literal { text: Name::from(""), span });
+            parts.push(TemplatePart::Literal { text: Name::new(), span });
         }
-        let kind = match template.parts.as_slice() {
-            [] => ExpressionKind::String(Name::from("")),
+        let kind = match parts.as_slice() {
+            [] => ExpressionKind::String(Name::new()),
             [TemplatePart::Literal { text, .. }] => ExpressionKind::String(Name::clone(text)),
-            _ => ExpressionKind::Template(Arc::new(template)),
+            _ => ExpressionKind::Template(Template { parts: List::new(parts) }),
         };
         Expression::new(kind, span)
     }

@@ -1,21 +1,18 @@
 //! Texts that are just a traversal: addresses in arguments such as `depends_on`, and in the JSON syntax.
 
-use std::sync::Arc;
-
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::{Newlines, Parser};
 use crate::ast::{LiteralKey, Step, Traversal};
 use crate::token::TokenKind;
-use crate::traversal::MOST_STEPS;
 
 impl Parser<'_> {
     /// The traversal that a whole text is.
-    pub(crate) fn whole_traversal(&mut self) -> Option<Arc<Traversal>> {
+    pub(crate) fn whole_traversal(&mut self) -> Option<Traversal> {
         self.with_newlines(Newlines::Ignored, Self::traversal)
     }
 
-    fn traversal(&mut self) -> Option<Arc<Traversal>> {
+    fn traversal(&mut self) -> Option<Traversal> {
         let Some(token) = self.accept(TokenKind::Identifier) else {
             let found = self.span(self.at);
             self.syntax_error(Diagnostic::error("Variable name required", "A reference begins with a name.").at(found));
@@ -35,12 +32,7 @@ impl Parser<'_> {
             span = span.to(step.span());
             steps.push(step);
         }
-        let traversal = Traversal::new(root, steps, span);
-        if traversal.is_none() {
-            let detail = format!("A reference has at most {MOST_STEPS} steps here.");
-            self.syntax_error(Diagnostic::error("Reference too long", detail).at(span));
-        }
-        traversal
+        Some(Traversal::new(root, steps, span))
     }
 
     fn plain_attribute(&mut self, so_far: Span) -> Option<Step> {

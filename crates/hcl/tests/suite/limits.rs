@@ -129,7 +129,7 @@ fn references_have_any_number_of_steps() {
                     found += relative.steps.len();
                     expression = &relative.source;
                 }
-                ExpressionKind::Traversal(traversal) => break found += traversal.steps.len(),
+                ExpressionKind::Traversal(traversal) => break found += traversal.steps().len(),
                 other => panic!("{other:?}"),
             }
         }

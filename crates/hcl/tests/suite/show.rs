@@ -33,7 +33,7 @@ pub fn show(expression: &Expression) -> String {
         ExpressionKind::String(text) => format!("{text:?}"),
         ExpressionKind::Template(template) => format!("(template{})", show_template(template)),
         ExpressionKind::JsonString(string) => format!("(json {})", show(&string.template)),
-        ExpressionKind::Traversal(traversal) => format!("{}{}", traversal.root.name, show_steps(&traversal.steps)),
+        ExpressionKind::Traversal(traversal) => format!("{}{}", traversal.root.name, show_steps(traversal.steps())),
         ExpressionKind::Relative(relative) => format!("{}{}", show(&relative.source), show_steps(&relative.steps)),
         ExpressionKind::Index(index) => format!("(index {} {})", show(&index.source), show(&index.key)),
         ExpressionKind::Splat(splat) => show_splat(splat),

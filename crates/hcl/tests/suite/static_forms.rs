@@ -14,7 +14,7 @@ fn json(text: &str) -> Expression {
 }
 
 fn traversal(expression: &Expression) -> Option<String> {
-    expression.as_traversal().map(|found| format!("{}{}", found.root.name, show_steps(&found.steps)))
+    expression.as_traversal().map(|found| format!("{}{}", found.root.name, show_steps(found.steps())))
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn traversals_as_texts() {
     let check = |text: &str, expected: &str| {
         let file = source(text);
         let (found, diagnostics) = parse_traversal(&file);
-        let shown = found.map(|found| format!("{}{}", found.root.name, show_steps(&found.steps)));
+        let shown = found.map(|found| format!("{}{}", found.root.name, show_steps(found.steps())));
         let shown = shown.unwrap_or_else(|| summaries(&file, &diagnostics).join(", "));
         assert_eq!(shown, expected, "{text}");
     };

@@ -37,12 +37,12 @@ fn value_of<'t>(traversal: &'t Traversal, scope: &dyn Scope) -> Option<(Value, &
     let resolved = scope.resolve(traversal).ok()?;
     let mut value = resolved.value;
     let mut applied = resolved.consumed;
-    for step in traversal.steps.iter().skip(resolved.consumed) {
+    for step in traversal.steps().iter().skip(resolved.consumed) {
         let Ok(next) = access::step(&value, step) else { break };
         value = next;
         applied += 1;
     }
-    Some((value, traversal.steps.get(..applied).unwrap_or_default()))
+    Some((value, traversal.steps().get(..applied).unwrap_or_default()))
 }
 
 /// What a value is, for people: a verb and no more than a line. Sensitive values stay hidden.
@@ -91,7 +91,7 @@ fn short(value: &Value) -> String {
 
 /// A traversal as its author would write it.
 pub fn traversal_text(traversal: &Traversal) -> String {
-    written(&traversal.root.name, &traversal.steps)
+    written(&traversal.root.name, traversal.steps())
 }
 
 fn written(root: &str, steps: &[Step]) -> String {

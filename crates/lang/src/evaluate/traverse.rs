@@ -9,7 +9,7 @@ impl Evaluator<'_> {
     pub(super) fn traversal(&mut self, traversal: &Traversal, expression: &Expression) -> Value {
         match self.scope.resolve(traversal) {
             Ok(resolved) => {
-                let rest = traversal.steps.get(resolved.consumed..).unwrap_or_default();
+                let rest = traversal.steps().get(resolved.consumed..).unwrap_or_default();
                 self.steps(resolved.value, rest, expression)
             }
             Err(problem) => {

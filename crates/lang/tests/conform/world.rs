@@ -135,7 +135,7 @@ fn functions(sources: &Arc<Sources>) -> FunctionContext {
 
 impl Scope for World {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
-        let first = traversal.steps.first().map(|step| match step {
+        let first = traversal.steps().first().map(|step| match step {
             Step::Attribute { name, .. } => name.to_string(),
             _ => String::new(),
         });

@@ -68,7 +68,7 @@ impl Reader {
         // Elsewhere old configurations have references in quotes; a name never had any.
         let is_quoted = matches!(expression.kind, ExpressionKind::String(_));
         let summary = match expression.as_traversal().filter(|_| !is_quoted) {
-            Some(traversal) if traversal.steps.is_empty() => return Some(traversal.root.name.clone()),
+            Some(traversal) if traversal.steps().is_empty() => return Some(traversal.root.name.clone()),
             Some(_) => "Invalid dynamic iterator name",
             None => "Invalid expression",
         };

@@ -50,7 +50,7 @@ pub(super) struct Dynamic {
     /// What each block it makes holds.
     pub(super) content: Node,
     /// The names in the content that evaluation may pass over, be they inside `try` or in an arm that is not taken.
-    pub(super) sheltered: Vec<Arc<Traversal>>,
+    pub(super) sheltered: Vec<Traversal>,
     pub(super) header: Span,
 }
 

@@ -16,7 +16,7 @@ use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting,
 pub(super) struct Reader {
     pub(super) diagnostics: Diagnostics,
     /// For each dynamic block around the current place the names in its content that evaluation may pass over.
-    pub(super) sheltered: Vec<Vec<Arc<Traversal>>>,
+    pub(super) sheltered: Vec<Vec<Traversal>>,
 }
 
 impl Reader {
@@ -92,7 +92,7 @@ impl Reader {
         if let Some(sheltered) = self.sheltered.last_mut() {
             for_each_traversal_in_place(expression, &mut |traversal, shelter| {
                 if shelter == Shelter::Some {
-                    sheltered.push(Arc::clone(traversal));
+                    sheltered.push(traversal.clone());
                 }
             });
             return;

@@ -30,9 +30,10 @@ pub(crate) fn value_conforms(value: &Value, want: &Type) -> bool {
         (_, Type::Dynamic) => true,
         (Kind::Object(object), Type::Object(ty)) => {
             object.len() == ty.len()
-                && object.iter().zip(ty.iter()).all(|((name, value), (wanted, ty))| {
-                    (Arc::ptr_eq(name, wanted) || name == wanted) && value_conforms(value, ty)
-                })
+                && object
+                    .iter()
+                    .zip(ty.iter())
+                    .all(|((name, value), (wanted, ty))| name == wanted && value_conforms(value, ty))
         }
         _ => value.has_type(want) || type_conforms(&value.ty(), want),
     }

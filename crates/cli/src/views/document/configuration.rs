@@ -228,7 +228,7 @@ fn insert_repetition(name: &str, expression: Option<&Expression>, json: &mut Map
     }
 }
 
-fn depends_on(traversals: &[Arc<Traversal>]) -> Json {
+fn depends_on(traversals: &[Traversal]) -> Json {
     let names = traversals.iter().filter_map(|traversal| parse_reference(traversal).ok());
     names.filter_map(|reference| reference_names(&reference).into_iter().next()).map(Json::String).collect()
 }

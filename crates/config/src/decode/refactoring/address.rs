@@ -45,7 +45,7 @@ enum Word<'a> {
 }
 
 fn words(traversal: &Traversal) -> Vec<Word<'_>> {
-    let steps = traversal.steps.iter().map(|step| match step {
+    let steps = traversal.steps().iter().map(|step| match step {
         Step::Attribute { name, .. } => Word::Name(name),
         Step::Index { key, span } => Word::Key(instance_key(key), *span),
     });

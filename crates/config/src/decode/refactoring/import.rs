@@ -106,7 +106,7 @@ fn static_names(expression: &Expression, names: &mut Vec<Name>) -> bool {
     match &expression.kind {
         ExpressionKind::Traversal(traversal) => {
             names.push(traversal.root.name.clone());
-            step_names(&traversal.steps, names);
+            step_names(traversal.steps(), names);
             true
         }
         ExpressionKind::Index(index) => static_names(&index.source, names),

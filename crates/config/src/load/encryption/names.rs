@@ -2,7 +2,7 @@
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Span, suggest};
-use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
+use groma_hcl::{Expression, ExpressionKind, Step};
 
 use crate::model::encryption::{EncryptionBlock, EncryptionPart, EncryptionTarget};
 
@@ -71,9 +71,8 @@ fn named(root: &str, expression: &Expression) -> Option<(Name, Name)> {
         _ => None,
     };
     let traversal = inner.unwrap_or(expression).as_traversal()?;
-    let Traversal { root: found, steps, .. } = &*traversal;
-    match steps {
-        [Step::Attribute { name: ty, .. }, Step::Attribute { name, .. }] if &*found.name == root => {
+    match traversal.steps() {
+        [Step::Attribute { name: ty, .. }, Step::Attribute { name, .. }] if &*traversal.root.name == root => {
             Some((ty.clone(), name.clone()))
         }
         _ => None,
