@@ -4,6 +4,7 @@
 //! space, so that any crate can point at text without knowing files, lines or columns. Lines and columns exist only
 //! when something is printed. This crate knows nothing of the language, of values or of terminals.
 
+mod clusters;
 mod diagnostic;
 mod name;
 mod quote;
@@ -11,6 +12,7 @@ mod sources;
 mod span;
 mod suggest;
 
+pub use clusters::{cluster_count, clusters};
 pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
 pub use name::Name;
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};

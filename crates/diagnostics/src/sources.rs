@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use crate::Span;
+use crate::{Span, cluster_count};
 
 /// All texts of a run, in one address space of 4 GiB.
 ///
@@ -135,7 +133,7 @@ impl SourceFile {
         let line = starts.partition_point(|start| *start as usize <= byte);
         let line_start = starts.get(line.saturating_sub(1)).map_or(0, |start| *start as usize);
         let before = self.text.get(line_start..byte).unwrap_or_default();
-        let column = before.graphemes(true).count() + 1;
+        let column = cluster_count(before) + 1;
         Position { line: clamp(line), column: clamp(column), byte: clamp(byte) }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
+use groma_diagnostics::cluster_count;
 
 use super::Piece;
 use crate::token::TokenKind;
@@ -80,6 +80,5 @@ fn align_cells(
 
 /// The width of pieces with the spaces before them, in grapheme clusters.
 fn columns(pieces: &[Piece<'_>]) -> usize {
-    let width = |text: &str| if text.is_ascii() { text.len() } else { text.graphemes(true).count() };
-    pieces.iter().map(|piece| piece.spaces + width(&piece.text)).sum()
+    pieces.iter().map(|piece| piece.spaces + cluster_count(&piece.text)).sum()
 }

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use groma_diagnostics::{Diagnostic, Span};
-use unicode_segmentation::UnicodeSegmentation;
+use groma_diagnostics::{Diagnostic, Span, cluster_count, clusters};
 
 use super::escape::plain_text;
 use super::{Newlines, Parser};
@@ -376,7 +375,7 @@ fn remove_indentation(pieces: &mut [Piece<'_>]) {
         if line_start {
             let indentation = &text[..text.len() - text.trim_start().len()];
             if indentation.len() < text.len() || !text.ends_with('\n') {
-                least = least.min(indentation.graphemes(true).count());
+                least = least.min(cluster_count(indentation));
                 lines.push(index);
             }
         }
@@ -384,7 +383,7 @@ fn remove_indentation(pieces: &mut [Piece<'_>]) {
     }
     for index in lines {
         if let Some(Piece::Literal { text, .. }) = pieces.get_mut(index) {
-            let cut = text.grapheme_indices(true).nth(least).map_or(text.len(), |(at, _)| at);
+            let cut = clusters(text).take(least).map(str::len).sum::<usize>();
             match text {
                 Cow::Borrowed(text) => *text = &text[cut..],
                 Cow::Owned(text) => drop(text.drain(..cut)),

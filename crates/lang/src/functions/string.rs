@@ -1,7 +1,7 @@
 //! Functions of strings.
 
+use groma_diagnostics::{cluster_count, clusters};
 use groma_value::{Bound, Kind, Refinement, Type, Value};
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 
@@ -11,7 +11,7 @@ pub(super) fn functions() -> Vec<Function> {
     vec![
         of_one("upper", |call| Ok(Value::string(map_case(call.text(0), char::to_uppercase)))),
         of_one("lower", |call| Ok(Value::string(map_case(call.text(0), char::to_lowercase)))),
-        of_one("strrev", |call| Ok(Value::string(call.text(0).graphemes(true).rev().collect::<String>()))),
+        of_one("strrev", |call| Ok(Value::string(reversed(call.text(0))))),
         of_one("title", |call| Ok(Value::string(title(call.text(0))))),
         of_one("chomp", |call| Ok(Value::string(call.text(0).trim_end_matches(['\n', '\r'])))),
         of_one("trimspace", |call| Ok(Value::string(call.text(0).trim()))),
@@ -52,9 +52,9 @@ pub(super) fn functions() -> Vec<Function> {
 /// The length of a string in grapheme clusters; of an unknown one as far as its beginning tells.
 pub(super) fn length_of(value: &Value) -> Value {
     let length = match value.kind() {
-        Kind::String(text) => Value::number(text.graphemes(true).count()),
+        Kind::String(text) => Value::number(cluster_count(text)),
         Kind::Unknown(known) => {
-            let least = known.known_prefix().graphemes(true).count();
+            let least = cluster_count(known.known_prefix());
             Value::refined(Type::Number, Refinement::NOT_NULL.lower_bound(Bound::inclusive(least)))
         }
         _ => Value::unknown(Type::Number),
@@ -97,6 +97,8 @@ fn at_start(character: char) -> String {
         0x1C7..=0x1C9 => 'ǈ',
         0x1CA..=0x1CC => 'ǋ',
         0x1F1..=0x1F3 => 'ǲ',
+        // Georgian has capitals for whole texts only.
+        0x10D0..=0x10FA | 0x10FD..=0x10FF => character,
         _ => return map_case(character.encode_utf8(&mut [0; 4]), char::to_uppercase),
     };
     double.to_string()
@@ -123,16 +125,21 @@ fn title(text: &str) -> String {
     out
 }
 
+fn reversed(text: &str) -> String {
+    let all: Vec<&str> = clusters(text).collect();
+    all.into_iter().rev().collect()
+}
+
 fn substr(arguments: &Arguments<'_>) -> Outcome {
     let text = arguments.text(0);
     let (offset, length) = (arguments.integer(1)?, arguments.integer(2)?);
     let start = if offset < 0 {
-        let total = i64::try_from(text.graphemes(true).count()).unwrap_or(i64::MAX);
+        let total = i64::try_from(cluster_count(text)).unwrap_or(i64::MAX);
         usize::try_from(offset.saturating_add(total)).unwrap_or(0)
     } else {
         usize::try_from(offset).unwrap_or(usize::MAX)
     };
-    let rest = text.graphemes(true).skip(start);
+    let rest = clusters(text).skip(start);
     let part: String = match usize::try_from(length) {
         // No length means no text, except when counting from the end.
         Ok(0) if offset < 0 => rest.collect(),
