@@ -131,14 +131,20 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
             problems.push(problem.at(provisioner.span));
         }
         diagnostics.append(problems);
-        for block in provisioners.connections(provisioner) {
-            let (body, problems) = BodyDecoder::new(&block.body, connection::schema());
-            diagnostics.append(problems);
-            let (arguments, problems) = body.evaluate(scope);
-            diagnostics.append(problems);
-            tell_body(arguments, &body, diagnostics);
-        }
+        check_connection(provisioner.connection.as_ref(), scope, diagnostics);
     }
+    if !provisioners.blocks.is_empty() {
+        check_connection(provisioners.connection, scope, diagnostics);
+    }
+}
+
+fn check_connection(block: Option<&ConnectionBlock>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
+    let Some(block) = block else { return };
+    let (body, problems) = BodyDecoder::new(&block.body, connection::schema());
+    diagnostics.append(problems);
+    let (arguments, problems) = body.evaluate(scope);
+    diagnostics.append(problems);
+    tell_body(arguments, &body, diagnostics);
 }
 
 /// The provisioners of one stage with their arguments; none after an error, which is noted.
