@@ -95,10 +95,7 @@ impl Parser<'_> {
     /// One item; false when it could not be understood.
     fn object_item(&mut self, open: Span) -> bool {
         let problems = self.problems;
-        let key = match self.bare_key() {
-            Some(key) => key,
-            None => as_key(self.expression()),
-        };
+        let key = self.bare_key().unwrap_or_else(|| self.expression());
         if self.lost_since(problems) {
             return false;
         }
@@ -111,7 +108,7 @@ impl Parser<'_> {
         !self.lost_since(problems)
     }
 
-    /// A bare name right before the equals sign or colon, as nearly all keys are: it would be a reference first.
+    /// A name right before the equals sign or colon: it is the name of the attribute, not a reference.
     fn bare_key(&mut self) -> Option<Expression> {
         let is_before_sign = self.kind() == TokenKind::Identifier
             && matches!(self.kind_after(self.at), TokenKind::Equal | TokenKind::Colon)
@@ -157,15 +154,5 @@ impl Parser<'_> {
     fn unterminated_object(&mut self, open: Span) {
         let detail = "The text ends before a closing brace for this object.";
         self.syntax_error(Diagnostic::error("Unterminated object constructor expression", detail).at(open));
-    }
-}
-
-/// A bare name before the equals sign is the name of the attribute, not a reference.
-fn as_key(key: Expression) -> Expression {
-    match &key.kind {
-        ExpressionKind::Traversal(traversal) if traversal.steps().is_empty() => {
-            Expression::new(ExpressionKind::String(traversal.root.name.clone()), key.span)
-        }
-        _ => key,
     }
 }

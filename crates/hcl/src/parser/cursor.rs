@@ -30,12 +30,11 @@ impl Parser<'_> {
         read
     }
 
-    /// The kind of the token after `index`, apart from spaces.
+    /// The kind of the token after `index`, apart from spaces and comments.
     pub(super) fn kind_after(&self, index: usize) -> TokenKind {
-        match self.tokens.kind(index + 1) {
-            TokenKind::Space => self.tokens.kind(index + 2),
-            kind => kind,
-        }
+        let kinds = (index + 1..).map(|index| self.tokens.kind(index));
+        let mut kinds = kinds.skip_while(|kind| matches!(kind, TokenKind::Space | TokenKind::Comment));
+        kinds.next().unwrap_or(TokenKind::End)
     }
 
     /// Reads the next token if it is of `kind`.
