@@ -124,6 +124,12 @@ impl Assembly<'_> {
         // When only one of the two changes and they no longer fit, neither is wrong for itself.
         let limits = variable.constraint.is_some() || variable.nullable.is_some();
         if limits || variable.default.is_some() {
+            let problems = super::value::default_problems(base);
+            if problems.has_errors() {
+                // It is told now, and not again of what overrides it.
+                base.default = None;
+                self.diagnostics.append(problems);
+            }
             let both = limits && variable.default.is_some();
             base.overridden = (!both).then_some(variable.span);
         }

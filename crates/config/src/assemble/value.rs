@@ -8,6 +8,17 @@ use groma_value::Value;
 use crate::decode::{OutputDraft, VariableDraft, constant};
 use crate::model::{Output, Variable};
 
+/// What is wrong with the default of a variable as it stands so far.
+pub(super) fn default_problems(draft: &VariableDraft) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let constraint = draft.constraint.as_ref().unwrap_or(&TypeConstraint::ANY);
+    let check = DefaultCheck { constraint, nullable: draft.nullable.unwrap_or(true), overridden: draft.overridden };
+    if let Some(expression) = &draft.default {
+        check.default(expression, &mut diagnostics);
+    }
+    diagnostics
+}
+
 /// Completes a variable: its default is evaluated and converted to its type.
 pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> Variable {
     let nullable = draft.nullable.unwrap_or(true);

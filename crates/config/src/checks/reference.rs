@@ -47,7 +47,10 @@ pub(super) fn problem(
         Reference::Path(attribute) => path(attribute),
         Reference::Terraform(attribute) => terraform(&written.root.name, attribute),
     };
-    problem.map(|problem| problem.at(reference.span))
+    problem.map(|problem| match problem.subject {
+        Some(_) => problem,
+        None => problem.at(reference.span),
+    })
 }
 
 fn undeclared<'a>(
@@ -121,7 +124,7 @@ fn resource(
 /// An output of one of several modules: nothing else has to be known to see that there is none of that name.
 fn output_of_one(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     let outputs = &module.children.get(name)?.outputs;
-    let (Some(_), Some(Step::Attribute { name: output, .. })) = (&reference.key, reference.rest.first()) else {
+    let (Some(_), Some(Step::Attribute { name: output, span })) = (&reference.key, reference.rest.first()) else {
         return None;
     };
     if outputs.contains_key(output) {
@@ -129,22 +132,27 @@ fn output_of_one(module: &Module, name: &Name, reference: &Referenced) -> Option
     }
     let advice = suggest(output, outputs.keys().map(|name| &**name))
         .map_or_else(|| "Declare it there, or use another.".to_owned(), |similar| format!("Did you mean {similar:?}?"));
-    Some(Diagnostic::error("Unsupported attribute", format!("module.{name} has no output {output:?}. {advice}")))
+    let detail = format!("module.{name} has no output {output:?}. {advice}");
+    Some(Diagnostic::error("Unsupported attribute", detail).at(*span).within(reference.span.to(*span)))
 }
 
 /// A call with count is several modules. One with for_each is too, but there a name may be a key.
 fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
     call.count.as_ref()?;
-    let is_whole = reference.key.is_none() && matches!(reference.rest.first(), Some(Step::Attribute { .. }));
-    is_whole.then(|| {
-        Diagnostic::error(
-            "Unsupported attribute",
-            format!(
-                "module.{0} has \"count\", so that there are several of it. Say which one: module.{0}[count.index], for example.",
-                call.name
-            ),
-        )
-    })
+    let advice = format!(
+        "module.{0} has \"count\", so that there are several of it. Say which one: module.{0}[count.index], for example.",
+        call.name
+    );
+    match (&reference.key, reference.rest.first()) {
+        (None, Some(Step::Attribute { span, .. })) => {
+            let problem = Diagnostic::error("Unsupported attribute", advice);
+            Some(problem.at(*span).within(reference.span.to(*span)))
+        }
+        (Some(InstanceKey::String(key)), _) if key.parse::<u64>().is_err() => {
+            Some(Diagnostic::error("Invalid index", advice))
+        }
+        _ => None,
+    }
 }
 
 fn undeclared_resource(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Diagnostic {

@@ -145,6 +145,10 @@ fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) ->
 
 /// Exactly one resource with `count.index` or `each.key` in its index at most.
 fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
+    if let Some(index) = syntax::index_of_word(element) {
+        decoding.error(index.brackets, "Invalid index key", syntax::KEYS);
+        return false;
+    }
     let (found, diagnostics) = references(element);
     let mut fine = !diagnostics.has_errors();
     decoding.diagnostics.append(diagnostics);

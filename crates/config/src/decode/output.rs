@@ -50,7 +50,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
     Some(OutputDraft {
         name: label.value.clone(),
         expression: content.get("value").map(|attribute| attribute.expression.clone()),
-        constraint: content.get("type").map(|attribute| variable::type_argument(attribute, decoding)),
+        constraint: content.get("type").map(|attribute| variable::type_of(&attribute.expression, decoding)),
         sensitive,
         ephemeral,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),

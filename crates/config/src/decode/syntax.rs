@@ -1,7 +1,7 @@
 //! Expressions that are read for what they say, not for their value: references, keywords, lists of those.
 
 use groma_diagnostics::Diagnostic;
-use groma_hcl::{Expression, ExpressionKind, Traversal};
+use groma_hcl::{Expression, ExpressionKind, Index, Step, Traversal};
 
 use super::context::Decoding;
 
@@ -12,14 +12,39 @@ pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) ->
     warn_of_quotes(expression, "reference", decoding);
     let traversal = reference(expression, decoding);
     if traversal.is_none() && !is_invalid(expression) {
-        decoding.error(
-            expression.span,
-            "Invalid expression",
-            "Only a plain reference can stand here: names, attributes and constant indexes. Calculations, function calls \
-             and templates cannot.",
-        );
+        no_reference(expression, "Invalid index key", decoding);
     }
     traversal
+}
+
+/// What a key is.
+pub(super) const KEYS: &str = "A key is a text in quotes or a whole number.";
+
+/// Reports an expression that is no reference; `index_summary` is for one that would be but for a word in brackets.
+fn no_reference(expression: &Expression, index_summary: &str, decoding: &mut Decoding<'_>) {
+    if let Some(index) = index_of_word(expression) {
+        decoding.error(index.brackets, index_summary, KEYS);
+        return;
+    }
+    decoding.error(
+        expression.span,
+        "Invalid expression",
+        "Only a plain reference can stand here: names, attributes and constant indexes. Calculations, function calls \
+         and templates cannot.",
+    );
+}
+
+/// The index of a reference whose key is `null`, `true` or `false`, which nothing has for a key.
+pub(super) fn index_of_word(expression: &Expression) -> Option<&Index> {
+    match &expression.kind {
+        ExpressionKind::Relative(relative) => index_of_word(&relative.source),
+        ExpressionKind::Index(index) => {
+            let is_word = matches!(index.key.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
+            let is_named = matches!(index.source.kind, ExpressionKind::Traversal(_));
+            if is_word && is_named { Some(index) } else { index_of_word(&index.source) }
+        }
+        _ => None,
+    }
 }
 
 /// The reference that `expression` is, if it is one. In the native syntax `null` and the like may be names where a reference is
@@ -35,7 +60,24 @@ pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> O
         decoding.error(expression.span, "Invalid expression", "An address stands here without quotes. Remove them.");
         return None;
     }
-    traversal(expression, decoding)
+    let traversal = reference(expression, decoding);
+    if traversal.is_none() && !is_invalid(expression) {
+        no_reference(expression, key_summary(expression), decoding);
+    }
+    traversal
+}
+
+/// What a wrong key in an address is called: of a module, or of a resource.
+fn key_summary(expression: &Expression) -> &'static str {
+    let source = index_of_word(expression).and_then(|index| index.source.as_traversal());
+    let names = source.as_ref().map(|source| (&*source.root.name, source.steps()));
+    match names {
+        Some(("module", [.., Step::Attribute { name, .. }, Step::Attribute { .. }])) if &**name != "module" => {
+            "Invalid address"
+        }
+        Some(("module", _)) => "Invalid address operator",
+        _ => "Invalid address",
+    }
 }
 
 /// The single word that `expression` is.

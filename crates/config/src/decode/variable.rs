@@ -108,7 +108,7 @@ pub(super) fn deprecation(attribute: &Attribute, decoding: &mut Decoding<'_>) ->
 }
 
 /// A `type` argument. The quoted types of Terraform 0.11 are refused with the way to write them now.
-pub(super) fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeConstraint {
+fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeConstraint {
     let expression = &attribute.expression;
     if let ExpressionKind::String(text) = &expression.kind {
         quoted_type(text, expression.span, decoding);
@@ -121,6 +121,11 @@ pub(super) fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) 
         Some("map") => return TypeConstraint { ty: Type::Map(element()), defaults: None },
         _ => {}
     }
+    type_of(expression, decoding)
+}
+
+/// The type that is written in `expression`.
+pub(super) fn type_of(expression: &Expression, decoding: &mut Decoding<'_>) -> TypeConstraint {
     let (constraint, diagnostics) = type_constraint(expression);
     decoding.diagnostics.append(diagnostics);
     constraint

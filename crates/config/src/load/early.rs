@@ -119,7 +119,7 @@ impl<'a> Early<'a> {
     /// The same for a value of any type.
     pub(super) fn known(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
-        let value = evaluate(expression, self, &mut problems);
+        let value = evaluate(expression, &Argument { early: self, what }, &mut problems);
         let broken = problems.has_errors();
         diagnostics.append(problems);
         if broken {
@@ -139,7 +139,7 @@ impl<'a> Early<'a> {
     /// The same for a value that may be secret, which is not marked any more.
     pub(super) fn secret(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
-        let (value, _) = evaluate(expression, self, &mut problems).unmark_deep();
+        let (value, _) = evaluate(expression, &Argument { early: self, what }, &mut problems).unmark_deep();
         let broken = problems.has_errors();
         diagnostics.append(problems);
         if broken {
@@ -224,6 +224,17 @@ impl<'a> Early<'a> {
             Origin::Call(_, above) => above.root_directory(),
         }
     }
+
+    /// The value of what is known early; none of anything else.
+    fn named(&self, target: &Reference) -> Option<Value> {
+        match target {
+            Reference::Variable(name) => Some(self.value(target, || self.variable(name))),
+            Reference::Local(name) => Some(self.value(target, || self.local(name))),
+            Reference::Path(attribute) => Some(self.path(attribute)),
+            Reference::Terraform(attribute) if &**attribute == "workspace" => Some(self.workspace()),
+            _ => None,
+        }
+    }
 }
 
 fn unknown(expression: &Expression, what: &str, problem: &str) -> Diagnostic {
@@ -231,24 +242,39 @@ fn unknown(expression: &Expression, what: &str, problem: &str) -> Diagnostic {
         .at(expression.span)
 }
 
-impl Scope for Early<'_> {
+/// An argument that is read before anything is planned, and what it is called: `module source`.
+struct Argument<'a> {
+    early: &'a Early<'a>,
+    what: &'a str,
+}
+
+impl Scope for Argument<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         let referenced = parse_reference(traversal)?;
-        let value = match &referenced.target {
-            Reference::Variable(name) => self.value(&referenced.target, || self.variable(name)),
-            Reference::Local(name) => self.value(&referenced.target, || self.local(name)),
-            Reference::Path(attribute) => self.path(attribute),
-            Reference::Terraform(attribute) if &**attribute == "workspace" => self.workspace(),
-            _ => {
-                return Err(Diagnostic::error(
-                    "Invalid module source",
-                    "Modules are found before anything is planned: their sources and versions can refer to variables and local \
-                     values only.",
-                )
-                .at(referenced.span));
-            }
-        };
+        let value = self.early.named(&referenced.target).ok_or_else(|| {
+            let what = self.what;
+            let detail = format!(
+                "The {what} is read before anything is planned: it can refer to variables and local values only."
+            );
+            Diagnostic::error(format!("Invalid {what}"), detail).at(referenced.span)
+        })?;
         Ok(Resolved { value, consumed: 1 })
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        &FUNCTIONS
+    }
+
+    fn depth(&self) -> u32 {
+        self.early.depth()
+    }
+}
+
+/// Where a local value or an argument of a call is evaluated, whatever it names.
+impl Scope for Early<'_> {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        let target = parse_reference(traversal)?.target;
+        Ok(Resolved { value: self.named(&target).unwrap_or(Value::DYNAMIC), consumed: 1 })
     }
 
     fn functions(&self) -> &FunctionContext {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use groma_address::{ConfigResource, ModulePath, Name, Resource};
+use groma_diagnostics::Span;
 use groma_hcl::{Block, BodySchema, Content, Expression, ExpressionKind, Step};
 
 use super::address::is_reserved;
@@ -60,37 +61,58 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
 
 /// The resource that `to` names, whatever its keys will come out as.
 fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<ConfigResource> {
-    let mut names = Vec::new();
-    if !static_names(expression, &mut names) || names.is_empty() {
+    let mut words = Vec::new();
+    if !static_words(expression, &mut words) || words.is_empty() {
         not_an_address(expression, decoding);
         return None;
     }
-    let mut rest = names.as_slice();
+    let mut rest = words.as_slice();
     let mut modules = Vec::new();
-    while let [word, name, more @ ..] = rest {
+    while let [Word::Name(word, _), Word::Name(name, _), more @ ..] = rest {
         if &**word != "module" {
             break;
         }
         modules.push(name.clone());
-        rest = more;
+        rest = match more {
+            [Word::Key(_), wrong @ (Word::Key(_) | Word::NoKey(_)), ..] | [wrong @ Word::NoKey(_), ..] => {
+                let detail =
+                    "A module has one key at most, a text in quotes or a whole number, and then a name after a dot.";
+                decoding.error(wrong.span(), "Invalid address operator", detail);
+                return None;
+            }
+            [Word::Key(_), more @ ..] => more,
+            more => more,
+        };
     }
-    let resource = match rest {
-        [type_name, name] if !is_reserved(type_name) => Resource::managed(type_name.clone(), name.clone()),
-        [word, type_name, name] if &**word == "resource" => Resource::managed(type_name.clone(), name.clone()),
-        [word, _, _] if matches!(&**word, "data" | "ephemeral") => {
+    let (type_name, name, after) = match rest {
+        [Word::Name(word, _), Word::Name(..), Word::Name(..), ..] if matches!(&**word, "data" | "ephemeral") => {
             decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
             return None;
         }
-        _ => {
-            decoding.error(
-                expression.span,
-                "Invalid address",
-                "An import is into one resource instance: TYPE.NAME, with module steps before it and a key after it if need be.",
-            );
-            return None;
+        [Word::Name(word, _), Word::Name(type_name, _), Word::Name(name, _), after @ ..] if &**word == "resource" => {
+            (type_name, name, after)
         }
+        [Word::Name(type_name, _), Word::Name(name, _), after @ ..] if !is_reserved(type_name) => {
+            (type_name, name, after)
+        }
+        _ => return no_instance(words.last().map_or(expression.span, Word::span), decoding),
     };
-    Some(resource.in_module(ModulePath::from_names(modules)))
+    match after {
+        [] | [Word::Key(_)] => {
+            Some(Resource::managed(type_name.clone(), name.clone()).in_module(ModulePath::from_names(modules)))
+        }
+        [Word::Key(_), wrong, ..] | [wrong, ..] => no_instance(wrong.span(), decoding),
+    }
+}
+
+/// Reports an address of something else than a resource instance; `span` is what makes it one.
+fn no_instance(span: Span, decoding: &mut Decoding<'_>) -> Option<ConfigResource> {
+    decoding.error(
+        span,
+        "Invalid address",
+        "An import is into one resource instance: TYPE.NAME, with module steps before it and a key after it if need be.",
+    );
+    None
 }
 
 fn not_an_address(expression: &Expression, decoding: &mut Decoding<'_>) {
@@ -101,28 +123,48 @@ fn not_an_address(expression: &Expression, decoding: &mut Decoding<'_>) {
     );
 }
 
-/// Gathers the names along an address, passing over keys; false for anything that is no address.
-fn static_names(expression: &Expression, names: &mut Vec<Name>) -> bool {
+/// A part of an address whose keys are not evaluated yet.
+enum Word {
+    Name(Name, Span),
+    Key(Span),
+    /// A word in brackets that is no key of anything.
+    NoKey(Span),
+}
+
+impl Word {
+    fn span(&self) -> Span {
+        let (Self::Name(_, span) | Self::Key(span) | Self::NoKey(span)) = self;
+        *span
+    }
+}
+
+/// Gathers the words of an address; false for anything that is no address.
+fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
     match &expression.kind {
         ExpressionKind::Traversal(traversal) => {
-            names.push(traversal.root.name.clone());
-            step_names(traversal.steps(), names);
+            words.push(Word::Name(traversal.root.name.clone(), traversal.root.span));
+            words.extend(traversal.steps().iter().map(word));
             true
         }
-        ExpressionKind::Index(index) => static_names(&index.source, names),
-        ExpressionKind::Relative(relative) => {
-            let fine = static_names(&relative.source, names);
-            step_names(&relative.steps, names);
+        ExpressionKind::Index(index) => {
+            let fine = static_words(&index.source, words);
+            let is_word = matches!(index.key.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
+            words.push(if is_word { Word::NoKey(index.brackets) } else { Word::Key(index.brackets) });
             fine
         }
-        ExpressionKind::Parentheses(inner) => static_names(inner, names),
+        ExpressionKind::Relative(relative) => {
+            let fine = static_words(&relative.source, words);
+            words.extend(relative.steps.iter().map(word));
+            fine
+        }
+        ExpressionKind::Parentheses(inner) => static_words(inner, words),
         _ => false,
     }
 }
 
-fn step_names(steps: &[Step], names: &mut Vec<Name>) {
-    names.extend(steps.iter().filter_map(|step| match step {
-        Step::Attribute { name, .. } => Some(name.clone()),
-        Step::Index { .. } => None,
-    }));
+fn word(step: &Step) -> Word {
+    match step {
+        Step::Attribute { name, span } => Word::Name(name.clone(), *span),
+        Step::Index { span, .. } => Word::Key(*span),
+    }
 }
