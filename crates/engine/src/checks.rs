@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use groma_config::Condition;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_lang::{Scope, evaluate, for_each_traversal};
+use groma_hcl::Expression;
+use groma_lang::{Scope, evaluate};
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use groma_value::{Kind, Type, Value, convert};
 use indexmap::IndexMap;
@@ -45,6 +46,11 @@ const HIDDEN_SENSITIVE: &str =
 const HIDDEN_EPHEMERAL: &str =
     "The condition does not hold. Its error message is hidden, because it contains an ephemeral value.";
 
+/// What stands in place of messages that there are not.
+const UNKNOWN_MESSAGE: &str =
+    "The condition does not hold. Its error message cannot be shown, because it is not known yet.";
+const NO_MESSAGE: &str = "The condition does not hold. Its error message cannot be shown, because it is no text.";
+
 /// How a condition came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -58,26 +64,34 @@ pub enum Verdict {
     Unknown,
 }
 
-/// Evaluates a condition. Problems with the expression itself are reported; that it does not hold is not. Neither is shown
-/// what its message must not tell, and that is a warning, whether it holds or not.
-pub fn judge(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
-    let verdict = verdict(rule, scope, diagnostics);
-    if verdict != Verdict::Error {
-        look_at_message(rule, scope, diagnostics);
+/// Evaluates a condition of an `owner`, and its message. Problems with these expressions are reported; that the condition does
+/// not hold is not. Neither is shown what its message must not tell, and that is a warning, whether it holds or not.
+pub fn judge(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
+    let truth = truth(owner, rule, scope, diagnostics);
+    let message = evaluated(&rule.error_message, scope, diagnostics);
+    let (Some(truth), Some(message)) = (truth, message) else { return Verdict::Error };
+    let verdict = |message: &dyn Fn() -> String| match truth.kind() {
+        Kind::Bool(true) => Verdict::Pass,
+        Kind::Bool(false) => Verdict::Fail(message()),
+        _ => Verdict::Unknown,
+    };
+    tell_own(&message, &rule.error_message, diagnostics);
+    diagnostics.extend(unshowable(rule, &message));
+    match convert::convert(&message, &Type::String) {
+        Ok(text) if !text.unmark().0.is_null() => verdict(&|| shown(&text)),
+        // Whoever gives a value to a variable need not be told of a message that is not for them.
+        _ if owner == Checkable::Variable && truth.as_bool() != Some(false) => verdict(&String::new),
+        _ => {
+            let detail = format!("The message is a text, but this is {}.", described(&message));
+            diagnostics.push(Diagnostic::error("Invalid error message", detail).at(rule.error_message.span));
+            if owner == Checkable::Variable { verdict(&|| NO_MESSAGE.to_owned()) } else { Verdict::Error }
+        }
     }
-    verdict
 }
 
-/// Tells what the message of a condition is made of that is deprecated or must not be shown.
-fn look_at_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
-    let mut refers = false;
-    for_each_traversal(&rule.error_message, &mut |_| refers = true);
-    if refers {
-        // What is wrong with the message itself is told when it is needed.
-        let value = evaluate(&rule.error_message, scope, &mut Diagnostics::new());
-        tell_own(&value, &rule.error_message, diagnostics);
-        diagnostics.extend(unshowable(rule, &value));
-    }
+fn described(message: &Value) -> String {
+    let message = message.unmark().0;
+    if message.is_null() { "null".to_owned() } else { format!("a value of type {}", message.ty().friendly_name()) }
 }
 
 fn unshowable(rule: &Condition, value: &Value) -> Option<Diagnostic> {
@@ -92,40 +106,34 @@ fn unshowable(rule: &Condition, value: &Value) -> Option<Diagnostic> {
     Some(Diagnostic::warning(format!("Error message refers to {kind} values"), detail).at(rule.error_message.span))
 }
 
-fn verdict(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Verdict {
-    let mut problems = Diagnostics::new();
-    let value = evaluate(&rule.condition, scope, &mut problems);
-    let failed = problems.has_errors();
-    diagnostics.append(problems);
-    if failed {
-        return Verdict::Error;
-    }
+/// Whether the condition holds, if that is known; none after an error.
+fn truth(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let value = evaluated(&rule.condition, scope, diagnostics)?;
     tell_own(&value, &rule.condition, diagnostics);
-    let truth = match convert::convert(&value, &Type::Bool) {
-        Ok(truth) => truth,
-        Err(problem) => {
-            let detail = format!("The condition must be true or false: {}.", problem.message);
-            diagnostics.push(Diagnostic::error("Invalid condition result", detail).at(rule.condition.span));
-            return Verdict::Error;
-        }
+    let problem = match convert::convert(&value, &Type::Bool) {
+        Ok(truth) if !truth.unmark().0.is_null() => return Some(truth.unmark().0),
+        Ok(_) => "The condition must be true or false, but it is null.".to_owned(),
+        Err(problem) => format!("The condition must be true or false: {}.", problem.message),
     };
-    match truth.kind() {
-        Kind::Unknown(_) => Verdict::Unknown,
-        Kind::Bool(true) => Verdict::Pass,
-        Kind::Bool(false) => Verdict::Fail(message(rule, scope, diagnostics)),
-        _ => {
-            let detail = "The condition must be true or false, but it is null.";
-            diagnostics.push(Diagnostic::error("Invalid condition result", detail).at(rule.condition.span));
-            Verdict::Error
-        }
-    }
+    let summary = match owner {
+        Checkable::Variable => "Invalid variable validation result",
+        _ => "Invalid condition result",
+    };
+    diagnostics.push(Diagnostic::error(summary, problem).at(rule.condition.span));
+    None
 }
 
-fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> String {
+/// The value of an expression; none after an error, which is noted.
+fn evaluated(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
     let mut problems = Diagnostics::new();
-    let value = evaluate(&rule.error_message, scope, &mut problems);
+    let value = evaluate(expression, scope, &mut problems);
+    let failed = problems.has_errors();
     diagnostics.append(problems);
-    let text = convert::convert(&value, &Type::String).unwrap_or(Value::DYNAMIC);
+    (!failed).then_some(value)
+}
+
+/// The message as people see it.
+fn shown(text: &Value) -> String {
     let marks = text.deep_marks();
     if marks.is_sensitive() {
         return HIDDEN_SENSITIVE.to_owned();
@@ -133,12 +141,7 @@ fn message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -
     if marks.is_ephemeral() {
         return HIDDEN_EPHEMERAL.to_owned();
     }
-    match text.as_str() {
-        Some(text) => text.trim().to_owned(),
-        None => {
-            "The condition does not hold. Its error message cannot be shown, because it is not known yet.".to_owned()
-        }
-    }
+    text.as_str().map_or_else(|| UNKNOWN_MESSAGE.to_owned(), |text| text.trim().to_owned())
 }
 
 /// Results of conditions, gathered during a run.

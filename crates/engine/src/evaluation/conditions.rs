@@ -15,7 +15,7 @@ use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};
 
 impl Evaluation {
-    /// The assertions of a check block: a failure is only a warning.
+    /// The assertions of a check block: a failure is only a warning, a mistake in them is an error.
     pub fn check(&mut self, world: &World, module: ModuleId, at: u32) -> Outcome {
         let config = world.static_module(module).config.clone();
         let Some((name, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
@@ -29,12 +29,7 @@ impl Evaluation {
             return Outcome::Done;
         }
         for rule in &check.assertions {
-            let mut problems = Diagnostics::new();
-            let verdict = judge(rule, &scope, &mut problems);
-            for problem in problems.iter_mut() {
-                problem.severity = Severity::Warning;
-            }
-            self.diagnostics.append(problems);
+            let verdict = judge(Checkable::Check, rule, &scope, &mut self.diagnostics);
             let problem = match &verdict {
                 Verdict::Fail(message) => Some(Diagnostic::warning("Check block assertion failed", message.clone())),
                 Verdict::Unknown => Some(Diagnostic::warning(
@@ -121,7 +116,7 @@ impl Evaluation {
         let (config, instance) = (address.config_resource().to_string(), address.to_string());
         let mut worst = CheckStatus::Pass;
         for rule in rules {
-            let verdict = judge(rule, scope, &mut self.diagnostics);
+            let verdict = judge(Checkable::Resource, rule, scope, &mut self.diagnostics);
             self.checks.report(Checkable::Resource, config.clone(), instance.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {

@@ -6,4 +6,4 @@ mod values;
 mod variables;
 
 pub use conditions::outcome_of;
-pub use values::{Evaluation, repetition_of};
+pub use values::{Evaluation, Truth, repetition_of};

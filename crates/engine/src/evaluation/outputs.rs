@@ -21,20 +21,22 @@ impl Evaluation {
         let functions = Arc::clone(&self.functions);
         let scope = InstanceScope::new(world, module, &functions);
         let (config_address, object) = names(world, module, &format!("output.{name}"));
+        let mut holds = true;
         for rule in &output.preconditions {
-            let verdict = judge(rule, &scope, &mut self.diagnostics);
+            let verdict = judge(Checkable::Output, rule, &scope, &mut self.diagnostics);
             self.checks.report(Checkable::Output, config_address.clone(), object.clone(), &verdict);
             match verdict {
                 Verdict::Fail(message) => {
                     let problem = self.unmet("Module output value precondition failed", message, rule);
                     self.diagnostics.push(observing(problem, &rule.condition, &scope));
-                    if self.unmet == Severity::Error {
-                        return Outcome::Failed;
-                    }
+                    holds &= self.unmet != Severity::Error;
                 }
-                Verdict::Error => return Outcome::Failed,
+                Verdict::Error => holds = false,
                 Verdict::Pass | Verdict::Unknown => {}
             }
+        }
+        if !holds {
+            return Outcome::Failed;
         }
         let Some(value) = self.value(&output.expression, &scope) else { return Outcome::Failed };
         let Some(value) = self.publish(output, value, world, module) else {

@@ -17,6 +17,17 @@ use crate::options::Input;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
+/// What an argument that is true or false comes out as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// It is true or false.
+    Known(bool),
+    /// It is null, as if it were not there.
+    Unset,
+    /// It is not known yet.
+    Unknown,
+}
+
 /// What evaluation needs besides the world, and what it finds.
 pub struct Evaluation {
     /// What functions need.
@@ -103,22 +114,30 @@ impl Evaluation {
     /// after an error, which is noted.
     pub fn truth(&mut self, expression: Option<&Expression>, scope: &dyn Scope) -> Option<bool> {
         let expression = expression?;
-        let value = self.value(expression, scope)?;
-        let truth = match convert::convert(&value.unmark().0, &Type::Bool) {
-            Ok(truth) => truth,
-            Err(problem) => {
-                let detail = format!("This lifecycle argument must be true or false: {}.", problem.message);
-                let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
-                self.diagnostics.push(observing(problem, expression, scope));
-                return None;
-            }
-        };
-        match truth.kind() {
-            Kind::Bool(truth) => Some(truth),
-            Kind::Null => None,
-            _ => {
+        match self.truth_so_far(expression, scope)? {
+            Truth::Known(truth) => Some(truth),
+            Truth::Unset => None,
+            Truth::Unknown => {
                 let detail = "This lifecycle argument must be known when the plan is made, but it stands on something that is not \
                               known before apply.";
+                let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
+                self.diagnostics.push(observing(problem, expression, scope));
+                None
+            }
+        }
+    }
+
+    /// The same where it may be unknown. None after an error, which is noted.
+    pub fn truth_so_far(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Truth> {
+        let value = self.value(expression, scope)?;
+        match convert::convert(&value.unmark().0, &Type::Bool) {
+            Ok(truth) => Some(match truth.kind() {
+                Kind::Bool(truth) => Truth::Known(truth),
+                Kind::Null => Truth::Unset,
+                _ => Truth::Unknown,
+            }),
+            Err(problem) => {
+                let detail = format!("This lifecycle argument must be true or false: {}.", problem.message);
                 let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
                 self.diagnostics.push(observing(problem, expression, scope));
                 None

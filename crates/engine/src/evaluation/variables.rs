@@ -118,7 +118,7 @@ impl Evaluation {
         let mut outcome = Outcome::Done;
         for rule in rules {
             let mut problems = Diagnostics::new();
-            let verdict = judge(rule, &scope, &mut problems);
+            let verdict = judge(Checkable::Variable, rule, &scope, &mut problems);
             // What a rule compares with need not be told.
             let mut problems: Diagnostics = problems.into_iter().filter(|problem| problem.origin.is_none()).collect();
             if matches!(verdict, Verdict::Pass | Verdict::Unknown) {

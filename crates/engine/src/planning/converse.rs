@@ -42,6 +42,17 @@ pub enum Parting {
     Kept(ActionReason),
 }
 
+/// What the lifecycle of an object says of destroying it (PL-24).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prevention {
+    /// It may go.
+    None,
+    /// It may not, as the block with this header says.
+    Forbidden(Span),
+    /// It is not known before apply, as this expression is not.
+    Undecided(Span),
+}
+
 /// One object to plan.
 pub struct Conversation {
     /// The instance.
@@ -70,8 +81,8 @@ pub struct Conversation {
     pub forced: Option<ActionReason>,
     /// Whether a replacement creates first.
     pub create_before_destroy: bool,
-    /// Where destroying it is forbidden (PL-24).
-    pub prevent_destroy: Option<Span>,
+    /// Whether it may be destroyed (PL-24).
+    pub prevention: Prevention,
     /// What becomes of it where it is to go.
     pub parting: Parting,
     /// Where the configuration is written from the object that is taken over: its `provider` argument.
@@ -262,10 +273,7 @@ impl Conversation {
                 deferred: told.deferred,
             });
         }
-        if let Some(span) = self.prevent_destroy.filter(|_| told.deferred.is_none()) {
-            // The change is planned all the same, so that people see what was going to happen.
-            told.diagnostics.push(self.forbidden(span));
-        }
+        self.check_prevention(told);
         let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, told).await?;
         Some(Draft {
             action: Action::Delete,
@@ -343,9 +351,8 @@ impl Conversation {
     /// A replacement is planned anew as a create against nothing (PL-40).
     async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
         let is_destroyed = self.parting == Parting::Destroyed;
-        if let Some(span) = self.prevent_destroy.filter(|_| is_destroyed && told.deferred.is_none()) {
-            // The change is planned all the same, so that people see what was going to happen.
-            told.diagnostics.push(self.forbidden(span));
+        if is_destroyed {
+            self.check_prevention(told);
         }
         let Again { private, identity, paths: replace_paths } = again;
         let nothing = Object { value: self.null(), private, identity };
@@ -388,6 +395,25 @@ impl Conversation {
         told.diagnostics.append(problems);
         told.defer(planned.as_ref().and_then(|planned| planned.deferred));
         planned
+    }
+
+    /// Tells where the object may not go. The change is planned all the same, so that people see what was going to happen.
+    fn check_prevention(&self, told: &mut Told) {
+        let problem = match self.prevention {
+            Prevention::Undecided(span) if told.deferred.is_none() => self.undecided(span),
+            Prevention::Forbidden(span) if told.deferred.is_none() => self.forbidden(span),
+            _ => return,
+        };
+        told.diagnostics.push(problem);
+    }
+
+    fn undecided(&self, span: Span) -> Diagnostic {
+        let detail = format!(
+            "The plan would destroy {}, and whether it may is not known before apply: this stands on something that is known only then. \
+             Let \"prevent_destroy\" stand on what is known, or apply first what it stands on, with -target.",
+            self.address
+        );
+        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(self.address.to_string())
     }
 
     fn forbidden(&self, span: Span) -> Diagnostic {

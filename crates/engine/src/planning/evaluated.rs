@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Span;
+use groma_hcl::Expression;
+use groma_lang::Scope;
 use groma_state::CheckStatus;
 use groma_value::Value;
 
-use super::converse::Parting;
+use super::converse::{Parting, Prevention};
 use super::event::Instance;
 use super::ignore::{Ignore, ignored};
 use super::planner::Planner;
-use crate::evaluation::{outcome_of, repetition_of};
+use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
 use crate::plan::ActionReason;
 use crate::templates::Template;
 use crate::walk::Outcome;
@@ -22,7 +24,7 @@ pub(super) struct Evaluated {
     pub(super) config: Value,
     pub(super) ignore: Ignore,
     pub(super) create_before_destroy: bool,
-    pub(super) prevent_destroy: Option<Span>,
+    pub(super) prevention: Prevention,
     pub(super) parting: Parting,
     pub(super) undecided: bool,
     pub(super) outcome: Outcome,
@@ -35,7 +37,7 @@ impl Evaluated {
             config: template.schema.block.null_value(),
             ignore: Ignore::Nothing,
             create_before_destroy: false,
-            prevent_destroy: None,
+            prevention: Prevention::None,
             parting: Parting::Destroyed,
             undecided: false,
             outcome,
@@ -52,11 +54,10 @@ impl Planner<'_> {
         let lifecycle =
             config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
         let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
-        let prevented = self.evaluation.truth(prevent, &scope).unwrap_or(false);
+        let prevention = prevention(prevent, self.header(instance), &mut self.evaluation, &scope);
         let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
         let parting = parting(self.evaluation.truth(destroy, &scope));
-        let prevent_destroy = prevented.then(|| self.header(instance));
-        Evaluated { prevent_destroy, parting, ..Evaluated::nothing(template, Outcome::Done) }
+        Evaluated { prevention, parting, ..Evaluated::nothing(template, Outcome::Done) }
     }
 
     /// The same of one that is only looked at, whose preconditions are told all the same.
@@ -103,18 +104,33 @@ impl Planner<'_> {
             return None;
         }
         let own = self.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
-        let prevent = self.evaluation.truth(lifecycle.prevent_destroy.as_ref(), &scope).unwrap_or(false);
+        let prevent = lifecycle.prevent_destroy.as_ref();
+        let prevention = prevention(prevent, resource.header_span, &mut self.evaluation, &scope);
         let parting = parting(self.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
         let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
         Some(Evaluated {
             config: value,
             ignore,
             create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
-            prevent_destroy: prevent.then_some(resource.header_span),
+            prevention,
             parting,
             undecided: status == CheckStatus::Unknown,
             outcome: Outcome::Done,
         })
+    }
+}
+
+/// What a `prevent_destroy` argument says: of a block whose header is at `header`.
+fn prevention(
+    prevent: Option<&Expression>,
+    header: Span,
+    evaluation: &mut Evaluation,
+    scope: &dyn Scope,
+) -> Prevention {
+    match prevent.and_then(|prevent| Some((evaluation.truth_so_far(prevent, scope)?, prevent.span))) {
+        Some((Truth::Known(true), _)) => Prevention::Forbidden(header),
+        Some((Truth::Unknown, span)) => Prevention::Undecided(span),
+        _ => Prevention::None,
     }
 }
 

@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_provider::{Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
-use super::converse::{Conversation, Parting, Purpose};
+use super::converse::{Conversation, Parting, Prevention, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use crate::hooks::Hooks;
@@ -63,7 +63,7 @@ impl LeftOver {
             ignore: Ignore::Nothing,
             forced: None,
             create_before_destroy: false,
-            prevent_destroy: None,
+            prevention: Prevention::None,
             parting: self.parting,
             importing: None,
             generating: None,

@@ -84,7 +84,7 @@ impl Planner<'_> {
             ignore: evaluated.ignore,
             forced,
             create_before_destroy: evaluated.create_before_destroy,
-            prevent_destroy: evaluated.prevent_destroy,
+            prevention: evaluated.prevention,
             parting: evaluated.parting,
             importing,
             generating: None,

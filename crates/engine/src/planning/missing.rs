@@ -7,7 +7,7 @@ use groma_config::Import;
 use groma_diagnostics::Diagnostic;
 use groma_provider::{PlanPurpose, Schema};
 
-use super::converse::{Conversation, Generating, Parting, Purpose};
+use super::converse::{Conversation, Generating, Parting, Prevention, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use super::managed::hold;
@@ -120,7 +120,7 @@ impl Planner<'_> {
             ignore: Ignore::Nothing,
             forced: None,
             create_before_destroy: false,
-            prevent_destroy: None,
+            prevention: Prevention::None,
             parting: Parting::Destroyed,
             generating: Some(Generating { provider: written }),
             importing: Some(importing),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
-use groma_config::{IgnoreChanges, Resource};
+use groma_config::{Condition, IgnoreChanges, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Step, Traversal};
 use groma_lang::Scope;
@@ -45,10 +45,11 @@ impl Validator<'_> {
         let value = self.evaluation.used_by(value, &template.body, &instance);
         beside_arguments(&mut self.evaluation, resource, &template, &scope);
         let object = unknown_object(address.mode, &template);
-        of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
         let data = &mut self.world.module_mut(module).resources[at as usize];
         data.expand(if is_repeated { Expansion::Abstract } else { Expansion::Single });
-        data.settle(0, object);
+        data.settle(0, object.clone());
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
         if failed || template.fit == Fit::Wrong {
             return Outcome::Failed;
         }
@@ -103,9 +104,13 @@ fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: 
         let problem = evaluation.value(expression, scope).and_then(|value| unsuitable_ignored(&value));
         evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
     }
-    for rule in &resource.lifecycle.preconditions {
-        evaluation.value(&rule.condition, scope);
+    let lifecycle = &resource.lifecycle;
+    for truth in
+        [&lifecycle.create_before_destroy, &lifecycle.prevent_destroy, &lifecycle.destroy].into_iter().flatten()
+    {
+        evaluation.truth_so_far(truth, scope);
     }
+    conditions(evaluation, &lifecycle.preconditions, scope);
     if let Some(key) = resource.provider.as_ref().and_then(|written| written.key.as_ref()) {
         evaluation.value(key, scope);
     }
@@ -114,11 +119,17 @@ fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: 
     }
 }
 
+/// What can be said of conditions whether they hold or not.
+fn conditions(evaluation: &mut Evaluation, rules: &[Condition], scope: &dyn Scope) {
+    for rule in rules {
+        evaluation.value(&rule.condition, scope);
+        evaluation.value(&rule.error_message, scope);
+    }
+}
+
 /// What a block says of its object when there is one, which `scope` calls `self`.
 fn of_object(evaluation: &mut Evaluation, resource: &Resource, instance: &ResourceInstance, scope: &dyn Scope) {
-    for rule in &resource.lifecycle.postconditions {
-        evaluation.value(&rule.condition, scope);
-    }
+    conditions(evaluation, &resource.lifecycle.postconditions, scope);
     if resource.provisioners.is_empty() {
         return;
     }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use groma_address::InstanceKey;
 use groma_config::Configuration;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::{ActionSubject, ConfigSubject};
 use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::repetition::suitable;
+use crate::checks::{Checkable, judge};
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
@@ -102,7 +103,10 @@ impl Validator<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
         for rule in &check.assertions {
-            self.evaluation.value(&rule.condition, &scope);
+            // Whether it holds is not asked yet, nor what it is made of.
+            let mut problems = Diagnostics::new();
+            judge(Checkable::Check, rule, &scope, &mut problems);
+            self.evaluation.diagnostics.append(problems.into_iter().filter(Diagnostic::is_error));
         }
         Outcome::Done
     }

@@ -266,6 +266,28 @@ fn pl_24_prevent_destroy_is_true_or_false() {
 }
 
 #[test]
+fn pl_24_what_is_not_known_may_prevent_a_destruction_and_nothing_else() {
+    let text = |triggers: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "guard" {{
+              triggers_replace = {triggers}
+            }}
+            resource "terraform_data" "a" {{
+              triggers_replace = {triggers}
+              lifecycle {{ prevent_destroy = terraform_data.guard.id == "x" }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    // A new object is not destroyed.
+    project.apply();
+    project.rewrite(&text(2));
+    assert_eq!(project.plan().errors(), ["Invalid value for prevent_destroy"]);
+}
+
+#[test]
 fn pl_20_ignored_changes_are_no_changes() {
     let text = |input: u8| {
         format!(
@@ -480,6 +502,64 @@ fn pl_63_without_refresh_the_state_is_taken_for_true() {
     project.apply();
     project.options.refresh = Refresh::Trust;
     assert!(project.plan().actions().is_empty());
+}
+
+#[test]
+fn pl_27_a_mistake_in_a_message_is_one_though_the_condition_holds() {
+    let errors = |text: &str| Project::new(&format!("variable \"x\" {{\n  default = 1\n}}\n{text}")).plan().errors();
+    let lifecycle = |message: &str| {
+        errors(&format!(
+            r#"
+            resource "terraform_data" "a" {{
+              lifecycle {{
+                precondition {{
+                  condition     = var.x == 1
+                  error_message = {message}
+                }}
+              }}
+            }}
+            "#
+        ))
+    };
+    assert_eq!(lifecycle("[var.x]"), ["Invalid error message"]);
+    assert_eq!(lifecycle("var.x + \"a\""), ["Invalid operand"]);
+    assert!(lifecycle("var.x").is_empty());
+    let check = |condition: &str, message: &str| {
+        errors(&format!(
+            r#"
+            check "c" {{
+              assert {{
+                condition     = {condition}
+                error_message = {message}
+              }}
+            }}
+            "#
+        ))
+    };
+    assert!(check("var.x == 2", "\"Not two.\"").is_empty());
+    assert_eq!(check("var.x == 2", "[var.x]"), ["Invalid error message"]);
+    assert_eq!(check("[var.x][0] > \"a\"", "\"Never said.\""), ["Invalid operand"]);
+}
+
+#[test]
+fn pl_27_the_message_of_a_variable_is_needed_only_when_its_rule_is_broken() {
+    let errors = |default: u8| {
+        Project::new(&format!(
+            r#"
+            variable "x" {{
+              default = {default}
+              validation {{
+                condition     = var.x == 1
+                error_message = [var.x]
+              }}
+            }}
+            "#
+        ))
+        .plan()
+        .errors()
+    };
+    assert!(errors(1).is_empty());
+    assert_eq!(errors(2), ["Invalid error message", "Invalid value for variable"]);
 }
 
 #[test]
