@@ -5,7 +5,7 @@ use groma_hcl::Expression;
 use groma_lang::TypeConstraint;
 use groma_value::Value;
 
-use crate::decode::{OutputDraft, VariableDraft, constant};
+use crate::decode::{Dialect, OutputDraft, VariableDraft, constant};
 use crate::model::{Output, Variable};
 
 /// What is wrong with the default of a variable as it stands so far.
@@ -41,7 +41,10 @@ pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> V
         validations: draft.validations,
         span: draft.span,
     };
-    check_constant(&variable, diagnostics);
+    // In OpenTofu a constant may be secret, where it shows nowhere.
+    if draft.dialect == Dialect::Terraform {
+        check_constant(&variable, diagnostics);
+    }
     variable
 }
 

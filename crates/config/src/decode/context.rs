@@ -17,7 +17,7 @@ pub(crate) enum Role {
     Override,
 }
 
-/// Whose version numbers `required_version` speaks of.
+/// Whose rules a file follows, where the two differ: whose version numbers `required_version` speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// `.tf` files.

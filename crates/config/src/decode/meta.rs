@@ -44,11 +44,16 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
     if written.len() < 2 {
         return;
     }
+    written.sort_by_key(|(name, _)| *name);
     let names: Vec<String> = written.iter().map(|(name, _)| format!("{name:?}")).collect();
-    // Of count and for_each Terraform points at for_each, wherever it stands.
-    written.sort_by_key(|(name, attribute)| (*name == "for_each", attribute.span().start()));
-    let Some((_, superfluous)) = written.last() else { return };
-    let names = names.join(" and ");
+    // Terraform and OpenTofu point at for_each, or else at count, wherever they stand.
+    let is_of_lifecycle = |name: &str| name == "enabled";
+    let Some((_, superfluous)) = written.iter().rev().find(|(name, _)| !is_of_lifecycle(name)) else { return };
+    let names = match names.as_slice() {
+        [first, second] => format!("{first} and {second}"),
+        [first, second, third] => format!("{first}, {second}, and {third}"),
+        others => others.join(", "),
+    };
     decoding.error(
         superfluous.name.span,
         format!("Invalid combination of {names}"),

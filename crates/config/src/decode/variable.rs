@@ -8,7 +8,7 @@ use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKin
 use groma_lang::{Reference, TypeConstraint, references, type_constraint};
 use groma_value::Type;
 
-use super::context::Decoding;
+use super::context::{Decoding, Dialect};
 use super::{condition, literal, module_call, name};
 use crate::model::Condition;
 
@@ -27,6 +27,7 @@ pub(crate) struct VariableDraft {
     pub(crate) deprecated_span: Span,
     pub(crate) validations: Vec<Condition>,
     pub(crate) span: Span,
+    pub(crate) dialect: Dialect,
     /// The override that gave it its type or its default.
     pub(crate) overridden: Option<Span>,
 }
@@ -82,6 +83,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         validations,
         span: block.header,
+        dialect: decoding.dialect,
         overridden: None,
     })
 }
