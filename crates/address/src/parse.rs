@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use groma_diagnostics::{begins_name, continues_name};
+
 use crate::{
     AbsResource, ConfigResource, DEFAULT_PROVIDER_HOST, InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep,
     Name, ProviderAddress, ProviderConfig, Resource, ResourceInstance, Target,
@@ -28,15 +30,7 @@ impl std::error::Error for ParseError {}
 /// Whether `text` is an identifier of the language.
 pub fn is_identifier(text: &str) -> bool {
     let mut characters = text.chars();
-    characters.next().is_some_and(starts_identifier) && characters.all(continues_identifier)
-}
-
-fn starts_identifier(c: char) -> bool {
-    c == '_' || unicode_ident::is_xid_start(c)
-}
-
-fn continues_identifier(c: char) -> bool {
-    c == '-' || unicode_ident::is_xid_continue(c)
+    characters.next().is_some_and(begins_name) && characters.all(continues_name)
 }
 
 /// Reads a module as written, `module.a.module.b`; the empty text is the root module.
@@ -211,10 +205,10 @@ impl<'a> Scanner<'a> {
 
     fn identifier(&mut self) -> Option<&'a str> {
         let rest = self.rest();
-        if !rest.starts_with(starts_identifier) {
+        if !rest.starts_with(begins_name) {
             return None;
         }
-        let length = rest.find(|c| !continues_identifier(c)).unwrap_or(rest.len());
+        let length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
         self.offset += length;
         rest.get(..length)
     }

@@ -14,7 +14,7 @@ mod suggest;
 
 pub use clusters::{cluster_count, clusters};
 pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
-pub use name::Name;
+pub use name::{Name, begins_name, continues_name};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
 pub use sources::{Location, Position, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};

@@ -1,15 +1,17 @@
 //! Text in normal form C.
 
 use std::borrow::Cow;
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use groma_diagnostics::clusters;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_stream_safe_quick};
 use unicode_segmentation::GraphemeCursor;
 
-/// The text in normal form C.
+/// The text in normal form C. A joiner parts more than thirty accents on one letter, as in the streams of Unicode and in Terraform.
 pub fn normalized(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+    if text.is_ascii() || is_nfc_stream_safe_quick(text.chars()) == IsNormalized::Yes {
         Cow::Borrowed(text)
     } else {
-        Cow::Owned(text.nfc().collect())
+        Cow::Owned(text.stream_safe().nfc().collect())
     }
 }
 
@@ -19,7 +21,9 @@ pub fn safe_prefix(prefix: &str) -> String {
     let text = normalized(prefix);
     let Some(last) = text.chars().next_back() else { return String::new() };
     let mut cursor = GraphemeCursor::new(text.len(), text.len(), true);
-    let boundary = cursor.prev_boundary(&text, 0).ok().flatten().unwrap_or(0);
+    let near = cursor.prev_boundary(&text, 0).ok().flatten().unwrap_or(0);
+    // Clusters of today may be several of Terraform's.
+    let boundary = text.len() - clusters(&text[near..]).last().map_or(0, str::len);
     let alone = boundary + last.len_utf8() == text.len();
     if alone && ends_clusters(last) {
         return text.into_owned();

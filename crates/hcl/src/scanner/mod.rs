@@ -6,6 +6,8 @@
 mod names;
 mod texts;
 
+use groma_diagnostics::{begins_name, continues_name};
+
 use crate::token::{Token, TokenKind, Tokens};
 pub use names::is_identifier;
 pub(crate) use names::looks_like_an_item;
@@ -257,7 +259,7 @@ impl<'a> Scanner<'a> {
     /// A character beyond ASCII, or one that the language does not use.
     fn other_character(&mut self) {
         let Some(character) = self.text[self.at..].chars().next() else { return };
-        if unicode_ident::is_xid_start(character) {
+        if begins_name(character) {
             self.name(character.len_utf8());
         } else {
             self.emit(TokenKind::Invalid, character.len_utf8());
@@ -275,7 +277,7 @@ impl<'a> Scanner<'a> {
                 break;
             }
             match self.text[end..].chars().next() {
-                Some(character) if unicode_ident::is_xid_continue(character) => end += character.len_utf8(),
+                Some(character) if continues_name(character) => end += character.len_utf8(),
                 _ => break,
             }
         }

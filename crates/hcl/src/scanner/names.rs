@@ -1,5 +1,7 @@
 //! What names are made of, and which bytes end a run of plain characters.
 
+use groma_diagnostics::{begins_name, continues_name};
+
 /// A byte that can be anywhere in a name (ASCII letters, digits, `_`, `-`).
 pub(super) const NAME: u8 = 1;
 /// A byte that ends a run of plain characters in a quoted string.
@@ -49,9 +51,9 @@ pub fn is_identifier(text: &str) -> bool {
 pub(super) fn identifier_length(text: &str) -> usize {
     let mut characters = text.char_indices();
     match characters.next() {
-        Some((_, first)) if first == '_' || unicode_ident::is_xid_start(first) => {}
+        Some((_, first)) if begins_name(first) => {}
         _ => return 0,
     }
-    let end = characters.find(|(_, next)| *next != '-' && !unicode_ident::is_xid_continue(*next));
+    let end = characters.find(|(_, next)| !continues_name(*next));
     end.map_or(text.len(), |(at, _)| at)
 }

@@ -1,10 +1,11 @@
 //! Tuples and objects.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Expression, ExpressionKind, Name, ObjectItem};
-use groma_value::{Marks, Type, Value, convert};
+use groma_value::{Marks, Type, Value, convert, normalized};
 
 use super::Evaluator;
 
@@ -36,7 +37,10 @@ impl Evaluator<'_> {
     /// The name that a key stands for; none if it is unknown or wrong.
     fn key(&mut self, key: &Expression, marks: &mut Marks) -> Option<Name> {
         if let ExpressionKind::String(name) = &key.kind {
-            return Some(name.clone());
+            return Some(match normalized(name) {
+                Cow::Borrowed(_) => name.clone(),
+                Cow::Owned(name) => Name::from(name),
+            });
         }
         // Without parentheses the word is a name like others.
         if key.kind == ExpressionKind::Null {

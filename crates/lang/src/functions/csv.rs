@@ -4,7 +4,8 @@
 ///
 /// Quotes must enclose a whole field, and two of them stand for one.
 pub(super) fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
-    let text = text.replace("\r\n", "\n");
+    // The end of the last line may be half of one.
+    let text = text.strip_suffix('\r').unwrap_or(text).replace("\r\n", "\n");
     let mut rows = Vec::new();
     let mut rest = text.as_str();
     let mut line = 1;

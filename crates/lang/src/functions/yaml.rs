@@ -1,5 +1,6 @@
 //! YAML documents as values, and values as YAML documents.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use groma_value::{Kind, Name, Value, json};
@@ -36,6 +37,11 @@ fn problem(span: Span, message: impl std::fmt::Display) -> String {
 
 /// Reads the one document of a text.
 pub(super) fn decode(text: &str) -> Result<Value, String> {
+    if let Some(character) = text.chars().find(|character| !may_be_read(*character)) {
+        return Err(format!("U+{:04X} may not be in a document", u32::from(character)));
+    }
+    // What ended lines before YAML 1.2.
+    let text = &*if text.contains('\u{85}') { Cow::Owned(text.replace('\u{85}', "\n")) } else { Cow::Borrowed(text) };
     let last_line = text.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start();
     let last_line = (last_line, text.chars().count() - last_line.chars().count());
     let parser = Parser::new_from_str(text);
@@ -306,7 +312,7 @@ impl Writer {
     fn entries<'v>(&mut self, entries: impl Iterator<Item = (&'v Name, &'v Value)>, indent: usize) {
         for (index, (key, value)) in entries.enumerate() {
             self.line(index, indent);
-            if key.contains('\n') || key.len() > LONGEST_KEY {
+            if key.contains(ENDS_OF_LINES) || key.len() > LONGEST_KEY {
                 self.write("? ");
                 self.string(key, indent + 2);
                 self.line(1, indent);
@@ -399,10 +405,12 @@ impl Writer {
     /// Lines are broken at spaces after the usual width, to be continued at the given column.
     fn double_quoted(&mut self, text: &str, breaks: Option<usize>) {
         self.write("\"");
+        // The library of Terraform takes each character behind a byte order mark for the mark.
+        let begins_with_mark = text.starts_with('\u{feff}');
         let mut after_space = false;
         let mut characters = text.char_indices().peekable();
         while let Some((at, character)) = characters.next() {
-            if character == ' ' {
+            if character == ' ' && !begins_with_mark {
                 let inside = at > 0 && at + 1 < text.len();
                 match breaks {
                     Some(indent) if !after_space && self.column > WIDTH && inside => {
@@ -418,12 +426,21 @@ impl Writer {
             }
             after_space = false;
             match escape(character) {
+                None if begins_with_mark => self.write(&numbered(character)),
                 Some(escaped) => self.write(&escaped),
                 None => self.write(character.encode_utf8(&mut [0; 4])),
             }
         }
         self.write("\"");
     }
+}
+
+/// What ends a line in YAML 1.1.
+const ENDS_OF_LINES: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Whether a document may have the character as it is, without an escape.
+fn may_be_read(character: char) -> bool {
+    is_printable(character) || matches!(character, '\t' | '\r' | '\u{85}' | '\u{feff}' | '\u{10000}'..)
 }
 
 fn is_printable(character: char) -> bool {
@@ -447,14 +464,17 @@ fn escape(character: char) -> Option<String> {
         '\u{2028}' => 'L',
         '\u{2029}' => 'P',
         printable if is_printable(printable) => return None,
-        other => {
-            let code = u32::from(other);
-            return Some(match code {
-                0..=0xFF => format!("\\x{code:02X}"),
-                0x100..=0xFFFF => format!("\\u{code:04X}"),
-                _ => format!("\\U{code:08X}"),
-            });
-        }
+        other => return Some(numbered(other)),
     };
     Some(format!("\\{short}"))
+}
+
+/// The escape of a character by its number.
+fn numbered(character: char) -> String {
+    let code = u32::from(character);
+    match code {
+        0..=0xFF => format!("\\x{code:02X}"),
+        0x100..=0xFFFF => format!("\\u{code:04X}"),
+        _ => format!("\\U{code:08X}"),
+    }
 }

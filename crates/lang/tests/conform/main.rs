@@ -2,12 +2,14 @@
 //!
 //! A line is an expression and after a tab what the console prints for it, with `\n` for the ends of lines, or `error: ` and the summary of
 //! the first error. The names are those of [`world`]. With `GROMA_UPDATE=1` the record is written anew. With `GROMA_TERRAFORM` it is held
-//! against Terraform, with as many further generated expressions as `GROMA_CONFORM` says (500), from the seed `GROMA_SEED` (1).
+//! against Terraform, with as many further generated expressions as `GROMA_CONFORM` says (500), from the seed `GROMA_SEED` (1), and as many
+//! of odd text.
 //! `GROMA_EVERY` takes one of so many of the record (1), for a machine that has little time.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests end where something is missing")]
 
 mod generate;
+mod odd;
 mod places;
 mod promises;
 mod purposes;
@@ -23,6 +25,7 @@ use std::path::Path;
 
 use generate::Generator;
 use groma_value::Value;
+use odd::Odd;
 use terraform::{Case, Ours, Terraform};
 use world::World;
 
@@ -38,6 +41,15 @@ fn generated(seed: u64, count: usize) -> BTreeSet<String> {
     let mut texts = BTreeSet::new();
     while texts.len() < count {
         texts.insert(generator.expression());
+    }
+    texts
+}
+
+fn generated_odd(seed: u64, count: usize) -> BTreeSet<String> {
+    let mut odd = Odd::new(seed);
+    let mut texts = BTreeSet::new();
+    while texts.len() < count {
+        texts.insert(odd.expression());
     }
     texts
 }
@@ -83,7 +95,9 @@ fn terraform_says_the_same() {
     let every = number("GROMA_EVERY", 1);
     let part = recorded.lines().step_by(every).filter_map(|line| Some(line.split_once('\t')?.0.to_owned()));
     let mut texts: BTreeSet<String> = part.collect();
-    texts.extend(generated(number("GROMA_SEED", 1) as u64, number("GROMA_CONFORM", 500)));
+    let (seed, count) = (number("GROMA_SEED", 1) as u64, number("GROMA_CONFORM", 500));
+    texts.extend(generated(seed, count));
+    texts.extend(generated_odd(seed, count));
     let cases = answered(texts);
     let world = World::new();
     let mut wrong = String::new();

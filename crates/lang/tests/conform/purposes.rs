@@ -75,7 +75,8 @@ pub const NO_TYPE: &str = "a name in `convert` that is no type";
 /// The row that a difference is of; nothing where it is not meant.
 pub fn meant(world: &World, (text, ours): (&str, &str), theirs: &str) -> Option<&'static str> {
     // Names are checked where a module is loaded, not here.
-    if ours == "error: Reference to undeclared resource" && is_a_name(text) {
+    let is_of_names = (ours, theirs) == ("error: Reference to undeclared resource", "error: Invalid reference");
+    if ours == "error: Reference to undeclared resource" && is_a_name(text) || is_of_names && !text.is_ascii() {
         return Some("");
     }
     if (ours, theirs) == ("error: Invalid type specification", "error: Invalid reference") && text.contains("convert(")
