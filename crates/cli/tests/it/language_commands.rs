@@ -113,6 +113,18 @@ fn graph_draws_each_module_once_and_data_first() {
 }
 
 #[test]
+fn graph_draws_what_is_only_imported() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "import {\n  to = terraform_data.found\n  id = terraform_data.base.id\n}\nresource \"terraform_data\" \"base\" {}\n",
+    );
+    let text = folder.ok(&["graph"]);
+    assert!(text.contains("  \"terraform_data.found\" [label=\"terraform_data.found\"];\n"), "{text}");
+    assert!(text.contains("  \"terraform_data.found\" -> \"terraform_data.base\";\n"), "{text}");
+}
+
+#[test]
 fn plans_show_one_zero() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = [-0, 0 * -1.5]\n}\n");

@@ -1,10 +1,10 @@
 //! The resources of a configuration and what each stands on, for those who draw it.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, Mode};
+use groma_address::{ConfigResource, Mode, ModulePath};
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_state::{Dependencies, State, text_order};
@@ -20,7 +20,8 @@ pub struct ResourceDependencies {
     pub depends_on: Vec<ConfigResource>,
 }
 
-/// The resources of all modules, those of the root module first; what only the state still has stands on nothing.
+/// The resources of all modules, those of the root module first; what only the state still has stands on
+/// nothing. What is only imported so far is among them.
 ///
 /// # Errors
 /// The references lead in a circle.
@@ -33,8 +34,10 @@ pub fn resource_dependencies(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let of = |resource: &ConfigResource| {
-        graph.find_resource(resource).map(|(module, node)| graph.ancestors().of(module, node)).unwrap_or_default()
+    let imported = only_imported(&graph, configuration);
+    let of = |resource: &ConfigResource| match graph.find_resource(resource) {
+        Some((module, node)) => graph.ancestors().of(module, node),
+        None => imported.get(resource).cloned().unwrap_or_default(),
     };
     let mut resources: Vec<ConfigResource> = configuration
         .modules()
@@ -43,6 +46,7 @@ pub fn resource_dependencies(
         .collect();
     let recorded = state.iter().map(|one| one.resource.resource.in_module(one.resource.module.path()));
     resources.extend(recorded.filter(|resource| graph.find_resource(resource).is_none()));
+    resources.extend(imported.keys().cloned());
     resources.sort_by(reading_order);
     resources.dedup();
     let all = resources.into_iter().map(|resource| {
@@ -50,6 +54,20 @@ pub fn resource_dependencies(
         ResourceDependencies { resource, depends_on }
     });
     Ok(all.collect())
+}
+
+/// What import blocks are into and no block declares yet, with what those import blocks refer to.
+fn only_imported(graph: &ConfigGraph, configuration: &Configuration) -> HashMap<ConfigResource, Dependencies> {
+    let mut found: HashMap<ConfigResource, Dependencies> = HashMap::new();
+    let Some(root) = graph.find(&ModulePath::default()) else { return found };
+    for (at, import) in configuration.root.imports.iter().enumerate() {
+        if graph.find_resource(&import.to).is_none() {
+            let needed = graph.ancestors().of(root, graph.module(root).import(at));
+            let before = found.entry(import.to.clone()).or_default();
+            *before = Dependencies::new(before.iter().chain(needed.iter()).cloned());
+        }
+    }
+    found
 }
 
 /// Those of `all` that no other of them depends on.
