@@ -1,6 +1,7 @@
 //! What is wrong, where, and what to do.
 
 use crate::Span;
+use crate::consequences::Consequences;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,6 +58,10 @@ pub struct Diagnostic {
     pub subject: Option<Span>,
     /// The text around the subject that a reader needs to see with it (the whole block or argument).
     pub context: Option<Span>,
+    /// All the text that is wrong with it: whatever else is said of that text follows from this.
+    pub covers: Option<Span>,
+    /// The text that makes this a mistake: while that is wrong itself, nobody knows.
+    pub premise: Option<Span>,
     /// Values of the expressions at fault.
     pub observed: Vec<Observed>,
     /// The function that was called.
@@ -85,6 +90,8 @@ impl Diagnostic {
             detail,
             subject: None,
             context: None,
+            covers: None,
+            premise: None,
             observed: Vec::new(),
             call: None,
             address: None,
@@ -103,6 +110,20 @@ impl Diagnostic {
     #[must_use]
     pub fn within(mut self, span: Span) -> Self {
         self.context = (!span.is_none()).then_some(span);
+        self
+    }
+
+    /// The same, and nothing else matters in the text at `span`.
+    #[must_use]
+    pub fn covering(mut self, span: Span) -> Self {
+        self.covers = (!span.is_none()).then_some(span);
+        self
+    }
+
+    /// The same, and a mistake only if the text at `span` is right.
+    #[must_use]
+    pub fn provided(mut self, span: Span) -> Self {
+        self.premise = (!span.is_none()).then_some(span);
         self
     }
 
@@ -175,6 +196,13 @@ impl Diagnostics {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Those of them that do not follow from another one.
+    #[must_use]
+    pub fn without_consequences(self) -> Self {
+        let consequences: Consequences = self.iter().collect();
+        self.into_iter().filter(|problem| !consequences.has(problem)).collect()
     }
 
     /// All of them, in order.

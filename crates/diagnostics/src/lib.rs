@@ -5,6 +5,7 @@
 //! when something is printed. This crate knows nothing of the language, of values or of terminals.
 
 mod clusters;
+mod consequences;
 mod diagnostic;
 mod name;
 mod quote;
@@ -13,6 +14,7 @@ mod span;
 mod suggest;
 
 pub use clusters::{cluster_count, clusters};
+pub use consequences::Consequences;
 pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
 pub use name::{Name, begins_name, continues_name};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};

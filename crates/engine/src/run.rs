@@ -87,7 +87,7 @@ impl Run {
         if diagnostics.has_errors() {
             // What is wrong in one block keeps nobody from looking at the others.
             if !has_circles {
-                report_once(&mut diagnostics, self.checks(&prepared));
+                diagnostics = self.checked(&prepared, diagnostics);
             }
             return (None, diagnostics);
         }
@@ -96,17 +96,20 @@ impl Run {
 
     /// Checks the configuration without state and values.
     pub fn validate(&mut self) -> Diagnostics {
-        let (prepared, mut diagnostics) = self.prepare();
-        if let Some(prepared) = prepared {
-            report_once(&mut diagnostics, self.checks(&prepared));
+        let (prepared, diagnostics) = self.prepare();
+        match prepared {
+            Some(prepared) => self.checked(&prepared, diagnostics),
+            None => diagnostics,
         }
-        diagnostics
     }
 
-    fn checks(&mut self, prepared: &Prepared) -> Diagnostics {
+    /// `told`, and what is found by checking everything, but for what follows from another of them.
+    fn checked(&mut self, prepared: &Prepared, told: Diagnostics) -> Diagnostics {
         let runtime = Arc::clone(&self.session.runtime);
         let checks = validate::validate(&self.session, &prepared.graph, &prepared.templates, &mut self.providers);
-        runtime.block_on(checks)
+        let mut all = told;
+        report_once(&mut all, runtime.block_on(checks));
+        all.without_consequences()
     }
 
     /// The values of the configuration over a state, for looking at: blocks that do not fit their schemas are no reason to see nothing.

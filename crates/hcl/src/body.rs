@@ -135,13 +135,22 @@ pub(crate) struct JsonBody {
     pub(crate) value: Expression,
     pub(crate) span: Span,
     pub(crate) end: Span,
+    pub(crate) text: JsonText,
+}
+
+/// How much of a text of the JSON syntax could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonText {
+    Whole,
+    /// Properties are lost: what is missing may be among them, which is no further mistake.
+    Broken,
 }
 
 impl JsonBody {
-    pub(crate) fn new(value: Expression) -> Self {
+    pub(crate) fn new(value: Expression, text: JsonText) -> Self {
         let span = value.span;
         let end = Span::new(span.end().saturating_sub(1).max(span.start()), span.end());
-        Self { value, span, end }
+        Self { value, span, end, text }
     }
 
     /// The closing brace of an object, the opening bracket of an array.

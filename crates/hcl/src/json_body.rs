@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 
 use crate::ast::{Expression, ExpressionKind, Ident, Name, ObjectItem};
-use crate::body::{Attribute, Block, Body, Hidden, JsonBody, Label, first_character};
+use crate::body::{Attribute, Block, Body, Hidden, JsonBody, JsonText, Label, first_character};
 use crate::content::Content;
 use crate::overriding::COMMENT;
 use crate::schema::{BlockSpec, BodySchema};
@@ -62,12 +62,19 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
                 diagnostics.push(diagnostic.at(property.name.span).within(property.span()));
             }
         } else if let Some(spec) = blocks.get(name) {
-            let mut unpacking =
-                Unpacking { kind: &property.name, spec, labels: Vec::new(), diagnostics: &mut diagnostics };
+            let mut unpacking = Unpacking {
+                kind: &property.name,
+                spec,
+                text: body.text,
+                labels: Vec::new(),
+                diagnostics: &mut diagnostics,
+            };
             unpacking.unpack(property.value, &mut content.blocks);
         }
     }
-    content.report_missing(schema, &mut diagnostics);
+    if body.text == JsonText::Whole {
+        content.report_missing(schema, &mut diagnostics);
+    }
     (content, diagnostics)
 }
 
@@ -96,6 +103,7 @@ pub(crate) fn attributes(body: &JsonBody, hidden: &Hidden) -> (Vec<Attribute>, D
 struct Unpacking<'a> {
     kind: &'a Ident,
     spec: &'a BlockSpec,
+    text: JsonText,
     labels: Vec<Label>,
     diagnostics: &'a mut Diagnostics,
 }
@@ -107,7 +115,7 @@ impl Unpacking<'_> {
             return;
         };
         let properties = properties(value, Purpose::Label(label), self.diagnostics);
-        if properties.is_empty() {
+        if properties.is_empty() && self.text == JsonText::Whole {
             let kind = &self.kind.name;
             let detail = format!(
                 "An object with at least one property is needed, whose name is the {label} of the {kind} block."
@@ -138,7 +146,7 @@ impl Unpacking<'_> {
         Block {
             kind: self.kind.clone(),
             labels: self.labels.iter().cloned().collect(),
-            body: Body::from_json(JsonBody::new(body.clone())),
+            body: Body::from_json(JsonBody::new(body.clone(), self.text)),
             header: first_character(around.span),
             span: self.kind.span.to(body.span),
         }
@@ -201,5 +209,8 @@ fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -
         .map(|other| format!(" Did you mean \"{other}\"?"))
         .unwrap_or_default();
     let detail = format!("No argument or block type is named \"{name}\".{hint}");
-    Diagnostic::error("Extraneous JSON object property", detail).at(property.name.span).within(property.span())
+    Diagnostic::error("Extraneous JSON object property", detail)
+        .at(property.name.span)
+        .within(property.span())
+        .covering(property.span())
 }

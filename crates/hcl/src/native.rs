@@ -134,7 +134,7 @@ fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Co
         None => String::new(),
     };
     let detail = format!("An argument named \"{name}\" is not expected here.{hint}");
-    Diagnostic::error("Unsupported argument", detail).at(attribute.name.span)
+    Diagnostic::error("Unsupported argument", detail).at(attribute.name.span).covering(attribute.span())
 }
 
 fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
@@ -147,5 +147,5 @@ fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
         None => String::new(),
     };
     let detail = format!("Blocks of type \"{kind}\" are not expected here.{hint}");
-    Diagnostic::error("Unsupported block type", detail).at(block.kind.span)
+    Diagnostic::error("Unsupported block type", detail).at(block.kind.span).covering(block.span)
 }

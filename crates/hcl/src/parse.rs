@@ -3,8 +3,7 @@
 use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, Traversal};
-use crate::body::JsonBody;
-use crate::body::{Body, File};
+use crate::body::{Body, File, JsonBody, JsonText};
 use crate::json;
 use crate::origin::Origin;
 use crate::parser::{Parser, parse_body};
@@ -18,7 +17,8 @@ pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
 /// Reads a file of the JSON syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
     let (value, diagnostics) = json::parse(file);
-    (File { body: Body::from_json(JsonBody::new(value)) }, diagnostics)
+    let text = if diagnostics.has_errors() { JsonText::Broken } else { JsonText::Whole };
+    (File { body: Body::from_json(JsonBody::new(value, text)) }, diagnostics)
 }
 
 /// Reads a text that is one expression; line ends mean nothing in it.

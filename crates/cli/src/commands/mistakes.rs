@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_config::Configuration;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{Consequences, Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
 use groma_engine::{Cancellation, Run};
 
@@ -15,23 +15,28 @@ use super::session::{DEFAULT_PARALLELISM, Watch, session};
 
 /// `told`, and whatever `validate` finds. Where that cannot be looked for (a provider is not installed, say), what is told will do:
 /// it has to be mended in any case.
-pub(super) fn all(context: &Context, configuration: Configuration, mut told: Diagnostics) -> Diagnostics {
+pub(super) fn all(context: &Context, configuration: Configuration, told: Diagnostics) -> Diagnostics {
     let watch = Watch { hooks: Arc::new(Silent), cancellation: Cancellation::new(), parallelism: DEFAULT_PARALLELISM };
     let packages = Packages::of(context, &configuration).ok().filter(|packages| packages.missing().is_none());
     let session = packages.map(|packages| session(context, configuration, Included::unless(packages), watch));
-    if let Some(Ok(session)) = session {
-        let found = further(&mut Run::new(session), &context.sources, &told);
-        told.append(found);
+    match session {
+        Some(Ok(session)) => with_further(&mut Run::new(session), &context.sources, told),
+        _ => told,
     }
-    told
 }
 
-/// What validation finds but for what is in a line that an error is told of already: it would mostly follow from that.
-pub(super) fn further(run: &mut Run, sources: &Sources, told: &Diagnostics) -> Vec<Diagnostic> {
+/// `told`, and what validation finds but for what is in a line that an error is told of already: it would mostly follow from that.
+/// Nor is there anything else that follows from another of them.
+pub(super) fn with_further(run: &mut Run, sources: &Sources, told: Diagnostics) -> Diagnostics {
+    let found = run.validate();
+    let consequences: Consequences = told.iter().chain(&found).collect();
+    let mut all: Diagnostics = told.into_iter().filter(|problem| !consequences.has(problem)).collect();
     let line = |problem: &Diagnostic| {
         let place = sources.locate(problem.subject?)?;
         Some((place.file.base(), place.start.line))
     };
-    let wrong: HashSet<_> = told.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
-    run.validate().into_iter().filter(|problem| !line(problem).is_some_and(|line| wrong.contains(&line))).collect()
+    let wrong: HashSet<_> = all.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
+    let is_told = |problem: &Diagnostic| line(problem).is_some_and(|line| wrong.contains(&line));
+    all.append(found.into_iter().filter(|problem| !consequences.has(problem) && !is_told(problem)));
+    all
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::configuration::load_to_check;
 use super::context::Context;
-use super::mistakes::further;
+use super::mistakes::with_further;
 use super::operation::run_with;
 use super::outcome::{Outcome, fail};
 use super::packages::Packages;
@@ -89,8 +89,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     }
     let warnings = packages.warning();
     let mut run = run_with(context, configuration, packages, hooks, 10)?;
-    let found = further(&mut run, &context.sources, &diagnostics);
-    diagnostics.append(found);
+    diagnostics = with_further(&mut run, &context.sources, diagnostics);
     diagnostics.append(warnings);
     Ok(diagnostics)
 }

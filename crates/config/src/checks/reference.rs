@@ -183,18 +183,16 @@ fn undeclared_resource(module: &Module, address: &ResourceAddress, rest: &[Step]
 fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnostic> {
     let address = &declared.address;
     let argument = match (&declared.count, &declared.for_each) {
-        (Some(_), _) => Some(("count", "count.index")),
-        (None, Some(_)) => Some(("for_each", "each.key")),
+        (Some(count), _) => Some(("count", "count.index", count.span)),
+        (None, Some(for_each)) => Some(("for_each", "each.key", for_each.span)),
         (None, None) => None,
     };
     match (argument, &reference.key) {
-        (Some((argument, key)), None) if matches!(reference.rest.first(), Some(Step::Attribute { .. })) => {
-            Some(Diagnostic::error(
-                "Missing resource instance key",
-                format!(
-                    "{address} has {argument:?}, so that there are several of it. Say which one: {address}[{key}], for example."
-                ),
-            ))
+        (Some((argument, key, premise)), None) if matches!(reference.rest.first(), Some(Step::Attribute { .. })) => {
+            let detail = format!(
+                "{address} has {argument:?}, so that there are several of it. Say which one: {address}[{key}], for example."
+            );
+            Some(Diagnostic::error("Missing resource instance key", detail).provided(premise))
         }
         (None, Some(InstanceKey::Int(_) | InstanceKey::String(_))) => Some(Diagnostic::error(
             "Unexpected resource instance key",

@@ -70,17 +70,26 @@ pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagno
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
 }
 
-/// The text of a string argument; null counts as not written.
+/// The text of a string argument, which null is not.
 pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Name> {
-    string_or(attribute, UNSUITABLE, decoding)
+    let text = text(attribute, UNSUITABLE, decoding)?;
+    if text.is_none() {
+        decoding.error(attribute.expression.span, UNSUITABLE, "Write a string in quotes here; null is none.");
+    }
+    text
 }
 
-/// The same, where `summary` says what is wrong with a value that is no text.
+/// The text of an argument that counts as not written where it is null; `summary` says what is wrong with a value that is no text.
 pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Name> {
+    text(attribute, summary, decoding)?
+}
+
+/// The text, or `Some(None)` for null; nothing after a mistake that is told.
+fn text(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Option<Name>> {
     if let Some(text) = attribute.expression.as_static_string() {
-        return Some(text);
+        return Some(Some(text));
     }
-    typed(&attribute.expression, &Type::String, summary, decoding)?.as_str().map(Name::from)
+    Some(typed(&attribute.expression, &Type::String, summary, decoding)?.as_str().map(Name::from))
 }
 
 /// The value of an argument that is true or false.

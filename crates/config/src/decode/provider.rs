@@ -60,8 +60,12 @@ pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<Pro
 }
 
 fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
-    let alias = literal::string(attribute, decoding)?;
+    let Some(alias) = literal::string(attribute, decoding) else {
+        decoding.incomplete = true;
+        return None;
+    };
     if !is_identifier(&alias) {
+        decoding.incomplete = true;
         decoding.error(
             attribute.expression.span,
             "Invalid provider configuration alias",

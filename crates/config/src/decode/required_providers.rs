@@ -62,6 +62,9 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
 }
 
 fn property(key: &Expression, value: &Expression, required: &mut RequiredProvider, decoding: &mut Decoding<'_>) {
+    if syntax::is_invalid(value) {
+        return;
+    }
     let key_text = key.as_static_string();
     match key_text.as_deref() {
         Some("version") => version_property(required, value, decoding),

@@ -159,10 +159,7 @@ impl<'a> Reader<'a> {
         };
         let content = decode(&parsed.body, &mut decoding);
         self.incomplete |= decoding.incomplete;
-        // In JSON a property that cannot be read is lost: it may be what is missing.
-        let is_told =
-            |problem: &Diagnostic| broken && *syntax == Syntax::Json && problem.summary.starts_with("Missing ");
-        diagnostics.append(decoding.diagnostics.into_iter().filter(|problem| !is_told(problem)));
+        diagnostics.append(decoding.diagnostics);
         Some(content)
     }
 
