@@ -365,40 +365,31 @@ impl Writer {
     }
 
     fn string(&mut self, text: &str, indent: usize) {
-        let spoilt =
-            text.ends_with(' ') || text.contains(" \n") || text.chars().any(|character| !is_printable(character));
+        let spaces_end =
+            text.match_indices(' ').any(|(at, _)| at + 1 == text.len() || text[at + 1..].starts_with(BREAKS));
+        let spoilt = spaces_end || text.chars().any(|character| !is_printable(character));
         if text.contains('\n') && !spoilt { self.literal(text, indent) } else { self.double_quoted(text, Some(indent)) }
     }
 
     fn literal(&mut self, text: &str, indent: usize) {
         self.write("|");
-        if text.starts_with([' ', '\n']) {
+        if text.starts_with(' ') || text.starts_with(BREAKS) {
             self.write("2");
         }
-        let kept = text.ends_with("\n\n") || text == "\n";
-        if kept {
-            self.write("+");
-        } else if !text.ends_with('\n') {
-            self.write("-");
+        match text.strip_suffix(BREAKS) {
+            Some(rest) if rest.is_empty() || rest.ends_with(BREAKS) => self.write("+"),
+            Some(_) => {}
+            None => self.write("-"),
         }
         self.out.push('\n');
         self.column = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (line, after) = rest.split_once('\n').map_or((rest, None), |(line, after)| (line, Some(after)));
-            if !line.is_empty() {
+        for line in text.split_inclusive(BREAKS) {
+            let ended = line.strip_suffix(BREAKS);
+            if ended.is_none_or(|text| !text.is_empty()) {
                 self.out.extend(std::iter::repeat_n(' ', indent));
-                self.out.push_str(line);
-                self.column = indent + line.chars().count();
             }
-            match after {
-                Some(after) => {
-                    self.out.push('\n');
-                    self.column = 0;
-                    rest = after;
-                }
-                None => break,
-            }
+            self.out.push_str(line);
+            self.column = if ended.is_some() { 0 } else { indent + line.chars().count() };
         }
     }
 
@@ -437,6 +428,9 @@ impl Writer {
 
 /// What ends a line in YAML 1.1.
 const ENDS_OF_LINES: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Those of them that a text may have without an escape.
+const BREAKS: [char; 3] = ['\n', '\u{2028}', '\u{2029}'];
 
 /// Whether a document may have the character as it is, without an escape.
 fn may_be_read(character: char) -> bool {

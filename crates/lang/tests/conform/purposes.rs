@@ -72,6 +72,17 @@ pub const EXACT: &[(&str, &[Exactly])] = &[
 /// A name that is no type, or one that needs another, where a type is wanted.
 pub const NO_TYPE: &str = "a name in `convert` that is no type";
 
+/// A matter, and whether an expression is of it.
+type Matter = (&'static str, fn(&str) -> bool);
+
+/// What the newer YAML of our library reads in its own way.
+const NEWER_YAML: &[Matter] = &[
+    ("`yamldecode` of a text with U+2028 or U+2029", |text| {
+        ["\u{2028}", "\u{2029}", "u2028", "u2029"].iter().any(|end| text.contains(end))
+    }),
+    ("`yamldecode` of an anchor with letters beyond ASCII", |text| text.contains('&') && !text.is_ascii()),
+];
+
 /// The row that a difference is of; nothing where it is not meant.
 pub fn meant(world: &World, (text, ours): (&str, &str), theirs: &str) -> Option<&'static str> {
     // Names are checked where a module is loaded, not here.
@@ -82,6 +93,10 @@ pub fn meant(world: &World, (text, ours): (&str, &str), theirs: &str) -> Option<
     if (ours, theirs) == ("error: Invalid type specification", "error: Invalid reference") && text.contains("convert(")
     {
         return Some(NO_TYPE);
+    }
+    let is_of_yaml = |(_, applies): &&Matter| text.contains("yamldecode(") && applies(text);
+    if let Some((matter, _)) = NEWER_YAML.iter().find(is_of_yaml) {
+        return Some(matter);
     }
     let exact = |(_, cases): &&(&str, &[Exactly])| cases.contains(&(text, ours, theirs));
     if let Some((matter, _)) = EXACT.iter().find(exact) {
