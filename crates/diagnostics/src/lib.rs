@@ -20,4 +20,4 @@ pub use name::{Name, begins_name, continues_name};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
 pub use sources::{Location, Position, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};
-pub use suggest::suggest;
+pub use suggest::{did_you_mean, suggest};

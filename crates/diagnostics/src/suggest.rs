@@ -1,24 +1,30 @@
 //! Guesses at what somebody meant to write.
 
-/// The first of `candidates` that is at most two edits (a character added, left out or replaced) away from `given`.
+/// The one of `candidates` that is the fewest edits (a character added, left out or replaced) away from `given`, and two at most.
 ///
-/// Earlier candidates win, so put the likelier ones first.
+/// Of several that are as near the first wins, so put the likelier ones first.
 pub fn suggest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates.into_iter().find(|candidate| within_two_edits(given, candidate))
+    let near = candidates.into_iter().filter_map(|candidate| Some((edits(given, candidate)?, candidate)));
+    near.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
 }
 
-/// Whether at most two edits make `b` of `a`: only the diagonal band of the table that can hold such small distances
+/// ` Did you mean "x"?`, for the end of a message, where one of `candidates` is [suggested](suggest); or nothing.
+pub fn did_you_mean<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    suggest(given, candidates).map_or_else(String::new, |meant| format!(" Did you mean \"{meant}\"?"))
+}
+
+/// How many edits make `b` of `a`, if two are enough: only the diagonal band of the table that can hold such small distances
 /// is walked.
-fn within_two_edits(a: &str, b: &str) -> bool {
+fn edits(a: &str, b: &str) -> Option<usize> {
     const LIMIT: usize = 2;
     // Bytes never outnumber four to a character, so very different lengths need no decoding.
     if a.len() > 4 * (b.len() + LIMIT) || b.len() > 4 * (a.len() + LIMIT) {
-        return false;
+        return None;
     }
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     if a.len().abs_diff(b.len()) > LIMIT {
-        return false;
+        return None;
     }
     let far = LIMIT + 1;
     let mut before: Vec<usize> = (0..=b.len()).map(|column| column.min(far)).collect();
@@ -34,7 +40,7 @@ fn within_two_edits(a: &str, b: &str) -> bool {
         }
         std::mem::swap(&mut before, &mut now);
     }
-    before[b.len()] <= LIMIT
+    Some(before[b.len()]).filter(|edits| *edits <= LIMIT)
 }
 
 #[cfg(test)]
@@ -48,6 +54,7 @@ mod tests {
         assert_eq!(suggest("conut", names), Some("count"));
         assert_eq!(suggest("dependson", names), Some("depends_on"));
         assert_eq!(suggest("lifecycle", names), None);
+        assert_eq!(suggest("otput", ["input", "output"]), Some("output"));
         assert_eq!(suggest("", ["ab", "abc"]), Some("ab"));
         assert_eq!(suggest("ééé", ["eéé"]), Some("eéé"));
     }
@@ -58,7 +65,7 @@ mod tests {
             ["", "a", "ab", "ba", "abc", "acb", "abcd", "xabc", "xyabc", "xyzabc", "abcxyz", "kitten", "sitting"];
         for a in words {
             for b in words {
-                assert_eq!(within_two_edits(a, b), whole_distance(a, b) <= 2, "{a} {b}");
+                assert_eq!(edits(a, b), Some(whole_distance(a, b)).filter(|edits| *edits <= 2), "{a} {b}");
             }
         }
     }

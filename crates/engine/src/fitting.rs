@@ -96,7 +96,7 @@ impl Fitting<'_> {
         block: &ProviderBlock,
     ) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
         let provider = self.providers.started(address).map_err(|problem| Diagnostics::from(problem.at(block.span)))?;
-        Ok(BodyDecoder::new(&block.body, &provider.schema()?.config.block))
+        Ok(BodyDecoder::beside(&block.body, &provider.schema()?.config.block, ProviderBlock::WORDS))
     }
 
     fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
@@ -104,7 +104,7 @@ impl Fitting<'_> {
         let written = resource.provider.as_ref();
         let used = self.configuration.provider_use(&module.path, &resource.local_provider(), written).ok()?;
         let schema = self.providers.schema(&used.config.provider, address, resource.type_span);
-        self.template(schema, used, &resource.body)
+        self.template(schema, used, &resource.body, resource.words())
     }
 
     fn action(&mut self, module: &Module, action: &ActionBlock) -> Option<Arc<Template>> {
@@ -112,7 +112,7 @@ impl Fitting<'_> {
         let used = self.configuration.provider_use(&module.path, &action.local_provider(), written).ok()?;
         let schema = self.providers.action_schema(&used.config.provider, &action.type_name, action.type_span);
         let empty = Body::new(Vec::new(), Vec::new(), action.span);
-        self.template(schema, used, action.config.as_ref().unwrap_or(&empty))
+        self.template(schema, used, action.config.as_ref().unwrap_or(&empty), &[])
     }
 
     fn template(
@@ -120,9 +120,10 @@ impl Fitting<'_> {
         schema: Result<Arc<Schema>, Diagnostics>,
         used: ProviderUse<'_>,
         body: &Body,
+        words: &'static [&'static str],
     ) -> Option<Arc<Template>> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
-        let (body, problems) = BodyDecoder::new(body, &schema.block);
+        let (body, problems) = BodyDecoder::beside(body, &schema.block, words);
         let fit = Fit::of(&problems);
         if self.bodies == Bodies::Checked {
             self.diagnostics.append(problems);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use groma_config::{Configuration, DeepReference};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::{LiteralKey, Step};
 use groma_lang::follow;
 use groma_provider::{Block, Item, NestedBlock, Nesting};
@@ -59,8 +59,7 @@ pub(crate) fn in_block(block: &Block, steps: &[Step]) -> Result<(), Diagnostic> 
         Some(Item::Attribute(attribute)) => follow(&Value::unknown(attribute.ty()), rest).map(|_| ()),
         Some(Item::Block(nested)) => in_nested(nested, name, rest),
         None => {
-            let similar = suggest(name, block.shape().names().iter().map(|name| &**name));
-            let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
+            let advice = did_you_mean(name, block.shape().names().iter().map(|name| &**name));
             let detail = format!("This object has neither an attribute nor a nested block {name:?}.{advice}");
             Err(Diagnostic::error("Unsupported attribute", detail).at(span))
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, did_you_mean};
 
 use crate::ast::{Expression, ExpressionKind, List, Name, ObjectItem};
 use crate::json_string::{self, BadEscape};
@@ -364,8 +364,7 @@ impl JsonParser<'_> {
             "false" => ExpressionKind::Bool(false),
             "null" => ExpressionKind::Null,
             _ => {
-                let hint = suggest(word, ["false", "true", "null"]);
-                let hint = hint.map(|other| format!(" Did you mean \"{other}\"?")).unwrap_or_default();
+                let hint = did_you_mean(word, ["false", "true", "null"]);
                 let detail = format!("JSON knows no word \"{word}\".{hint} A string stands in quotes.");
                 self.error("Invalid JSON keyword", detail, span);
                 return Err(Lost);

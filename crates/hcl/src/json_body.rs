@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 
 use crate::ast::{Expression, ExpressionKind, Ident, Name, ObjectItem};
 use crate::body::{Attribute, Block, Body, Hidden, JsonBody, JsonText, Label, first_character};
@@ -205,9 +205,8 @@ fn wrong_type(value: &Expression, detail: String) -> Diagnostic {
 fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -> Diagnostic {
     let name: &Name = &property.name.name;
     let free = schema.attributes.iter().map(|spec| &*spec.name).filter(|spec| content.get(spec).is_none());
-    let hint = suggest(name, free.chain(schema.blocks.iter().map(|spec| &*spec.kind)))
-        .map(|other| format!(" Did you mean \"{other}\"?"))
-        .unwrap_or_default();
+    let kinds = schema.blocks.iter().map(|spec| &*spec.kind);
+    let hint = did_you_mean(name, free.chain(kinds).chain(schema.beside.iter().copied()));
     let detail = format!("No argument or block type is named \"{name}\".{hint}");
     Diagnostic::error("Extraneous JSON object property", detail)
         .at(property.name.span)

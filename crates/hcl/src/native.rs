@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
 
 use crate::body::{Attribute, Block, Hidden, NativeBody, first_character};
 use crate::content::Content;
@@ -126,26 +126,21 @@ fn labels(number: usize) -> String {
 fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Content) -> Diagnostic {
     let name = &attribute.name.name;
     let free = schema.attributes.iter().map(|spec| &*spec.name).filter(|spec| content.get(spec).is_none());
-    let hint = match suggest(name, free) {
-        Some(other) => format!(" Did you mean \"{other}\"?"),
-        None if schema.blocks.iter().any(|spec| spec.kind == *name) => {
-            format!(" There can be blocks of type \"{name}\": is it one? Then leave out the equals sign.")
-        }
-        None => String::new(),
-    };
+    let mut hint = did_you_mean(name, free.chain(schema.beside.iter().copied()));
+    if hint.is_empty() && schema.blocks.iter().any(|spec| spec.kind == *name) {
+        hint = format!(" There can be blocks of type \"{name}\": is it one? Then leave out the equals sign.");
+    }
     let detail = format!("An argument named \"{name}\" is not expected here.{hint}");
     Diagnostic::error("Unsupported argument", detail).at(attribute.name.span).covering(attribute.span())
 }
 
 fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
     let kind = &block.kind.name;
-    let hint = match suggest(kind, schema.blocks.iter().map(|spec| &*spec.kind)) {
-        Some(other) => format!(" Did you mean \"{other}\"?"),
-        None if schema.attributes.iter().any(|spec| spec.name == *kind) => {
-            format!(" Did you mean to set the argument \"{kind}\"? Then put an equals sign before its value.")
-        }
-        None => String::new(),
-    };
+    let known = schema.blocks.iter().map(|spec| &*spec.kind);
+    let mut hint = did_you_mean(kind, known.chain(schema.beside.iter().copied()));
+    if hint.is_empty() && schema.attributes.iter().any(|spec| spec.name == *kind) {
+        hint = format!(" Did you mean to set the argument \"{kind}\"? Then put an equals sign before its value.");
+    }
     let detail = format!("Blocks of type \"{kind}\" are not expected here.{hint}");
     Diagnostic::error("Unsupported block type", detail).at(block.kind.span).covering(block.span)
 }

@@ -9,6 +9,8 @@ pub struct BodySchema {
     pub attributes: Vec<AttributeSpec>,
     /// The blocks.
     pub blocks: Vec<BlockSpec>,
+    /// Names that have been read from the body before, or are read elsewhere: whoever misspells a name may have meant one of them.
+    pub beside: &'static [&'static str],
 }
 
 /// An argument that may stand in a body.
@@ -54,6 +56,13 @@ impl BodySchema {
     pub fn block(mut self, kind: impl Into<Name>, labels: &[&str]) -> Self {
         self.blocks
             .push(BlockSpec { kind: kind.into(), labels: labels.iter().map(|label| Name::from(*label)).collect() });
+        self
+    }
+
+    /// The same, where whoever misspells a name may also have meant one of `names`.
+    #[must_use]
+    pub fn beside(mut self, names: &'static [&'static str]) -> Self {
+        self.beside = names;
         self
     }
 }

@@ -36,7 +36,9 @@ pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, tr
 pub use function_error::FunctionError;
 pub use functions::parse_duration;
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
-pub use references::{Shelter, for_each_call, for_each_traversal, for_each_traversal_in_place, references};
+pub use references::{
+    Shelter, Surroundings, for_each_call, for_each_traversal, for_each_traversal_in_place, references,
+};
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;
 pub use type_constraint::{TypeConstraint, type_constraint};

@@ -25,11 +25,11 @@ pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traver
     for_each_traversal_in_place(expression, &mut |traversal, _| visit(traversal));
 }
 
-/// The same, with what the expressions around the traversal do about it.
-pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Shelter)) {
-    let mut visit = |mention: Mention<'_>, shelter| {
+/// The same, with what is around the traversal.
+pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Surroundings<'_>)) {
+    let mut visit = |mention: Mention<'_>, surroundings: Surroundings<'_>| {
         if let Mention::Name(traversal) = mention {
-            visit(traversal, shelter);
+            visit(traversal, surroundings);
         }
     };
     Walk { bound: Vec::new(), shelter: Shelter::None, visit: &mut visit }.expression(expression);
@@ -37,7 +37,7 @@ pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMu
 
 /// Calls `visit` with every call of a function in the expression, the outer ones first.
 pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Call)) {
-    let mut visit = |mention: Mention<'_>, _| {
+    let mut visit = |mention: Mention<'_>, _: Surroundings<'_>| {
         if let Mention::Function(call) = mention {
             visit(call);
         }
@@ -53,6 +53,15 @@ enum Mention<'e> {
     Function(&'e Call),
 }
 
+/// What is around a part of an expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'e> {
+    /// What the expressions around it do about its mistakes.
+    pub shelter: Shelter,
+    /// The names that `for` expressions around it bind.
+    pub bound: &'e [Name],
+}
+
 /// Whether a mistake in a part of an expression shows when the whole is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelter {
@@ -66,7 +75,7 @@ struct Walk<'a> {
     /// Names of the `for` expressions around the current place.
     bound: Vec<Name>,
     shelter: Shelter,
-    visit: &'a mut dyn FnMut(Mention<'_>, Shelter),
+    visit: &'a mut dyn FnMut(Mention<'_>, Surroundings<'_>),
 }
 
 impl Walk<'_> {
@@ -83,7 +92,7 @@ impl Walk<'_> {
             ExpressionKind::JsonString(string) => self.expression(&string.template),
             ExpressionKind::Traversal(traversal) => {
                 if !self.bound.contains(&traversal.root.name) && !names_type(traversal) {
-                    (self.visit)(Mention::Name(traversal), self.shelter);
+                    self.mention(Mention::Name(traversal));
                 }
             }
             ExpressionKind::Relative(relative) => self.expression(&relative.source),
@@ -96,7 +105,7 @@ impl Walk<'_> {
                 self.selectors(&splat.each);
             }
             ExpressionKind::Call(call) => {
-                (self.visit)(Mention::Function(call), self.shelter);
+                self.mention(Mention::Function(call));
                 let inside = if matches!(&*call.name.name, "try" | "can") { Shelter::Some } else { self.shelter };
                 self.sheltered(inside, |walk| {
                     call.arguments.iter().for_each(|argument| walk.expression(argument));
@@ -137,6 +146,10 @@ impl Walk<'_> {
             }
             ExpressionKind::Parentheses(inner) => self.expression(inner),
         }
+    }
+
+    fn mention(&mut self, mention: Mention<'_>) {
+        (self.visit)(mention, Surroundings { shelter: self.shelter, bound: &self.bound });
     }
 
     fn selectors(&mut self, selectors: &[Selector]) {

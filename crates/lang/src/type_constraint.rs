@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::{Call, Expression, ExpressionKind, Name};
 use groma_value::convert::ConversionError;
 use groma_value::{ObjectType, Type, Value, convert, normalized};
@@ -11,6 +11,11 @@ use crate::defaults::{self, Defaults};
 use crate::evaluate::evaluate_constant;
 
 const SUMMARY: &str = "Invalid type specification";
+/// The words that are types by themselves, and those that make types of others.
+const KEYWORDS: [&str; 4] = ["string", "number", "bool", "any"];
+const CONSTRUCTORS: [&str; 5] = ["list", "map", "set", "object", "tuple"];
+/// What can stand before the type of an object's attribute.
+const OPTIONAL: &str = "optional";
 /// How deep types may be nested.
 const MAX_DEPTH: usize = 200;
 
@@ -96,7 +101,10 @@ impl Reader {
             "number" => Type::Number,
             "any" => Type::Dynamic,
             "list" | "map" | "set" | "object" | "tuple" => return self.refuse(requirement(keyword), span),
-            _ => return self.refuse(format!("The keyword \"{keyword}\" is not a type."), span),
+            _ => {
+                let meant = did_you_mean(keyword, KEYWORDS.into_iter().chain(CONSTRUCTORS));
+                return self.refuse(format!("The keyword \"{keyword}\" is not a type.{meant}"), span);
+            }
         };
         TypeConstraint { ty, defaults: None }
     }
@@ -109,14 +117,17 @@ impl Reader {
                 return self.refuse(format!("The primitive type keyword \"{name}\" takes no arguments."), parentheses);
             }
             "any" => return self.refuse("The type constraint keyword \"any\" takes no arguments.", parentheses),
-            "optional" => {
+            OPTIONAL => {
                 return self.refuse(
                     "The keyword \"optional\" can only stand before the type of an object's attribute.",
                     call.name.span,
                 );
             }
             "list" | "set" | "map" | "object" | "tuple" => {}
-            _ => return self.refuse(format!("The keyword \"{name}\" is not a type constructor."), whole.span),
+            _ => {
+                let meant = did_you_mean(name, CONSTRUCTORS.into_iter().chain([OPTIONAL]));
+                return self.refuse(format!("The keyword \"{name}\" is not a type constructor.{meant}"), whole.span);
+            }
         }
         let argument = match call.arguments.as_slice() {
             [argument] => argument,
@@ -200,7 +211,7 @@ impl Reader {
         let reparsed = native(expression);
         let expression = reparsed.as_ref().unwrap_or(expression);
         let (type_expression, default) = match &expression.kind {
-            ExpressionKind::Call(call) if &*call.name.name == "optional" => match self.optional(call, expression) {
+            ExpressionKind::Call(call) if &*call.name.name == OPTIONAL => match self.optional(call, expression) {
                 Some((ty, default)) => {
                     object.optional.push(name.clone());
                     (ty, default)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use groma_diagnostics::did_you_mean;
 use groma_lang::{FunctionError, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature};
 use groma_value::Value;
 
@@ -26,8 +27,9 @@ impl LocalFunctions {
             let known: Vec<&str> = self.providers.keys().map(|name| &**name).collect();
             let there_are =
                 if known.is_empty() { "It requires none".to_owned() } else { format!("It has {}", known.join(", ")) };
+            let meant = did_you_mean(provider, known.iter().copied());
             return Err(format!(
-                "The module has no provider with the local name \"{provider}\". {there_are}; add it to required_providers."
+                "The module has no provider with the local name \"{provider}\".{meant} {there_are}; add it to required_providers."
             ));
         };
         checked.function(function).map(|signature| (&**checked, signature)).ok_or_else(|| {
@@ -37,7 +39,8 @@ impl LocalFunctions {
             } else {
                 format!("It has {}", known.join(", "))
             };
-            format!("Provider {} has no function named \"{function}\". {there_are}.", checked.address())
+            let meant = did_you_mean(function, known.iter().map(|name| &**name));
+            format!("Provider {} has no function named \"{function}\".{meant} {there_are}.", checked.address())
         })
     }
 }

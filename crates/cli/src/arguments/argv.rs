@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::vec::IntoIter;
 
 use clap::{ArgAction, Command};
-use groma_diagnostics::suggest;
+use groma_diagnostics::did_you_mean;
 
 use super::usage::UsageError;
 use super::words::split_words;
@@ -156,8 +156,7 @@ fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
         ));
     }
     let known: Vec<&str> = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(Command::get_name).collect();
-    let hint =
-        suggest(&name, known.iter().copied()).map(|known| format!(" Did you mean {known:?}?")).unwrap_or_default();
+    let hint = did_you_mean(&name, known.iter().copied());
     UsageError::bare(format!(
         "There is no command {name:?}.{hint}\n\nThe commands are shown by:\n  {} -help",
         command.get_name()

@@ -39,6 +39,7 @@ mod servers;
 mod several_mistakes;
 mod state_commands;
 mod story;
+mod suggestions;
 mod terraform;
 mod validate_like_terraform;
 mod wrong_input;

@@ -1,6 +1,6 @@
 //! The backend of the root module; those of called modules do nothing.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
 
 use crate::model::Module;
 
@@ -30,7 +30,7 @@ pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     // Beside a cloud block it does nothing, which is told.
     let backend = root.backend.as_ref().filter(|_| root.cloud.is_none());
     let Some(backend) = backend.filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
-    let hint = suggest(&backend.kind, KINDS).map(|kind| format!(" Did you mean {kind:?}?")).unwrap_or_default();
+    let hint = did_you_mean(&backend.kind, KINDS);
     let detail = format!(
         "There is no backend {:?}.{hint} The state is kept in a local file without a backend block.",
         backend.kind

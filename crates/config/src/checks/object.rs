@@ -15,6 +15,8 @@ pub(super) struct Place<'a> {
     pub(super) check: Option<&'a Name>,
     /// The resource whose arguments it helps to make.
     pub(super) argument_of: Option<&'a ResourceAddress>,
+    /// The names that `for` expressions around it bind.
+    pub(super) bound: &'a [Name],
 }
 
 impl<'a> Place<'a> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use groma_address::{Name, ProviderAddress};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::BodySchema;
 
 use super::describe::describe;
@@ -271,9 +271,12 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
             return;
         }
         if let Err(missing) = resolve(chain, provider) {
+            let aliases = module.providers.keys().filter(|other| other.name == provider.name);
+            let known = aliases.filter_map(|other| other.alias.as_deref());
+            let meant = did_you_mean(provider.alias.as_deref().unwrap_or_default(), known);
             let detail = format!(
-                "{} uses the provider configuration {}, which is not there. Write a provider {:?} block with that alias, or pass one to \
-                 the module.",
+                "{} uses the provider configuration {}, which is not there.{meant} Write a provider {:?} block with that alias, or pass \
+                 one to the module.",
                 user(),
                 missing.wanted,
                 provider.name

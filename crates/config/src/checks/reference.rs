@@ -3,7 +3,7 @@
 use groma_address::{InstanceKey, Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::{Diagnostic, suggest};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{Binding, Reference, Referenced};
+use groma_lang::{Binding, Reference, Referenced, is_reserved};
 
 use super::describe::describe;
 use super::object::Place;
@@ -53,6 +53,21 @@ pub(super) fn problem(
     })
 }
 
+/// `problem`, which is about a reference that is none, with what a single word may stand for.
+pub(super) fn with_hint(problem: Diagnostic, module: &Module, place: &Place<'_>, written: &Traversal) -> Diagnostic {
+    let word = &written.root.name;
+    if !written.steps().is_empty() || is_reserved(word) {
+        return problem;
+    }
+    let declared =
+        [("var", module.variables.contains_key(word)), ("local", module.locals.contains_key(word))].into_iter();
+    let declared = declared.filter(|(_, is_declared)| *is_declared).map(|(root, _)| format!("{root}.{word}"));
+    let bound = suggest(word, place.bound.iter().map(|name| &**name)).map(str::to_owned);
+    let meant = declared.chain(bound).next();
+    let hint = meant.map_or_else(String::new, |meant| format!(" Did you mean {meant}?"));
+    Diagnostic { detail: problem.detail + &hint, ..problem }
+}
+
 fn undeclared<'a>(
     what: &str,
     name: &str,
@@ -100,7 +115,7 @@ fn resource(
     reference: &Referenced,
 ) -> Option<Diagnostic> {
     let Some(declared) = module.resources.get(address) else {
-        return Some(undeclared_resource(module, address, &reference.rest));
+        return Some(undeclared_resource(module, place, address, &reference.rest));
     };
     if let Some(check) = &declared.check
         && place.check != Some(check)
@@ -155,28 +170,38 @@ fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
     }
 }
 
-fn undeclared_resource(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Diagnostic {
+fn undeclared_resource(module: &Module, place: &Place<'_>, address: &ResourceAddress, rest: &[Step]) -> Diagnostic {
     let kind = match address.mode {
         Mode::Managed => "managed resource",
         Mode::Data => "data resource",
         Mode::Ephemeral => "ephemeral resource",
         Mode::List => "list block",
     };
-    let place = describe(module);
+    let element = || {
+        let bound = suggest(&address.type_name, place.bound.iter().map(|name| &**name))?;
+        (address.mode == Mode::Managed).then(|| format!("{bound}.{}", address.name))
+    };
     let of_type =
         module.resources.keys().filter(|other| other.mode == address.mode && other.type_name == address.type_name);
     let similar = suggest(&address.name, of_type.take(CANDIDATES).map(|other| &*other.name))
         .map(|name| ResourceAddress { name: name.into(), ..address.clone() });
+    let other_type = || {
+        let named_so = module.resources.keys().filter(|other| other.mode == address.mode && other.name == address.name);
+        suggest(&address.type_name, named_so.take(CANDIDATES).map(|other| &*other.type_name))
+            .map(|type_name| ResourceAddress { type_name: type_name.into(), ..address.clone() })
+    };
     let other_mode = || {
         let managed = ResourceAddress { mode: Mode::Managed, ..address.clone() };
         let data = ResourceAddress { mode: Mode::Data, ..address.clone() };
         [managed, data].into_iter().find(|other| module.resources.contains_key(other))
     };
-    let named = similar.or_else(other_mode).map(|similar| similar.to_string());
-    let advice = named
+    let named = similar.or_else(other_type).or_else(other_mode).map(|similar| similar.to_string());
+    let advice = element()
+        .or(named)
         .or_else(|| misspelt_root(module, address, rest))
         .map_or_else(String::new, |meant| format!(" Did you mean {meant}?"));
-    Diagnostic::error("Reference to undeclared resource", format!("There is no {kind} {address} in {place}.{advice}"))
+    let module = describe(module);
+    Diagnostic::error("Reference to undeclared resource", format!("There is no {kind} {address} in {module}.{advice}"))
 }
 
 /// A resource with count or for_each is several objects, one without is one.

@@ -220,9 +220,9 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
-        for_each_traversal_in_place(expression, &mut |traversal, shelter| {
-            self.traversal(traversal, place);
-            self.note_deep(traversal, shelter);
+        for_each_traversal_in_place(expression, &mut |traversal, around| {
+            self.traversal(traversal, &Place { bound: around.bound, ..*place });
+            self.note_deep(traversal, around.shelter);
         });
     }
 
@@ -267,7 +267,7 @@ impl Walk<'_> {
         }
         let problem = match parse_reference(traversal) {
             Ok(referenced) => reference::problem(self.module, place, traversal, &referenced),
-            Err(problem) => Some(problem),
+            Err(problem) => Some(reference::with_hint(problem, self.module, place, traversal)),
         };
         self.diagnostics.append(problem);
     }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use groma_address::Mode;
+use groma_diagnostics::did_you_mean;
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
 use groma_lang::{Reference, references};
 
@@ -215,7 +216,8 @@ fn check_events(events: &[Expression], decoding: &mut Decoding<'_>) {
         let keyword = event.as_keyword().unwrap_or_default();
         if !EVENTS.contains(&&*keyword) {
             let summary = format!("Invalid \"event\" value {keyword}");
-            decoding.error(event.span, summary, format!("The events are {}.", EVENTS.join(", ")));
+            let meant = did_you_mean(&keyword, EVENTS);
+            decoding.error(event.span, summary, format!("The events are {}.{meant}", EVENTS.join(", ")));
         } else if seen.contains(&keyword) {
             let summary = format!("Duplicate \"{keyword}\" event");
             decoding.error(event.span, summary, "The event stands in this list already. Remove it here.");

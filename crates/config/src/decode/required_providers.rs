@@ -1,7 +1,7 @@
 //! The `required_providers` block.
 
 use groma_address::{ProviderAddress, ProviderPart};
-use groma_diagnostics::Span;
+use groma_diagnostics::{Span, did_you_mean};
 use groma_hcl::{Attribute, Block, Expression};
 use groma_value::{Type, convert};
 
@@ -70,12 +70,14 @@ fn property(key: &Expression, value: &Expression, required: &mut RequiredProvide
         Some("version") => version_property(required, value, decoding),
         Some("source") => source(required, value, decoding),
         Some("configuration_aliases") => configuration_aliases(required, value, decoding),
-        _ => decoding.error(
-            key.span,
-            "Invalid required_providers object",
-            "A provider requirement has the attributes \"source\", \"version\" and \"configuration_aliases\". To configure \
-             a provider, write a \"provider\" block.",
-        ),
+        other => {
+            let meant = did_you_mean(other.unwrap_or_default(), ["source", "version", "configuration_aliases"]);
+            let detail = format!(
+                "A provider requirement has the attributes \"source\", \"version\" and \"configuration_aliases\".{meant} To \
+                 configure a provider, write a \"provider\" block."
+            );
+            decoding.error(key.span, "Invalid required_providers object", detail);
+        }
     }
 }
 

@@ -60,6 +60,11 @@ pub struct ProviderBlock {
     pub span: Span,
 }
 
+impl ProviderBlock {
+    /// The words of the language in such a block, beside the configuration proper.
+    pub const WORDS: &[&str] = &["alias", "for_each", "version"];
+}
+
 /// An entry of `required_providers`.
 #[derive(Clone, Debug)]
 pub struct RequiredProvider {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use groma_address::{Name, Resource as ResourceAddress};
+use groma_address::{Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, Traversal};
 
@@ -44,6 +44,15 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// The words of the language in such a block, beside the arguments proper.
+    pub fn words(&self) -> &'static [&'static str] {
+        match self.address.mode {
+            Mode::Managed => &["count", "for_each", "provider", "depends_on", "lifecycle", "provisioner", "connection"],
+            Mode::Data | Mode::Ephemeral => &["count", "for_each", "provider", "depends_on", "lifecycle"],
+            Mode::List => &[],
+        }
+    }
+
     /// The provider configuration it uses, in its module's names.
     pub fn local_provider(&self) -> LocalProvider {
         match &self.provider {
@@ -156,6 +165,11 @@ pub struct Provisioner {
     pub connection: Option<Connection>,
     /// The block's header.
     pub span: Span,
+}
+
+impl Provisioner {
+    /// The words of the language in such a block, beside the arguments proper.
+    pub const WORDS: &[&str] = &["when", "on_failure", "connection"];
 }
 
 /// When a provisioner runs.

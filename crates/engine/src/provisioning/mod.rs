@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
 use groma_config::{Connection as ConnectionBlock, OnFailure, Provisioner, ProvisionerWhen};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_lang::Scope;
 use groma_provider::{Block, BodyDecoder};
 
@@ -45,9 +45,10 @@ impl Kind {
             "remote-exec" => Ok(Self::RemoteExec),
             "file" => Ok(Self::File),
             other => {
+                let meant = did_you_mean(other, ["local-exec", "remote-exec", "file"]);
                 let detail = format!(
-                    "There is no provisioner \"{other}\". Groma has local-exec, remote-exec and file, and runs no plugins for \
-                     others."
+                    "There is no provisioner \"{other}\".{meant} Groma has local-exec, remote-exec and file, and runs no plugins \
+                     for others."
                 );
                 Err(Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span))
             }
@@ -121,7 +122,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
                 continue;
             }
         };
-        let (body, mut problems) = BodyDecoder::new(&provisioner.body, kind.schema());
+        let (body, mut problems) = BodyDecoder::beside(&provisioner.body, kind.schema(), Provisioner::WORDS);
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
         let arguments = tell_body(arguments, &body, &mut problems);

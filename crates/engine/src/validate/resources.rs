@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_config::{Condition, IgnoreChanges, Resource};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
 use groma_hcl::{Step, Traversal};
 use groma_lang::Scope;
 use groma_provider::{Block, Subject};
@@ -173,8 +173,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
             let steps: Vec<Step> = std::iter::once(root).chain(path.steps().iter().cloned()).collect();
             return static_references::in_block(schema, &steps).err().map(|problem| problem.within(path.span));
         }
-        let similar = groma_diagnostics::suggest(name, schema.shape().names().iter().map(|name| &**name));
-        let advice = similar.map_or_else(String::new, |similar| format!(" Did you mean {similar:?}?"));
+        let advice = did_you_mean(name, schema.shape().names().iter().map(|name| &**name));
         let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
         Some(Diagnostic::error("Unsupported attribute", detail).at(path.span))
     };

@@ -1,6 +1,6 @@
 //! Directives of templates: reading them, and putting what stands between them together.
 
-use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 
 use super::template::{Closing, Piece, Pieces};
 use super::{Newlines, Parser};
@@ -66,8 +66,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unknown_directive(&mut self, token: usize, word: &str) {
-        let hint = suggest(word, ["if", "for", "else", "endif", "endfor"]);
-        let hint = hint.map(|other| format!(" Did you mean \"{other}\"?")).unwrap_or_default();
+        let hint = did_you_mean(word, ["if", "for", "else", "endif", "endfor"]);
         let detail = format!("There is no directive \"{word}\".{hint}");
         self.syntax_error(Diagnostic::error("Invalid template control keyword", detail).at(self.span(token)));
     }

@@ -1,6 +1,6 @@
 //! Attributes and elements of values, and why there is none.
 
-use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use groma_hcl::{LiteralKey, Step};
 use groma_value::{Kind, Number, Type, Value, convert, normalized};
 
@@ -37,7 +37,7 @@ pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, 
         Type::Object(ty) => match ty.attribute(name) {
             Some(attribute) => Ok(Value::unknown(attribute.clone()).with_marks(value.marks())),
             None => {
-                let meant = suggestion(name, ty.iter().map(|(name, _)| &**name));
+                let meant = did_you_mean(name, ty.iter().map(|(name, _)| &**name));
                 unsupported(format!("The object has no attribute \"{name}\".{meant}"))
             }
         },
@@ -160,9 +160,4 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
             _ => Ok(Value::DYNAMIC.with_marks(&marks)),
         },
     }
-}
-
-/// ` Did you mean "x"?`, or nothing.
-pub(crate) fn suggestion<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    suggest(given, names).map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"))
 }

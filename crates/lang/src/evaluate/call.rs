@@ -1,6 +1,6 @@
 //! Function calls: finding the function, preparing the arguments, wording what went wrong.
 
-use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use groma_hcl::{Call, Expression};
 use groma_value::{Marks, Type, Value, convert};
 
@@ -251,8 +251,7 @@ impl Evaluator<'_> {
             };
         }
         if let [single] = parts.as_slice() {
-            let meant = suggest(single, functions::names())
-                .map_or_else(String::new, |name| format!(" Did you mean \"{name}\"?"));
+            let meant = did_you_mean(single, functions::names());
             let detail = format!("There is no function named \"{single}\".{meant}");
             self.report(Diagnostic::error(unknown(call), detail).at(call.name.span).within(whole.span));
             return Value::DYNAMIC;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, suggest};
 use groma_hcl::Traversal;
 use groma_value::{Type, Value};
 
@@ -131,9 +131,12 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
     });
     if let Some(missing) = missing {
         let place = place(missing.span, context).map_or_else(String::new, |place| format!(", referenced at {place}"));
+        let name = &missing.name;
+        let meant = suggest(name, scope.variables.keys().copied())
+            .map_or_else(String::new, |meant| format!(" (did you mean \"{meant}\"?)"));
         return Err(FunctionError::argument(
             1,
-            format!("the template uses \"{}\", but no variable of that name is given to it{place}", missing.name),
+            format!("the template uses \"{name}\", but no variable of that name is given to it{place}{meant}"),
         ));
     }
     let mut problems = Diagnostics::new();

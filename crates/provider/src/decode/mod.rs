@@ -28,8 +28,13 @@ impl BodyDecoder {
     /// Checks the structure of `body`: unknown and missing arguments, the numbers of blocks, references that cannot be
     /// meant. After errors the decoder works as far as the text does.
     pub fn new(body: &Body, block: &Arc<Block>) -> (Self, Diagnostics) {
+        Self::beside(body, block, &[])
+    }
+
+    /// The same for a body beside which the language has `words` of its own: whoever misspells one of them is told of it.
+    pub fn beside(body: &Body, block: &Arc<Block>, words: &'static [&'static str]) -> (Self, Diagnostics) {
         let mut reader = structure::Reader::new();
-        let node = reader.node(body, block);
+        let node = reader.root(body, block, words);
         let span = body.missing_item_span();
         (Self { node, span }, reader.diagnostics)
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::{Body, BodySchema, Content, Expression, Traversal};
 use groma_lang::{Binding, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
 use groma_value::Type;
@@ -24,9 +24,18 @@ impl Reader {
         Self { diagnostics: Diagnostics::new(), sheltered: Vec::new() }
     }
 
+    /// Reads `body` as a block of the schema `block`, beside which the language has `words` of its own.
+    pub(super) fn root(&mut self, body: &Body, block: &Arc<Block>, words: &'static [&'static str]) -> Node {
+        self.read(body, block, &body_schema(block, body).beside(words))
+    }
+
     /// Reads `body` as a block of the schema `block`.
     pub(super) fn node(&mut self, body: &Body, block: &Arc<Block>) -> Node {
-        let (content, problems) = body.content(&body_schema(block, body));
+        self.read(body, block, &body_schema(block, body))
+    }
+
+    fn read(&mut self, body: &Body, block: &Arc<Block>, schema: &BodySchema) -> Node {
+        let (content, problems) = body.content(schema);
         self.diagnostics.append(problems);
         let mut entries = self.entries(&content, block);
         let mut filled = Vec::new();
@@ -68,10 +77,9 @@ impl Reader {
             };
             let (Some(nested), Some(position)) = (nested, block.shape().position(kind)) else {
                 let span = found.labels.first().map_or(found.header, |label| label.span);
-                self.diagnostics.push(
-                    Diagnostic::error("Unsupported block type", format!("No block of type \"{kind}\" can stand here."))
-                        .at(span),
-                );
+                let meant = did_you_mean(kind, block.blocks().map(|(name, _)| &**name));
+                let detail = format!("No block of type \"{kind}\" can stand here.{meant}");
+                self.diagnostics.push(Diagnostic::error("Unsupported block type", detail).at(span));
                 continue;
             };
             let entry = if is_dynamic {
@@ -90,8 +98,8 @@ impl Reader {
     /// Reports references in `expression` that cannot be meant. The content of dynamic blocks is looked at when there is an element.
     pub(super) fn check_references(&mut self, expression: &Expression) {
         if let Some(sheltered) = self.sheltered.last_mut() {
-            for_each_traversal_in_place(expression, &mut |traversal, shelter| {
-                if shelter == Shelter::Some {
+            for_each_traversal_in_place(expression, &mut |traversal, surroundings| {
+                if surroundings.shelter == Shelter::Some {
                     sheltered.push(traversal.clone());
                 }
             });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_diagnostics::{Span, suggest};
+use groma_diagnostics::{Span, did_you_mean};
 use groma_encryption::{Argument, Given, GivenValue, KeyService, Kind, Need, service, service_arguments};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 use groma_value::{Type, Value, convert};
@@ -101,8 +101,7 @@ impl Arguments<'_> {
         for (key, value) in object.elements() {
             let key = key.as_str().unwrap_or_default().to_owned();
             let Some(argument) = arguments.iter().find(|argument| argument.name == key) else {
-                let known = suggest(&key, arguments.iter().map(|argument| argument.name));
-                let known = known.map(|known| format!(" Did you mean {known:?}?")).unwrap_or_default();
+                let known = did_you_mean(&key, arguments.iter().map(|argument| argument.name));
                 self.error(span, "Invalid encryption argument", format!("There is no {key:?} in {name:?}.{known}"));
                 return None;
             };
