@@ -4,21 +4,23 @@ use std::sync::Arc;
 
 use groma_address::InstanceKey;
 use groma_config::Module;
-use groma_hcl::{Expression, ExpressionKind, Traversal};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, instance_key, instance_key_of};
 use groma_value::{Path, Value};
 
 use super::event::Instance;
 use super::ignore::steps_path;
 use super::planner::Planner;
-use crate::plan::Action;
+use crate::plan::{Action, ResourceChange};
+use crate::static_references;
 use crate::world::InstanceScope;
 
-/// What an entry of the list names.
-struct Trigger {
+/// What an entry of the list names: an object, or the part of it that `steps` lead to.
+struct Trigger<'a> {
     resource: u32,
     key: Option<InstanceKey>,
-    path: Path,
+    steps: &'a [Step],
 }
 
 impl Planner<'_> {
@@ -27,10 +29,18 @@ impl Planner<'_> {
         let config = Arc::clone(&self.world.static_module(instance.module).config);
         let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
         let entries = &resource.lifecycle.replace_triggered_by;
-        entries.iter().filter_map(|entry| self.trigger(instance, entry)).any(|trigger| self.fires(instance, &trigger))
+        let mut triggered = false;
+        for entry in entries {
+            let Some(trigger) = self.trigger(instance, entry) else { continue };
+            match self.fires(instance, &trigger) {
+                Ok(fires) => triggered |= fires,
+                Err(problem) => self.evaluation.diagnostics.push(problem.within(entry.span)),
+            }
+        }
+        triggered
     }
 
-    fn trigger(&self, instance: Instance, entry: &Expression) -> Option<Trigger> {
+    fn trigger<'a>(&self, instance: Instance, entry: &'a Expression) -> Option<Trigger<'a>> {
         let config = &self.world.static_module(instance.module).config;
         match &entry.kind {
             ExpressionKind::Traversal(traversal) => plain(config, traversal),
@@ -40,7 +50,7 @@ impl Planner<'_> {
             }
             ExpressionKind::Relative(relative) => {
                 let inner = self.trigger(instance, &relative.source)?;
-                Some(Trigger { path: steps_path(&relative.steps), ..inner })
+                Some(Trigger { steps: &relative.steps, ..inner })
             }
             _ => None,
         }
@@ -49,25 +59,31 @@ impl Planner<'_> {
     fn key(&self, instance: Instance, expression: &Expression) -> Option<InstanceKey> {
         let repetition = self.repetition(instance);
         let scope = InstanceScope::new(&self.world, instance.module, &self.evaluation.functions).repeated(&repetition);
-        let value = groma_lang::evaluate(expression, &scope, &mut groma_diagnostics::Diagnostics::new());
+        let value = groma_lang::evaluate(expression, &scope, &mut Diagnostics::new());
         instance_key_of(&value)
     }
 
-    fn fires(&self, instance: Instance, trigger: &Trigger) -> bool {
+    /// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
+    fn fires(&self, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
         let number = trigger.resource;
-        let Some(data) = self.world.module(instance.module).resources.get(number as usize) else { return false };
+        let module = self.world.module(instance.module);
+        let Some(data) = module.resources.get(number as usize) else { return Ok(false) };
         let positions = match &trigger.key {
             Some(key) => data.expansion.position(key).map_or(0..0, |at| at..at + 1),
             None => 0..data.expansion.len(),
         };
-        positions.into_iter().any(|position| {
-            let other = Instance { module: instance.module, resource: number, position };
-            let change = self.change_of.get(&other).and_then(|at| self.changes.get(*at));
-            change.is_some_and(|change| {
-                let acts = change.action == Action::Update || change.action.is_replace();
-                acts && (trigger.path.is_empty() || differs(&change.before, &change.after, &trigger.path))
+        let changes: Vec<&ResourceChange> = positions
+            .filter_map(|position| {
+                let other = Instance { module: instance.module, resource: number, position };
+                self.change_of.get(&other).and_then(|at| self.changes.get(*at))
             })
-        })
+            .filter(|change| change.action == Action::Update || change.action.is_replace())
+            .collect();
+        if let (false, Some(template)) = (changes.is_empty(), self.templates.resource(module.of, number)) {
+            static_references::in_block(&template.schema.block, trigger.steps)?;
+        }
+        let path = steps_path(trigger.steps);
+        Ok(changes.iter().any(|change| path.is_empty() || differs(&change.before, &change.after, &path)))
     }
 }
 
@@ -79,10 +95,10 @@ fn differs(before: &Value, after: &Value, path: &Path) -> bool {
     }
 }
 
-fn plain(config: &Module, traversal: &Traversal) -> Option<Trigger> {
+fn plain<'a>(config: &Module, traversal: &'a Traversal) -> Option<Trigger<'a>> {
     let binding = config.binding(traversal)?;
     let (Binding::Resource(resource) | Binding::PrefixedResource(resource)) = binding else { return None };
     let index = binding.index(traversal);
-    let rest = traversal.steps().get(binding.steps() + usize::from(index.is_some())..).unwrap_or_default();
-    Some(Trigger { resource, key: index.and_then(instance_key), path: steps_path(rest) })
+    let steps = traversal.steps().get(binding.steps() + usize::from(index.is_some())..).unwrap_or_default();
+    Some(Trigger { resource, key: index.and_then(instance_key), steps })
 }

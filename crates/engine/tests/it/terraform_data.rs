@@ -328,6 +328,34 @@ fn pl_21_a_planned_change_elsewhere_replaces() {
 }
 
 #[test]
+fn a_trigger_that_there_is_not_is_told_when_its_object_changes() {
+    let text = |input: u8, trigger: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              count = 2
+              input = {input}
+            }}
+            resource "terraform_data" "b" {{
+              count = 2
+              lifecycle {{ replace_triggered_by = [{trigger}] }}
+            }}
+            "#
+        )
+    };
+    for trigger in ["terraform_data.a[0].inptu", "terraform_data.a[count.index].inptu"] {
+        let mut project = Project::new(&text(1, trigger));
+        project.apply();
+        assert!(project.plan().diagnostics.is_empty(), "nothing changes");
+        project.rewrite(&text(2, trigger));
+        let planned = project.plan();
+        let told: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(told, ["Unsupported attribute"; 2], "{trigger}");
+        assert!(planned.diagnostics.iter().all(|problem| problem.detail.ends_with("Did you mean \"input\"?")));
+    }
+}
+
+#[test]
 fn pl_60_the_replace_option_replaces_one_instance() {
     let mut project = Project::new(r#"resource "terraform_data" "a" { count = 2 }"#);
     project.apply();
