@@ -3,7 +3,7 @@
 use groma_config::IgnoreChanges;
 use groma_hcl::{LiteralKey, Step, Traversal};
 use groma_provider::{Block, Item, Use};
-use groma_value::{Kind, Number, Path, PathStep, Value};
+use groma_value::{Kind, Number, Path, PathStep, Type, Value};
 
 use crate::evaluation::Evaluation;
 use crate::world::InstanceScope;
@@ -103,28 +103,38 @@ fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
             values[at] = keep(mine, known, rest);
             Value::object_shaped(ours.shape(), values).with_marks(config.marks())
         }
+        (PathStep::Index(key), _, _) if let Some(key) = key.as_str() => match config.ty() {
+            Type::Map(_) => keep_entry(config, prior, key, rest).with_marks(&marks),
+            // Only maps have entries of their own: of anything else that a key at the end is written for, all is left alone.
+            _ if rest.is_empty() => prior.clone(),
+            _ => config.clone(),
+        },
         (PathStep::Index(key), Kind::List(ours), Kind::List(theirs)) => {
-            let at = key.as_number().and_then(Number::to_u64).and_then(|at| usize::try_from(at).ok());
-            let Some((at, mine, known)) = at.and_then(|at| Some((at, ours.get(at)?, theirs.get(at)?))) else {
-                return config.clone();
-            };
-            let mut values = ours.to_vec();
-            values[at] = keep(mine, known, rest);
-            let groma_value::Type::List(element) = config.ty() else { return config.clone() };
-            Value::list_of(element, values).with_marks(config.marks())
+            let Type::List(element) = config.ty() else { return config.clone() };
+            let kept = keep_element(ours, theirs, key, rest);
+            kept.map_or_else(|| config.clone(), |kept| Value::list_of(element, kept).with_marks(config.marks()))
         }
-        (PathStep::Index(key), Kind::Map(_) | Kind::Null, Kind::Map(_) | Kind::Null) => {
-            let Some(key) = key.as_str() else { return config.clone() };
-            keep_entry(config, prior, key, rest).with_marks(&marks)
+        (PathStep::Index(key), Kind::Tuple(ours), Kind::Tuple(theirs) | Kind::List(theirs)) => {
+            let kept = keep_element(ours, theirs, key, rest);
+            kept.map_or_else(|| config.clone(), |kept| Value::tuple(kept).with_marks(config.marks()))
         }
         _ => config.clone(),
     }
 }
 
-/// An entry of a map is kept with its absence too.
+/// The elements of `ours` with the one of `theirs` at `key`; none if one of them has none there.
+fn keep_element(ours: &[Value], theirs: &[Value], key: &Value, rest: &[PathStep]) -> Option<Vec<Value>> {
+    let at = usize::try_from(key.as_number().and_then(Number::to_u64)?).ok()?;
+    let kept = keep(ours.get(at)?, theirs.get(at)?, rest);
+    let mut values = ours.to_vec();
+    values[at] = kept;
+    Some(values)
+}
+
+/// An entry of a map is kept with its absence too, if it is left alone as a whole.
 fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Value {
     let (ours, theirs) = (config.as_map(), prior.as_map());
-    let groma_value::Type::Map(element) = config.ty() else { return config.clone() };
+    let Type::Map(element) = config.ty() else { return config.clone() };
     let mut entries: Vec<(groma_value::Name, Value)> = match &ours {
         Some(map) => {
             map.iter().filter(|(name, _)| ***name != *key).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -135,8 +145,9 @@ fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Va
     let known = theirs.and_then(|map| map.get(key).cloned());
     match (known, mine) {
         (Some(known), Some(mine)) => entries.push((key.into(), keep(&mine, &known, rest))),
-        (Some(known), None) => entries.push((key.into(), known)),
-        (None, _) => {}
+        (Some(known), None) if rest.is_empty() => entries.push((key.into(), known)),
+        (None, Some(mine)) if !rest.is_empty() => entries.push((key.into(), mine)),
+        (_, None) | (None, Some(_)) => {}
     }
     if entries.is_empty() && config.is_null() {
         return config.clone();

@@ -306,6 +306,45 @@ fn pl_20_ignored_changes_are_no_changes() {
 }
 
 #[test]
+fn pl_20_a_part_of_a_value_is_left_alone() {
+    // What an object had, what it is to get, what is ignored, and what it gets.
+    let cases = [
+        ("{ a = 1, b = 1 }", "{ a = 2, b = 2 }", "input.a", r#"{"a":1,"b":2}"#),
+        ("{ a = { b = [1, 1] } }", "{ a = { b = [2, 2] } }", "input.a.b[1]", r#"{"a":{"b":[2,1]}}"#),
+        (r#"["x", "y"]"#, r#"["z", "w", "v"]"#, "input[0]", r#"["x","w","v"]"#),
+        (r#"tolist(["x", "y"])"#, r#"tolist(["z", "w", "v"])"#, "input[0]", r#"["x","w","v"]"#),
+        (r#"["x"]"#, r#"["z"]"#, "input[7]", r#"["z"]"#),
+        ("tomap({ a = 1, b = 1 })", "tomap({ a = 2, c = 2 })", r#"input["a"]"#, r#"{"a":1,"c":2}"#),
+        ("tomap({ a = 1, b = 1 })", "tomap({ a = 2, c = 2 })", r#"input["b"]"#, r#"{"a":2,"b":1,"c":2}"#),
+        ("tomap({ a = 1, b = 1 })", "tomap({ a = 2, c = 2 })", r#"input["c"]"#, r#"{"a":2}"#),
+        ("tomap({ a = { z = 1 } })", "tomap({ b = { z = 2 } })", r#"input["a"].z"#, r#"{"b":{"z":2}}"#),
+        ("tomap({ a = { z = 1 } })", "tomap({ b = { z = 2 } })", r#"input["b"].z"#, r#"{"b":{"z":2}}"#),
+        // A key of what is no map.
+        ("{ a = 1, b = 1 }", "{ a = 2, b = 2, c = 2 }", r#"input["a"]"#, r#"{"a":1,"b":1}"#),
+        (r#"["x"]"#, r#"["z", "w"]"#, r#"input["a"]"#, r#"["x"]"#),
+        ("{ a = { b = 1 } }", "{ a = { b = 2 } }", r#"input["a"].b"#, r#"{"a":{"b":2}}"#),
+    ];
+    for (before, after, ignored, wanted) in cases {
+        let text = |input: &str| {
+            format!(
+                r#"
+                resource "terraform_data" "a" {{
+                  input = {input}
+                  lifecycle {{ ignore_changes = [{ignored}] }}
+                }}
+                output "json" {{ value = jsonencode(terraform_data.a.output) }}
+                "#
+            )
+        };
+        let mut project = Project::new(&text(before));
+        project.apply();
+        project.rewrite(&text(after));
+        project.apply();
+        assert_eq!(project.state.outputs["json"].value.as_str(), Some(wanted), "{before} {after} {ignored}");
+    }
+}
+
+#[test]
 fn pl_21_a_planned_change_elsewhere_replaces() {
     let text = |input: u8| {
         format!(
