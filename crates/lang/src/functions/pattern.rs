@@ -1,9 +1,10 @@
 //! Regular expressions, and replacing in strings.
 
 use groma_value::{Type, Value};
-use regex::{Captures, Regex};
+use regex_automata::meta::{Config, Regex};
+use regex_automata::util::captures::Captures;
 
-use super::pattern_syntax::translated;
+use super::pattern_syntax::{Parsed, parse};
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
 
 pub(super) fn functions() -> Vec<Function> {
@@ -21,21 +22,30 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-/// Compiles a pattern. The syntax is RE2's; classes of letters, digits and spaces mean ASCII, as there.
-fn compile(pattern: &str) -> Result<Regex, String> {
-    let translated = translated(pattern).map_err(|reason| format!("invalid regexp pattern: {reason} in {pattern}"))?;
-    Regex::new(&translated).map_err(|problem| {
-        let text = problem.to_string();
-        let reason = text.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&text);
-        format!("invalid regexp pattern: {reason} in {pattern}")
-    })
+/// How much memory the states of a pattern may take: enough for whatever RE2 accepts.
+const ROOM: usize = 128 << 20;
+
+/// A pattern that can be searched for.
+struct Pattern {
+    expression: Regex,
+    /// The names of its groups. Two may have the same, and one that is repeated never is no part of the expression.
+    groups: Vec<Option<String>>,
+}
+
+/// Compiles a pattern in RE2's syntax.
+fn compile(pattern: &str) -> Result<Pattern, String> {
+    let wrong = |reason: &str| format!("invalid regexp pattern: {reason} in {pattern}");
+    let Parsed { expression, groups } = parse(pattern).map_err(wrong)?;
+    let settings = Config::new().nfa_size_limit(Some(ROOM)).onepass_size_limit(Some(1 << 20));
+    let built = Regex::builder().configure(settings).build_from_hir(&expression);
+    let expression = built.map_err(|_| wrong("expression too large"))?;
+    Ok(Pattern { expression, groups })
 }
 
 /// What a match becomes: the text, a tuple of the groups, or an object of the named groups.
-fn match_type(expression: &Regex) -> Result<Type, FunctionError> {
-    let names: Vec<Option<&str>> = expression.capture_names().skip(1).collect();
-    let named: Vec<&str> = names.iter().copied().flatten().collect();
-    match (names.len(), named.len()) {
+fn match_type(pattern: &Pattern) -> Result<Type, FunctionError> {
+    let named: Vec<&str> = pattern.groups.iter().flatten().map(String::as_str).collect();
+    match (pattern.groups.len(), named.len()) {
         (0, _) => Ok(Type::String),
         (groups, 0) => Ok(Type::tuple(vec![Type::String; groups])),
         (groups, named_groups) if groups == named_groups => {
@@ -45,41 +55,48 @@ fn match_type(expression: &Regex) -> Result<Type, FunctionError> {
     }
 }
 
-fn pattern_of(arguments: &[Value]) -> Result<Option<Regex>, FunctionError> {
+fn pattern_of(arguments: &[Value]) -> Result<Option<Pattern>, FunctionError> {
     let Some(pattern) = arguments.first().and_then(Value::as_str) else { return Ok(None) };
     compile(pattern).map(Some).map_err(|problem| FunctionError::argument(0, problem))
 }
 
 fn regex_type(arguments: &[Value]) -> Result<Type, FunctionError> {
-    pattern_of(arguments)?.map_or(Ok(Type::Dynamic), |expression| match_type(&expression))
+    pattern_of(arguments)?.map_or(Ok(Type::Dynamic), |pattern| match_type(&pattern))
 }
 
 fn regexall_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     regex_type(arguments).map(Type::list)
 }
 
-fn matched(expression: &Regex, captures: &Captures<'_>) -> Value {
-    let group =
-        |index: usize| captures.get(index).map_or(Value::null(Type::String), |found| Value::string(found.as_str()));
-    let mut names = expression.capture_names().enumerate().skip(1).peekable();
-    match names.peek() {
+fn matched(pattern: &Pattern, text: &str, captures: &Captures) -> Value {
+    let group = |index: usize| match captures.get_group(index).and_then(|found| text.get(found.range())) {
+        Some(found) => Value::string(found),
+        None => Value::null(Type::String),
+    };
+    let groups = pattern.groups.iter().zip(1..);
+    match pattern.groups.first() {
         None => group(0),
-        Some((_, None)) => Value::tuple(names.map(|(index, _)| group(index)).collect()),
-        Some((_, Some(_))) => Value::object(names.map(|(index, name)| (name.unwrap_or_default(), group(index)))),
+        Some(None) => Value::tuple(groups.map(|(_, index)| group(index)).collect()),
+        Some(Some(_)) => Value::object(groups.map(|(name, index)| (name.as_deref().unwrap_or_default(), group(index)))),
     }
 }
 
 fn regex(arguments: &Arguments<'_>) -> Outcome {
-    let Some(expression) = pattern_of(arguments.values)? else { return Ok(Value::DYNAMIC) };
-    match expression.captures(arguments.text(1)) {
-        Some(captures) => Ok(matched(&expression, &captures)),
-        None => Err(FunctionError::new("the pattern is found nowhere in the string")),
+    let Some(pattern) = pattern_of(arguments.values)? else { return Ok(Value::DYNAMIC) };
+    let text = arguments.text(1);
+    let mut captures = pattern.expression.create_captures();
+    pattern.expression.captures(text, &mut captures);
+    if captures.is_match() {
+        Ok(matched(&pattern, text, &captures))
+    } else {
+        Err(FunctionError::new("the pattern is found nowhere in the string"))
     }
 }
 
 fn regexall(arguments: &Arguments<'_>) -> Outcome {
-    let Some(expression) = pattern_of(arguments.values)? else { return Ok(Value::DYNAMIC) };
-    let found = expression.captures_iter(arguments.text(1)).map(|captures| matched(&expression, &captures)).collect();
+    let Some(pattern) = pattern_of(arguments.values)? else { return Ok(Value::DYNAMIC) };
+    let text = arguments.text(1);
+    let found = pattern.expression.captures_iter(text).map(|captures| matched(&pattern, text, &captures)).collect();
     Ok(match arguments.result {
         Type::List(element) => Value::list_of(element.clone(), found),
         _ => Value::tuple(found),
@@ -90,10 +107,67 @@ fn replace(arguments: &Arguments<'_>) -> Outcome {
     let (text, wanted, replacement) = (arguments.text(0), arguments.text(1), arguments.text(2));
     let pattern = wanted.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     Ok(Value::string(match pattern {
-        Some(pattern) => {
-            let expression = compile(pattern).map_err(FunctionError::new)?;
-            expression.replace_all(text, replacement).into_owned()
-        }
+        Some(pattern) => replaced(&compile(pattern).map_err(FunctionError::new)?, text, replacement),
         None => text.replace(wanted, replacement),
     }))
+}
+
+/// The text with the replacement in the place of each match.
+fn replaced(pattern: &Pattern, text: &str, replacement: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut end = 0;
+    for captures in pattern.expression.captures_iter(text) {
+        let Some(found) = captures.get_match() else { continue };
+        out.push_str(text.get(end..found.start()).unwrap_or_default());
+        expand(&mut out, replacement, |group| {
+            let index = match group {
+                Named::Number(number) => Some(number),
+                Named::Name(name) => {
+                    let mut indexes = pattern.groups.iter().zip(1..);
+                    let of_name = |(group, index): &(&Option<String>, usize)| {
+                        group.as_deref() == Some(name) && captures.get_group(*index).is_some()
+                    };
+                    indexes.find(of_name).map(|(_, index)| index)
+                }
+            };
+            let range = index.and_then(|index| captures.get_group(index))?.range();
+            text.get(range)
+        });
+        end = found.end();
+    }
+    out.push_str(text.get(end..).unwrap_or_default());
+    out
+}
+
+/// What stands behind a dollar sign in a replacement.
+enum Named<'a> {
+    Number(usize),
+    Name(&'a str),
+}
+
+/// Writes a replacement: `$1`, `$name` and `${name}` are groups, as long as letters, digits and underscores go on; `$$` is a dollar
+/// sign, and so is any other.
+fn expand<'t>(out: &mut String, replacement: &str, group: impl Fn(Named<'_>) -> Option<&'t str>) {
+    let mut rest = replacement;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        rest = after;
+        if let Some(after) = rest.strip_prefix('$') {
+            out.push('$');
+            rest = after;
+            continue;
+        }
+        let inner = rest.strip_prefix('{').unwrap_or(rest);
+        let length = inner.find(|character: char| !character.is_alphanumeric() && character != '_');
+        let (name, after) = inner.split_at(length.unwrap_or(inner.len()));
+        let after = if rest.starts_with('{') { after.strip_prefix('}') } else { Some(after) };
+        let Some(after) = after.filter(|_| !name.is_empty()) else {
+            out.push('$');
+            continue;
+        };
+        rest = after;
+        let number = name.parse().ok().filter(|_| !name.starts_with('0') || name == "0");
+        out.push_str(group(number.map_or(Named::Name(name), Named::Number)).unwrap_or_default());
+    }
+    out.push_str(rest);
 }

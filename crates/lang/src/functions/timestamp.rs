@@ -205,7 +205,10 @@ impl Timestamp {
     /// RFC 3339 with whole seconds.
     pub(super) fn rfc3339(self) -> String {
         let Civil { year, month, day, hour, minute, second, .. } = self.civil();
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{}", self.zone())
+        // The sign of a year before the first is none of its four digits.
+        let sign = if year < 0 { "-" } else { "" };
+        let year = year.unsigned_abs();
+        format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{}", self.zone())
     }
 
     /// Renders by a pattern of letter runs (`YYYY-MM-DD`) and quoted text.
