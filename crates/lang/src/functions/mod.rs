@@ -30,6 +30,7 @@ mod template;
 mod time;
 mod timestamp;
 mod yaml;
+mod yaml_input;
 mod yaml_scalar;
 
 use std::collections::HashMap;

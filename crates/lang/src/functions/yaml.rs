@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use groma_value::{Kind, Name, Value, json};
-use saphyr_parser::{Event as ParserEvent, Parser, ScalarStyle, Span, StrInput, Tag};
+use saphyr_parser::{Event as ParserEvent, Parser, ScalarStyle, Span, Tag};
 
+use super::yaml_input::Document;
 use super::yaml_scalar::{Style, resolve};
 
 /// How many nodes a document may stand for once its aliases are replaced by what they name.
@@ -23,7 +24,7 @@ struct Node {
 struct Reader<'a> {
     /// What follows after the last line break of the document, without its indentation, and where it begins.
     last_line: (&'a str, usize),
-    parser: Parser<'a, StrInput<'a>>,
+    parser: Parser<'a, Document<'a>>,
     anchors: HashMap<usize, Option<Node>>,
     depth: usize,
     nodes: usize,
@@ -44,7 +45,7 @@ pub(super) fn decode(text: &str) -> Result<Value, String> {
     let text = &*if text.contains('\u{85}') { Cow::Owned(text.replace('\u{85}', "\n")) } else { Cow::Borrowed(text) };
     let last_line = text.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start();
     let last_line = (last_line, text.chars().count() - last_line.chars().count());
-    let parser = Parser::new_from_str(text);
+    let parser = Parser::new(Document::new(text));
     let mut reader = Reader { parser, last_line, anchors: HashMap::new(), depth: 0, nodes: 0 };
     let mut value = None;
     loop {
@@ -180,7 +181,7 @@ impl<'a> Reader<'a> {
             };
             let tag = tag.map(|tag| tag_text(&tag));
             let plain = matches!(style, ScalarStyle::Plain);
-            let merges = tag.is_none() && plain && text == "<<" || tag.as_deref() == Some("!!merge");
+            let merges = tag.is_none() && text == "<<";
             let value_event = self.next()?;
             let node = self.node(value_event)?;
             size = size.saturating_add(node.size);
@@ -202,7 +203,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `<<` takes the entries of another mapping, or of several.
+/// `<<` takes the entries of another mapping, or of several, of which the first that has a key counts.
 fn merge(entries: &mut BTreeMap<Name, Value>, from: &Value) -> Result<(), String> {
     let mut add = |value: &Value, note: &str| match value.as_object() {
         Some(object) => {
@@ -212,13 +213,18 @@ fn merge(entries: &mut BTreeMap<Name, Value>, from: &Value) -> Result<(), String
         None => Err(format!("cannot merge {}{note} into mapping", value.ty().friendly_name())),
     };
     match from.kind() {
-        Kind::Tuple(elements) => elements.iter().try_for_each(|element| add(element, " (from sequence)")),
+        Kind::Tuple(elements) => elements.iter().rev().try_for_each(|element| add(element, " (from sequence)")),
         _ => add(from, ""),
     }
 }
 
 fn tag_text(tag: &Tag) -> String {
-    if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { format!("{}{}", tag.handle, tag.suffix) }
+    match tag.suffix.strip_prefix("tag:yaml.org,2002:") {
+        // `!<tag:yaml.org,2002:str>` is `!!str`.
+        Some(name) if tag.handle.is_empty() => format!("!!{name}"),
+        _ if tag.is_yaml_core_schema() => format!("!!{}", tag.suffix),
+        _ => format!("{}{}", tag.handle, tag.suffix),
+    }
 }
 
 /// Writes a wholly known value without marks as a document.
