@@ -121,7 +121,7 @@ impl Planner<'_> {
 }
 
 /// What a `prevent_destroy` argument says: of a block whose header is at `header`.
-fn prevention(
+pub(super) fn prevention(
     prevent: Option<&Expression>,
     header: Span,
     evaluation: &mut Evaluation,

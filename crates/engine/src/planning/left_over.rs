@@ -28,6 +28,8 @@ pub(super) struct LeftOver {
     pub(super) span: Span,
     pub(super) purpose: Purpose,
     pub(super) parting: Parting,
+    /// Whether it may be destroyed.
+    pub(super) prevention: Prevention,
     pub(super) refresh: Refresh,
     pub(super) deferral: Deferral,
     /// Why it is left to a later run.
@@ -63,7 +65,7 @@ impl LeftOver {
             ignore: Ignore::Nothing,
             forced: None,
             create_before_destroy: false,
-            prevention: Prevention::None,
+            prevention: self.prevention,
             parting: self.parting,
             importing: None,
             generating: None,

@@ -8,7 +8,7 @@ use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::Value;
 
-use super::converse::{Conversation, Conversed, Parting, Purpose};
+use super::converse::{Conversation, Conversed, Parting, Prevention, Purpose};
 use super::draft::Draft;
 use super::evaluated::Evaluated;
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
@@ -170,6 +170,8 @@ impl Planner<'_> {
                 span: self.body_span(instance),
                 purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
                 parting,
+                // What a replacement has left behind is what its block does not speak of any more.
+                prevention: Prevention::None,
                 refresh: self.options.refresh,
                 deferral: self.options.deferral,
             };

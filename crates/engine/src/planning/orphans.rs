@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode, ModulePath, ProviderConfig, ResourceInstance};
-use groma_config::RemovedFrom;
+use groma_config::{RemovedFrom, Resource};
 use groma_diagnostics::Span;
 use groma_hcl::ExpressionKind;
 use groma_state::{DeposedKey, ObjectRecord};
 
-use super::converse::{Conversation, Parting, Purpose};
+use super::converse::{Conversation, Parting, Prevention, Purpose};
+use super::evaluated::prevention;
 use super::event::{ManagedSubject, Task};
 use super::left_over::LeftOver;
 use super::managed::hold;
@@ -17,7 +18,7 @@ use crate::config_graph::NodeKind;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::walk::Outcome;
-use crate::world::Expansion;
+use crate::world::{Expansion, InstanceScope};
 
 /// Where an address of the state stands in the configuration.
 enum Standing {
@@ -139,6 +140,7 @@ impl Planner<'_> {
         };
         let forget = self.is_forgotten(&address);
         let parting = self.parting(&address, &record);
+        let prevention = if deposed.is_none() { self.prevention(&address) } else { Prevention::None };
         let purpose = match self.options.mode {
             Mode::RefreshOnly => Purpose::Look,
             Mode::Normal if forget => Purpose::Look,
@@ -155,6 +157,7 @@ impl Planner<'_> {
             span: Span::NONE,
             purpose,
             parting,
+            prevention,
             // What is no longer managed is not looked at either.
             refresh: if forget { Refresh::Trust } else { self.options.refresh },
             deferral: self.options.deferral,
@@ -198,12 +201,8 @@ impl Planner<'_> {
     /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
     /// or what the last run noted.
     fn parting(&self, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
-        let block = self.graph.find_resource(&address.config_resource());
-        let destroy = block.and_then(|(module, node)| {
-            let module = self.graph.module(module);
-            let NodeKind::Resource(at) = module.kind(node) else { return None };
-            module.config.resources.get_index(at as usize)?.1.lifecycle.destroy.as_ref()
-        });
+        let block = self.block(address);
+        let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
         match destroy.map(|destroy| &destroy.kind) {
             Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
             Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
@@ -212,6 +211,33 @@ impl Planner<'_> {
             _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
             _ => Parting::Destroyed,
         }
+    }
+
+    /// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
+    fn prevention(&mut self, address: &ResourceInstance) -> Prevention {
+        let Some(block) = self.block(address) else { return Prevention::None };
+        let header = block.header_span;
+        let lifecycle = Arc::clone(&block.lifecycle);
+        let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
+        let Some(module) = self.world.find(&address.module) else {
+            return match prevent.kind {
+                ExpressionKind::Bool(false) => Prevention::None,
+                ExpressionKind::Bool(true) => Prevention::Forbidden(header),
+                // Its module is gone, and with it what the expression could be evaluated with.
+                _ => Prevention::Undecided(prevent.span),
+            };
+        };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions);
+        prevention(Some(prevent), header, &mut self.evaluation, &scope)
+    }
+
+    /// The block that an object without an instance belonged to, where that is still there.
+    fn block(&self, address: &ResourceInstance) -> Option<&Resource> {
+        let (module, node) = self.graph.find_resource(&address.config_resource())?;
+        let module = self.graph.module(module);
+        let NodeKind::Resource(at) = module.kind(node) else { return None };
+        module.config.resources.get_index(at as usize).map(|(_, block)| block)
     }
 
     /// Whether a `removed` block says that the object stays (PL-25).

@@ -395,6 +395,51 @@ fn a_trigger_that_there_is_not_is_told_when_its_object_changes() {
 }
 
 #[test]
+fn pl_24_an_instance_that_its_block_has_lost_is_not_destroyed_either() {
+    let text = |keys: &str, count: u8, modules: u8, prevent: &str| {
+        format!(
+            r#"
+            variable "protected" {{ default = true }}
+            resource "terraform_data" "keyed" {{
+              for_each = toset({keys})
+              lifecycle {{ prevent_destroy = {prevent} }}
+            }}
+            resource "terraform_data" "counted" {{
+              count = {count}
+              lifecycle {{ prevent_destroy = {prevent} }}
+            }}
+            module "m" {{
+              source = "./m"
+              count  = {modules}
+            }}
+            "#
+        )
+    };
+    let inside = r#"
+        resource "terraform_data" "inside" {
+          lifecycle { prevent_destroy = true }
+        }
+    "#;
+    for prevent in ["true", "var.protected"] {
+        let mut project = Project::new(&text(r#"["a", "b"]"#, 2, 2, prevent)).with("m/main.tf", inside);
+        project.apply();
+        project.rewrite(&text(r#"["a"]"#, 1, 1, prevent));
+        let planned = project.plan();
+        let told: Vec<(&str, Option<&str>)> =
+            planned.diagnostics.iter().map(|problem| (&*problem.summary, problem.address.as_deref())).collect();
+        let refused = "Instance cannot be destroyed";
+        let gone = ["module.m[1].terraform_data.inside", "terraform_data.counted[1]", r#"terraform_data.keyed["b"]"#];
+        for address in gone {
+            assert!(told.contains(&(refused, Some(address))), "{address} in {told:?}");
+        }
+        assert_eq!(told.len(), gone.len());
+        // Without its block nothing speaks for it.
+        project.rewrite("");
+        assert!(project.plan().diagnostics.is_empty());
+    }
+}
+
+#[test]
 fn pl_60_the_replace_option_replaces_one_instance() {
     let mut project = Project::new(r#"resource "terraform_data" "a" { count = 2 }"#);
     project.apply();
