@@ -37,7 +37,9 @@ fn templatefile(arguments: &Arguments<'_>) -> Outcome {
         return Ok(unknown);
     }
     let path = arguments.value(0);
-    let text = read_text(&path, arguments.context())?;
+    // A text of the language, in the normal form of all texts: so names in it are those of the variables.
+    let text = Value::string(read_text(&path, arguments.context())?);
+    let text = text.as_str().unwrap_or_default().to_owned();
     let name = if path.has_marks() { shown(&path) } else { arguments.text(0).to_owned() };
     Ok(render(arguments, &name, text)?.with_marks(path.marks()))
 }
