@@ -104,3 +104,16 @@ fn what_is_known_of_data_that_apply_reads_is_held_against_its_conditions() {
     assert!(told.contains("Resource postcondition failed") && told.contains("No good."), "{told}");
     folder.ok(&["apply", "p"]);
 }
+
+#[test]
+fn how_many_instances_there_are_makes_nothing_relevant() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"n\" {\n  count = 1\n}\nresource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {\n  count = length(terraform_data.n)\n  input = terraform_data.a.id\n}\n",
+    );
+    folder.ok(&["plan", "-out=p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let relevant = json!([{ "resource": "terraform_data.a", "attribute": ["id"] }]);
+    assert_eq!(document["relevant_attributes"], relevant);
+}

@@ -261,7 +261,8 @@ fn mentioned(
         NodeKind::Resource(at) => {
             if let Some((_, resource)) = config.resources.get_index(at as usize) {
                 match part {
-                    None => resource_mentions(resource, visit),
+                    // How many there are does not count, as in Terraform.
+                    None => resource.body.for_each_expression(&mut |expression| for_each_traversal(expression, visit)),
                     Some(part) => part_mentions(resource, part, visit),
                 }
             }
@@ -277,13 +278,6 @@ fn mentioned(
             }
         }
         _ => {}
-    }
-}
-
-fn resource_mentions(resource: &Resource, visit: &mut dyn FnMut(&Traversal)) {
-    resource.body.for_each_expression(&mut |expression| for_each_traversal(expression, visit));
-    for expression in [&resource.count, &resource.for_each].into_iter().flatten() {
-        for_each_traversal(expression, visit);
     }
 }
 
