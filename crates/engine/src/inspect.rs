@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::{Availability, FunctionContext, Scope};
 use groma_provider::Schema;
 use groma_state::State;
@@ -27,10 +27,11 @@ use crate::world::{Expansion, InstanceScope, ModuleId, World};
 pub struct Inspection {
     world: World,
     functions: FunctionContext,
+    mistakes: Diagnostics,
 }
 
 impl Inspection {
-    /// Works out every value that can be worked out; what cannot is unknown, without a message.
+    /// Works out every value that can be worked out; what cannot is unknown.
     pub(crate) fn new(
         session: &Session,
         prepared: &Prepared,
@@ -44,13 +45,18 @@ impl Inspection {
             Objects::Plan(..) => session.evaluation(inputs),
         };
         let functions = FunctionContext { availability: Availability::Console, ..(*evaluation.functions).clone() };
-        let mut inspector = Inspector { prepared, objects, world, evaluation };
+        let mut inspector = Inspector { prepared, objects, world, evaluation, mistakes: Diagnostics::new() };
         let mut walk = Walk::new(&inspector.world);
         while let Some((visit, _)) = walk.next() {
             inspector.visit(&mut walk, visit);
             walk.end(&inspector.world, visit, Outcome::Done);
         }
-        Self { world: inspector.world, functions }
+        Self { world: inspector.world, functions, mistakes: inspector.mistakes.without_consequences() }
+    }
+
+    /// The mistakes in the values of the configuration: what depends on them is unknown.
+    pub fn mistakes(&self) -> &Diagnostics {
+        &self.mistakes
     }
 
     /// What an expression in the root module sees.
@@ -80,6 +86,7 @@ struct Inspector<'a> {
     objects: Objects<'a>,
     world: World,
     evaluation: Evaluation,
+    mistakes: Diagnostics,
 }
 
 impl Inspector<'_> {
@@ -97,8 +104,10 @@ impl Inspector<'_> {
             }
             NodeKind::Call(at) => self.expand_call(walk, id, at),
             NodeKind::Resource(at) => self.resource(id, at),
-            NodeKind::Validation(_)
-            | NodeKind::Check(_)
+            NodeKind::Validation(at) => {
+                self.evaluation.validation(&self.world, id, at);
+            }
+            NodeKind::Check(_)
             | NodeKind::Import(_)
             | NodeKind::Action(_)
             | NodeKind::Trigger(_)
@@ -106,7 +115,22 @@ impl Inspector<'_> {
             | NodeKind::CallOutput { .. }
             | NodeKind::CallEnd(_) => {}
         }
-        self.evaluation.diagnostics = Diagnostics::new();
+        let told = std::mem::take(&mut self.evaluation.diagnostics);
+        if self.waits_for_a_value(visit) {
+            return;
+        }
+        self.mistakes.extend(told.into_iter().filter(Diagnostic::is_error));
+    }
+
+    /// Whether this is a variable that nobody has given a value: for looking it is just not known.
+    fn waits_for_a_value(&self, visit: Visit) -> bool {
+        let module = self.world.static_module(visit.module);
+        let NodeKind::Variable(at) = module.kind(visit.node) else { return false };
+        let variable = module.config.variables.get_index(at as usize);
+        visit.module == ModuleId::ROOT
+            && variable.is_some_and(|(name, variable)| {
+                variable.default_value().is_none() && !self.evaluation.inputs.contains_key(name)
+            })
     }
 
     fn expand_call(&mut self, walk: &mut Walk, module: ModuleId, at: u32) {
@@ -114,7 +138,7 @@ impl Inspector<'_> {
         let Some((_, call)) = config.calls.get_index(at as usize) else { return };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
-        let expansion = expand(Arguments::of_call(call), &scope, &mut Diagnostics::new()).unwrap_or_default();
+        let expansion = expand(Arguments::of_call(call), &scope, &mut self.evaluation.diagnostics).unwrap_or_default();
         let instances = self.world.expand_call(module, at, expansion);
         walk.expanded(&self.world, module, at, &instances);
     }

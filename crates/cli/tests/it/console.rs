@@ -109,3 +109,19 @@ fn type_and_convert_have_arguments_as_other_functions() {
         assert_eq!(answer(text), expected, "{text}");
     }
 }
+
+#[test]
+fn mistakes_in_the_values_of_the_configuration_are_told_before_anything_is_asked() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"v\" {\n  default = 1\n  validation {\n    condition     = var.v > 3\n    error_message = \"small\"\n  }\n}\nvariable \"none\" {}\nresource \"terraform_data\" \"a\" {\n  count = tobool(\"x\")\n}\nlocals {\n  wrong = tobool(\"y\")\n  more  = local.wrong\n  fine  = 1\n}\n",
+    );
+    let ran = folder.run_with_input(&["console"], "local.more\nlocal.fine\n");
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.ends_with("(known after apply)\n1\n"), "{}", ran.out);
+    let told = |summary: &str| ran.err.matches(summary).count();
+    assert_eq!(told("Error: "), 2, "{}", ran.err);
+    assert_eq!((told("Invalid value for variable"), told("Invalid function argument")), (1, 1), "{}", ran.err);
+    assert!(ran.out.contains("Due to the problems above"), "{}", ran.out);
+}

@@ -50,6 +50,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     } else {
         run.inspect(&state, inputs)?
     };
+    warnings.append(inspection.mistakes().iter().cloned());
     if warnings.has_errors() {
         warnings.push(Diagnostic::warning(
             "Due to the problems above, some expressions may produce unexpected results.",
