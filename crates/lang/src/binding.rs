@@ -1,5 +1,6 @@
 //! What a name was found to mean in its module: a kind and a position, kept with the text of the name.
 
+use groma_diagnostics::Name;
 use groma_hcl::{LiteralKey, Step, Traversal};
 
 /// An object of the module that a traversal begins with, by its position among those of its kind.
@@ -63,6 +64,15 @@ impl Binding {
     pub fn index(self, traversal: &Traversal) -> Option<&LiteralKey> {
         match traversal.steps().get(self.steps()) {
             Some(Step::Index { key, .. }) => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The attribute right after the name and its literal index, if one is there.
+    pub fn attribute(self, traversal: &Traversal) -> Option<&Name> {
+        let named = self.steps() + usize::from(self.index(traversal).is_some());
+        match traversal.steps().get(named) {
+            Some(Step::Attribute { name, .. }) => Some(name),
             _ => None,
         }
     }

@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 use groma_address::{ConfigResource, InstanceKey, ModulePath};
 use groma_config::{Configuration, Module};
 use groma_diagnostics::{Diagnostics, Span};
+use groma_hcl::Traversal;
+use groma_lang::Binding;
 
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use circles::Circles;
@@ -303,6 +305,26 @@ impl ConfigGraph {
         let module = self.module(index);
         let position = module.config.resources.get_index_of(&resource.resource)?;
         Some((index, module.resource(position)))
+    }
+
+    /// What an entry of `depends_on` waits for: a resource or a module as a whole, or a single value.
+    ///
+    /// None where there is no such thing, which the checks of the configuration report.
+    pub fn depended(&self, module: &StaticModule, entry: &Traversal) -> Option<NodeIndex> {
+        let binding = module.config.binding(entry)?;
+        Some(match binding {
+            Binding::Variable(at) => module.variable(at as usize),
+            Binding::Local(at) => module.local(at as usize),
+            Binding::Resource(at) | Binding::PrefixedResource(at) => module.resource(at as usize),
+            Binding::Module(call) => {
+                let child = module.children.get(call as usize).copied().flatten();
+                let output = child.zip(binding.attribute(entry)).and_then(|(child, name)| {
+                    let output = self.module(child).config.outputs.get_index_of(name)?;
+                    module.call_output(call as usize, output)
+                });
+                output.unwrap_or_else(|| module.call_end(call as usize))
+            }
+        })
     }
 
     /// The address of a resource node.

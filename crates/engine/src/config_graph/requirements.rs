@@ -260,16 +260,8 @@ impl<'a> Requirements<'a> {
 
     fn depends_on(&mut self, module: &StaticModule, traversals: &[Traversal]) {
         for traversal in traversals {
-            match module.config.binding(traversal) {
-                Some(Binding::Module(at)) => {
-                    self.add(Place::Here(module.call_end(at as usize)), None, traversal.span);
-                }
-                // An entry of depends_on means the whole resource.
-                Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => {
-                    self.add(Place::Here(module.resource(at as usize)), None, traversal.span);
-                }
-                Some(Binding::Variable(_) | Binding::Local(_)) => self.traversal(module, traversal, Place::Here),
-                None => {}
+            if let Some(node) = self.graph.depended(module, traversal) {
+                self.add(Place::Here(node), None, traversal.span);
             }
         }
     }

@@ -10,6 +10,7 @@ use groma_value::{Marks, Value};
 
 use super::event::{Event, Instance};
 use super::planner::Planner;
+use crate::config_graph::NodeIndex;
 use crate::evaluation::outcome_of;
 use crate::hooks::EphemeralPhase;
 use crate::options::Deferral;
@@ -159,14 +160,29 @@ impl Planner<'_> {
     }
 
     fn any_pending(&self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
-        let config = &self.world.static_module(module).config;
-        names.iter().any(|name| match config.binding(name) {
+        let calling = self.world.static_module(module);
+        names.iter().any(|name| match calling.config.binding(name) {
             Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),
-            Some(Binding::Module(at)) => {
-                let call = self.world.module(module).calls.get(at as usize);
-                call.is_some_and(|call| call.instances.iter().any(|id| self.module_pending(*id)))
+            Some(Binding::Variable(_) | Binding::Local(_) | Binding::Module(_)) => {
+                let node = self.world.graph().depended(calling, name);
+                node.is_some_and(|node| self.pending_behind(module, node))
             }
-            Some(Binding::Variable(_) | Binding::Local(_)) | None => false,
+            None => false,
+        })
+    }
+
+    /// Whether a managed resource is going to change that a value or a module as a whole stands on, however far away.
+    fn pending_behind(&self, module: ModuleId, node: NodeIndex) -> bool {
+        let graph = self.world.graph();
+        let behind = graph.ancestors().of(self.world.module(module).of, node);
+        behind.iter().filter(|resource| resource.resource.mode == ResourceMode::Managed).any(|resource| {
+            let found = graph.find(&resource.module).and_then(|index| {
+                let at = graph.module(index).config.resources.get_index_of(&resource.resource)?;
+                Some((index, u32::try_from(at).ok()?))
+            });
+            found.is_some_and(|(index, at)| {
+                self.world.seen_from(module, index).iter().any(|id| self.is_pending(*id, at))
+            })
         })
     }
 
@@ -179,18 +195,6 @@ impl Planner<'_> {
 
     fn is_pending(&self, module: ModuleId, resource: u32) -> bool {
         self.world.module(module).resources.get(resource as usize).is_some_and(|resource| resource.pending)
-    }
-
-    fn module_pending(&self, module: ModuleId) -> bool {
-        let mut open = vec![module];
-        while let Some(id) = open.pop() {
-            let data = self.world.module(id);
-            if data.resources.iter().any(|resource| resource.pending) {
-                return true;
-            }
-            open.extend(data.calls.iter().flat_map(|call| call.instances.iter().copied()));
-        }
-        false
     }
 
     fn defer_read(

@@ -3,6 +3,7 @@
 //! A [`World`] is the configuration graph stamped out for every module instance. It is filled by the thread that walks,
 //! and read by evaluation through an [`InstanceScope`].
 
+mod around;
 mod expansion;
 mod scope;
 

@@ -7,6 +7,7 @@ mod circles;
 mod clerk;
 mod deferral;
 mod deferred_actions;
+mod depends_on;
 mod deprecations;
 mod destroy_false;
 mod ephemeral;
