@@ -2,10 +2,12 @@
 
 use groma_config::version::{Constraints, Operator, Version};
 
-/// Whether the version may be taken. A pre-release must be asked for by its exact number.
+/// Whether the version of a module may be taken. A pre-release must be asked for by its exact number.
 pub(crate) fn allows(constraints: &Constraints, version: &Version) -> bool {
-    let is_named = || {
-        constraints.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
-    };
-    constraints.allow(version) && (!version.is_prerelease() || is_named())
+    constraints.allow(version) && (!version.is_prerelease() || is_named(constraints, version))
+}
+
+/// Whether a constraint asks for exactly this version.
+pub(crate) fn is_named(constraints: &Constraints, version: &Version) -> bool {
+    constraints.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
 }

@@ -6,32 +6,44 @@ use std::str::FromStr;
 use super::number::{Version, VersionError};
 
 /// How a version has to relate to the one in the constraint.
+///
+/// In the order in which Terraform lists constraints about the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operator {
-    /// `=` or nothing.
-    Equal,
-    /// `!=`.
-    NotEqual,
     /// `>`.
     Greater,
     /// `>=`.
     GreaterOrEqual,
-    /// `<`.
-    Less,
-    /// `<=`.
-    LessOrEqual,
+    /// `=` or nothing.
+    Equal,
     /// `~>`: only the last written segment may grow.
     Pessimistic,
+    /// `<=`.
+    LessOrEqual,
+    /// `<`.
+    Less,
+    /// `!=`.
+    NotEqual,
 }
 
 /// One condition on a version.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct Constraint {
     /// The relation.
     pub operator: Operator,
     /// What it relates to.
     pub version: Version,
 }
+
+/// `~> 1.2` is not `~> 1.2.0`: how many segments stand there is part of the meaning. Elsewhere they are the same version.
+impl PartialEq for Constraint {
+    fn eq(&self, other: &Self) -> bool {
+        let written = |one: &Self| (one.operator == Operator::Pessimistic).then(|| one.version.written_segments());
+        self.operator == other.operator && self.version == other.version && written(self) == written(other)
+    }
+}
+
+impl Eq for Constraint {}
 
 /// Conditions that must all hold; none at all allows every version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,6 +188,13 @@ mod tests {
 
     fn allows(constraints: &str, version: &str) -> bool {
         constraints.parse::<Constraints>().unwrap().allow(&version.parse().unwrap())
+    }
+
+    #[test]
+    fn merging_keeps_what_allows_less() {
+        let mut both: Constraints = "~> 1.2, >= 1.0".parse().unwrap();
+        both.merge(&"~> 1.2.0, >= 1.0.0".parse().unwrap());
+        assert_eq!(both.to_string(), "~> 1.2, >= 1.0.0, ~> 1.2.0");
     }
 
     #[test]

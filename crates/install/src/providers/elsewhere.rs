@@ -9,15 +9,15 @@ use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
 use serde_json::{Map, Value, json};
 
+use super::constraints::{allows, constraints_text};
 use super::fetch::{archive, hashes};
 use super::filesystem::provider_folder;
 use super::hash::{content_hash, folder_hash};
 use super::installer::{Cache, CacheTrust};
-use super::lock::{Lock, constraints_text};
+use super::lock::Lock;
 use super::package::Authentication;
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
-use crate::versions::allows;
 
 /// What was learnt about a provider for a platform.
 #[derive(Clone, Debug)]

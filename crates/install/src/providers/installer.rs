@@ -9,14 +9,14 @@ use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
+use super::constraints::{allows, constraints_text};
 use super::fetch::{Fetched, fetch};
 use super::hash::is_checksum;
-use super::lock::{Lock, Locks, constraints_text};
+use super::lock::{Lock, Locks};
 use super::package::{Authentication, SourceError};
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
-use crate::versions::allows;
 
 /// How many packages are asked for or fetched at once.
 const AT_ONCE: usize = 6;

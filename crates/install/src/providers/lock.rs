@@ -1,4 +1,4 @@
-//! The lock file as it is written, and constraints in the form in which it has them.
+//! The lock file as it is written.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::LockFile;
-use groma_config::version::{Constraint, Constraints, Version};
+use groma_config::version::{Constraints, Version};
+
+use super::constraints::constraints_text;
 
 /// The file's name.
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
@@ -98,15 +100,6 @@ fn allow_reading(file: &std::fs::File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn allow_reading(_: &std::fs::File) -> io::Result<()> {
     Ok(())
-}
-
-/// Constraints in their one form: each once, by version and then by operator.
-pub fn constraints_text(constraints: &Constraints) -> String {
-    let mut list: Vec<&Constraint> = constraints.iter().collect();
-    list.sort_by(|a, b| a.version.cmp(&b.version).then(a.operator.cmp(&b.operator)));
-    let mut texts: Vec<String> = list.into_iter().map(ToString::to_string).collect();
-    texts.dedup();
-    texts.join(", ")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
 //! `elsewhere`, `selection`.
 
+mod constraints;
 mod elsewhere;
 mod fetch;
 pub mod filesystem;
@@ -25,9 +26,10 @@ mod store;
 pub(crate) use network_mirror::{Archives, Index};
 pub(crate) use registry::{Download, Versions, checksums};
 
+pub use constraints::constraints_text;
 pub use elsewhere::{Learnt, learn_from_cache, write_mirror_documents};
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
-pub use lock::{LOCK_FILE, Lock, Locks, constraints_text};
+pub use lock::{LOCK_FILE, Lock, Locks};
 pub use oci_mirror::RepositoryTemplate;
 pub use package::{Authentication, Location, PackageMeta, SourceError};
 pub use platform::{InvalidPlatform, Platform};

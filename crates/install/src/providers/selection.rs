@@ -8,10 +8,10 @@ use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
 use groma_diagnostics::Diagnostic;
 
-use super::lock::{Locks, constraints_text};
+use super::constraints::{allows, constraints_text};
+use super::lock::Locks;
 use super::platform::Platform;
 use super::store::Store;
-use crate::versions::allows;
 
 /// What answers for a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,92 @@
+//! What version constraints mean for providers, which is not quite what they mean for modules and for the program itself.
+
+use groma_config::version::{Constraint, Constraints, Operator, Version};
+
+use crate::versions::is_named;
+
+/// Constraints in their one form: each once, by version and then by operator.
+pub fn constraints_text(constraints: &Constraints) -> String {
+    let mut list: Vec<&Constraint> = constraints.iter().collect();
+    list.sort_by(|a, b| {
+        let narrower_first = || b.version.written_segments().cmp(&a.version.written_segments());
+        a.version.cmp(&b.version).then(a.operator.cmp(&b.operator)).then_with(narrower_first)
+    });
+    let mut texts: Vec<String> = list.into_iter().map(constraint_text).collect();
+    texts.dedup();
+    texts.join(", ")
+}
+
+fn constraint_text(constraint: &Constraint) -> String {
+    match (constraint.operator, constraint.version.written_segments()) {
+        // What it means, and how lock files of others have it.
+        (Operator::Pessimistic, 1) if !constraint.version.is_prerelease() => {
+            format!("~> {}.0", constraint.version.segment(0))
+        }
+        _ => constraint.to_string(),
+    }
+}
+
+/// Whether the version of a provider may be taken. A pre-release must be asked for by its exact number.
+///
+/// For a module `~> 2` allows all later versions; for a provider it is `~> 2.0`, and `~> 2.0.0-rc1` allows what comes after it.
+pub(super) fn allows(constraints: &Constraints, version: &Version) -> bool {
+    constraints.iter().all(|constraint| is_within(constraint, version))
+        && (!version.is_prerelease() || is_named(constraints, version))
+}
+
+fn is_within(Constraint { operator, version: bound }: &Constraint, version: &Version) -> bool {
+    match operator {
+        Operator::Equal => version == bound,
+        Operator::NotEqual => version != bound,
+        Operator::Greater => version > bound,
+        Operator::GreaterOrEqual => version >= bound,
+        Operator::Less => version < bound,
+        Operator::LessOrEqual => version <= bound,
+        Operator::Pessimistic => {
+            let fixed = bound.written_segments().saturating_sub(1).max(1);
+            version >= bound && (0..fixed).all(|index| version.segment(index) == bound.segment(index))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn constraints(text: &str) -> Constraints {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn ranges_of_providers_are_those_of_terraform() {
+        for (text, allowed, refused) in [
+            ("~> 1", "1.3.0", "2.0.0"),
+            ("~> 1.2", "1.3.0", "2.0.0"),
+            ("~> 1.2.0", "1.2.3", "1.3.0"),
+            ("~> 2.0.0-rc1", "2.0.0", "2.1.0"),
+            ("> 1.3.0-beta1", "1.3.0", "1.3.0-beta1"),
+            (">= 2.0.0-rc1", "2.1.0", "2.0.0-rc1"),
+            ("2.0.0-rc1", "2.0.0-rc1", "2.0.0"),
+            ("< 2", "1.3.0", "2.0.0-rc1"),
+        ] {
+            let range = constraints(text);
+            assert!(allows(&range, &allowed.parse().unwrap()), "{text} allows {allowed}");
+            assert!(!allows(&range, &refused.parse().unwrap()), "{text} refuses {refused}");
+        }
+    }
+
+    #[test]
+    fn constraints_have_one_form() {
+        for (text, form) in [
+            ("~> 1", "~> 1.0"),
+            ("~> 1, ~> 1.2", "~> 1.0, ~> 1.2"),
+            ("!= 1.13.0, ~> 1.13", "~> 1.13, != 1.13.0"),
+            ("= 1.2, > 1.2.0, >= 1.2.0", "> 1.2.0, >= 1.2.0, 1.2.0"),
+            ("< 1.0, 1.0.0, <= 1.0.0, ~> 1.0", "1.0.0, ~> 1.0, <= 1.0.0, < 1.0.0"),
+            (">= 1, >= 1.0.0", ">= 1.0.0"),
+            ("~> 1.2, ~> 1.2.0", "~> 1.2.0, ~> 1.2"),
+        ] {
+            assert_eq!(constraints_text(&constraints(text)), form);
+        }
+    }
+}
