@@ -83,7 +83,10 @@ fn repository(host: &str, place: &str) -> Result<String, String> {
         return Err(format!("A repository there is written {host}/OWNER/NAME, and this is {place:?}."));
     };
     let name = name.strip_suffix(".git").unwrap_or(name);
-    let below = parts.next().map(|rest| format!("/{rest}")).unwrap_or_default();
+    let below = parts.next().filter(|rest| !rest.is_empty());
+    // On GitHub nothing but a folder of the repository can be meant.
+    let divider = if host == "github.com" { "//" } else { "/" };
+    let below = below.map(|rest| format!("{divider}{rest}")).unwrap_or_default();
     Ok(format!("https://{host}/{owner}/{name}.git{below}"))
 }
 

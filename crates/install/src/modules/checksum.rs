@@ -1,11 +1,53 @@
-//! `?checksum=KIND:HEX`: what a download must be.
+//! `?checksum=KIND:HEX` and `?checksum=file:LIST`: what a download must be.
 
+use std::fs;
 use std::io::{self, Read};
 
+use reqwest::Url;
 use sha2::Digest;
 
 use super::error::FetchError;
 use crate::hex::hex;
+use crate::http::Http;
+
+/// The longest list of checksums that is read.
+const LARGEST_LIST: u64 = 16 << 20;
+
+/// The checksum that the download from `url` must have: `sum` itself, or what the list has that it leads to (`file:ADDRESS`).
+pub(super) async fn wanted(http: &Http, sum: String, url: &Url) -> Result<String, FetchError> {
+    let Some(place) = sum.strip_prefix("file:") else { return Ok(sum) };
+    let list = match Url::parse(place) {
+        Ok(address) if matches!(address.scheme(), "http" | "https") => {
+            let answer = http.get(&address, None, LARGEST_LIST).await?;
+            if !answer.status.is_success() {
+                let code = answer.status.as_u16();
+                return Err(FetchError::Other(format!(
+                    "the list of checksums cannot be had: bad response code: {code}"
+                )));
+            }
+            String::from_utf8_lossy(&answer.body).into_owned()
+        }
+        _ => fs::read_to_string(place).map_err(FetchError::file("the list of checksums cannot be read"))?,
+    };
+    let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
+    listed(&list, name).ok_or_else(|| FetchError::Other(format!("the list of checksums has none of {name:?}")))
+}
+
+/// The checksum of the file `name` in a list as `sha256sum` and the tools of BSD write them. A line that is a checksum and nothing
+/// else is about whatever is asked for.
+fn listed(list: &str, name: &str) -> Option<String> {
+    list.lines().find_map(|line| {
+        let bsd = line.split_once(" (").and_then(|(kind, rest)| Some((kind, rest.split_once(") = ")?)));
+        let (sum, file) = match bsd {
+            Some((kind, (file, digits))) => (format!("{}:{}", kind.trim().to_ascii_lowercase(), digits.trim()), file),
+            None => match line.trim().split_once(char::is_whitespace) {
+                Some((digits, file)) => (digits.to_owned(), file.trim_start().trim_start_matches('*')),
+                None => (line.trim().to_owned(), name),
+            },
+        };
+        (!sum.is_empty() && file.trim_start_matches("./") == name).then_some(sum)
+    })
+}
 
 /// Checks that `content` has the checksum `wanted`: `md5:`, `sha1:`, `sha256:` or `sha512:` and hexadecimal digits, of which the
 /// number says enough.
@@ -56,6 +98,15 @@ fn digest<D: Digest>(content: &mut dyn Read) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_have_the_forms_of_the_usual_tools() {
+        let list = "aa  other.zip\nbb *./m.zip\n";
+        assert_eq!(listed(list, "m.zip").as_deref(), Some("bb"));
+        assert_eq!(listed("SHA256 (m.zip) = cc\n", "m.zip").as_deref(), Some("sha256:cc"));
+        assert_eq!(listed("\ndd\n", "m.zip").as_deref(), Some("dd"));
+        assert_eq!(listed(list, "none.zip"), None);
+    }
 
     #[test]
     fn a_changed_download_is_refused() {

@@ -110,7 +110,7 @@ fn way(address: &str) -> Result<Way<'_>, FetchError> {
         Some((protocol, url)) if protocol.chars().all(|c| c.is_ascii_alphanumeric()) => (protocol, url),
         _ => (address.split_once(':').map_or("", |(scheme, _)| scheme), address),
     };
-    match protocol {
+    match &*protocol.to_ascii_lowercase() {
         "git" => Ok(Way::Git(url)),
         "http" | "https" => Ok(Way::Web(url)),
         "file" => Ok(Way::Folder(url.strip_prefix("file://").unwrap_or(url))),
@@ -120,7 +120,7 @@ fn way(address: &str) -> Result<Way<'_>, FetchError> {
         "hg" => Err(FetchError::Other(
             "Mercurial repositories are not supported: use an archive of the repository".to_owned(),
         )),
-        other => Err(FetchError::Other(format!("download not supported for scheme {other:?}"))),
+        _ => Err(FetchError::Other(format!("download not supported for scheme {protocol:?}"))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Repositories, with the program `git` as it is installed and configured.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -55,8 +56,13 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
         .map_err(|error| FetchError::Other(format!("{:?} is no address of a repository: {error}", shown(address))))?;
     let mut wishes = Wishes::default();
     let mut rest = Vec::new();
+    // What stands there twice counts where it stands first.
+    let mut known = HashSet::new();
     for (name, value) in url.query_pairs() {
         match &*name {
+            "ref" | "depth" | "sshkey" if !known.insert(name.clone()) => {}
+            // A clone is none in any case.
+            "archive" if value == "false" => {}
             "ref" if value.starts_with('-') => {
                 return Err(FetchError::Other(format!("the reference {value:?} would be an option to git")));
             }
@@ -144,5 +150,7 @@ mod tests {
         assert_eq!(wishes.reference.as_deref(), Some("v1"));
         assert_eq!(wishes.depth, Some(2));
         assert!(divide("https://example.com/x.git?ref=--upload-pack%3Dx").is_err());
+        let (url, wishes) = divide("https://example.com/x.git?ref=v1&ref=v2&archive=false").unwrap();
+        assert_eq!((url.as_str(), wishes.reference.as_deref()), ("https://example.com/x.git", Some("v1")));
     }
 }

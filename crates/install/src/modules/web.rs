@@ -34,7 +34,10 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<F
     let mut url = Url::parse(address)
         .map_err(|error| FetchError::Other(format!("{:?} is no address: {error}", shown(address))))?;
     let archive = take(&mut url, "archive");
-    let sum = take(&mut url, "checksum");
+    let sum = match take(&mut url, "checksum") {
+        Some(sum) => Some(checksum::wanted(http, sum, &url).await?),
+        None => None,
+    };
     take(&mut url, "filename");
     let kind = match archive.as_deref() {
         Some("false") => None,
