@@ -62,7 +62,7 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
     let diff = arguments.diff.is_some_and(Flag::is_on);
     let list = arguments.list.is_none_or(Flag::is_on);
     let write = arguments.write.is_none_or(Flag::is_on) && !checks;
-    if arguments.targets == [Path::new("-")] {
+    if arguments.targets.first().is_some_and(|first| first == Path::new("-")) {
         return standard_input(
             context,
             if checks {
@@ -143,9 +143,18 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
     }
 }
 
-/// A path as it is seen from here.
+/// A path as it is seen from here, without detours.
 fn seen_from_here(path: &Path) -> PathBuf {
-    let Some(here) = std::env::current_dir().ok().filter(|_| path.is_absolute()) else { return path.to_owned() };
+    let is_plain = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
+    let Some(here) = std::env::current_dir().ok().filter(|_| !is_plain) else { return path.to_owned() };
+    let mut whole = PathBuf::new();
+    for part in here.join(path).components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            part => whole.push(part),
+        }
+    }
+    let path = &whole;
     let shared = here.components().zip(path.components()).take_while(|(one, other)| one == other).count();
     let up = here.components().skip(shared).map(|_| Component::ParentDir);
     up.chain(path.components().skip(shared)).collect()
