@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ProviderAddress, ProviderConfig, Resource as ResourceAddress};
+use groma_address::{InstanceKey, ModulePath, Name, ProviderAddress, ProviderConfig, Resource as ResourceAddress};
 use groma_config::{
-    ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderUse, Resource,
+    ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderMeta, ProviderUse, Resource,
 };
-use groma_diagnostics::{Diagnostics, Severity};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
 use groma_hcl::Body;
+use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{BodyDecoder, Schema};
+use groma_value::Value;
 
+use crate::client::no_meta;
 use crate::config_graph::ConfigGraph;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
@@ -35,8 +38,15 @@ pub(crate) fn fit(
 ) -> (Templates, Diagnostics) {
     let mut templates = Templates::with(ModuleFunctions::new(graph, providers.on_demand()));
     let configuration = &session.configuration;
-    let mut fitting =
-        Fitting { configuration, graph, providers, bodies, shared: HashMap::new(), diagnostics: Diagnostics::new() };
+    let mut fitting = Fitting {
+        configuration,
+        graph,
+        providers,
+        bodies,
+        shared: HashMap::new(),
+        metas: HashMap::new(),
+        diagnostics: Diagnostics::new(),
+    };
     for (_, module) in graph.modules() {
         let config = &module.config;
         templates.add(Blocks {
@@ -60,6 +70,8 @@ struct Fitting<'a> {
     bodies: Bodies,
     /// The configurations of providers met so far: the blocks of one share it.
     shared: HashMap<ProviderConfig, Arc<ProviderConfig>>,
+    /// What modules tell their providers, by module and local name.
+    metas: HashMap<(ModulePath, Name), Value>,
     diagnostics: Diagnostics,
 }
 
@@ -104,7 +116,12 @@ impl Fitting<'_> {
         let written = resource.provider.as_ref();
         let used = self.configuration.provider_use(&module.path, &resource.local_provider(), written).ok()?;
         let schema = self.providers.schema(&used.config.provider, address, resource.type_span);
-        self.template(schema, used, &resource.body, resource.words())
+        let meta = match schema {
+            Ok(_) => self.meta(module, &resource.local_provider().name, &used.config.provider),
+            Err(_) => no_meta(),
+        };
+        let template = self.template(schema, used, &resource.body, resource.words())?;
+        Some(Arc::new(Template { meta, ..template }))
     }
 
     fn action(&mut self, module: &Module, action: &ActionBlock) -> Option<Arc<Template>> {
@@ -112,7 +129,7 @@ impl Fitting<'_> {
         let used = self.configuration.provider_use(&module.path, &action.local_provider(), written).ok()?;
         let schema = self.providers.action_schema(&used.config.provider, &action.type_name, action.type_span);
         let empty = Body::new(Vec::new(), Vec::new(), action.span);
-        self.template(schema, used, action.config.as_ref().unwrap_or(&empty), &[])
+        self.template(schema, used, action.config.as_ref().unwrap_or(&empty), &[]).map(Arc::new)
     }
 
     fn template(
@@ -121,7 +138,7 @@ impl Fitting<'_> {
         used: ProviderUse<'_>,
         body: &Body,
         words: &'static [&'static str],
-    ) -> Option<Arc<Template>> {
+    ) -> Option<Template> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
         let (body, problems) = BodyDecoder::beside(body, &schema.block, words);
         let fit = Fit::of(&problems);
@@ -130,7 +147,39 @@ impl Fitting<'_> {
         }
         let key = used.key.and_then(|key| self.key(key)).map(Box::new);
         let provider = self.shared.entry(used.config.clone()).or_insert_with(|| Arc::new(used.config));
-        Some(Arc::new(Template { schema, body: Arc::new(body), fit, provider: Arc::clone(provider), key }))
+        let (body, provider) = (Arc::new(body), Arc::clone(provider));
+        Some(Template { schema, body, fit, provider, key, meta: no_meta() })
+    }
+
+    /// What `module` tells the provider that it calls `name`: constants, which are the same for all its blocks.
+    fn meta(&mut self, module: &Module, name: &Name, address: &ProviderAddress) -> Value {
+        let Some(block) = module.provider_metas.get(name) else { return no_meta() };
+        let place = (module.path.clone(), name.clone());
+        if let Some(known) = self.metas.get(&place) {
+            return known.clone();
+        }
+        let told = self.decoded_meta(block, address).unwrap_or_else(|problems| {
+            self.diagnostics.append(problems);
+            no_meta()
+        });
+        self.metas.insert(place, told.clone());
+        told
+    }
+
+    fn decoded_meta(&mut self, block: &ProviderMeta, address: &ProviderAddress) -> Result<Value, Diagnostics> {
+        let provider = self.providers.started(address).map_err(|problem| problem.at(block.span))?;
+        let Some(schema) = &provider.schema()?.meta else {
+            let detail = format!(
+                "The provider {address} takes no such block, so that what it says has no effect. Remove it, or ask the provider's \
+                 authors for it."
+            );
+            let summary = format!("Provider {address} doesn't support provider_meta");
+            return Err(Diagnostic::error(summary, detail).at(block.span).into());
+        };
+        let (body, mut problems) = BodyDecoder::new(&block.body, &schema.block);
+        let (value, more) = body.evaluate(&EmptyScope::new(FunctionContext::new(".", Arc::default())));
+        problems.append(more);
+        if problems.has_errors() { Err(problems) } else { Ok(value) }
     }
 
     fn key(&self, key: ProviderKey<'_>) -> Option<TemplateKey> {

@@ -8,7 +8,6 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject};
 use groma_value::{Marks, Value};
 
-use crate::client::no_meta;
 use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
 use crate::options::Deferral;
 use crate::plan::DeferralReason;
@@ -21,6 +20,8 @@ pub(crate) struct DataTalk {
     pub(crate) body: Arc<BodyDecoder>,
     pub(crate) span: Span,
     pub(crate) config: Value,
+    /// What the module tells the provider; null where it tells nothing.
+    pub(crate) meta: Value,
     /// Whether the provider may leave it to a later run.
     pub(crate) deferral: Deferral,
 }
@@ -49,7 +50,7 @@ impl DataTalk {
         let mut deferred = None;
         if !diagnostics.has_errors() {
             let capabilities = self.deferral.capabilities();
-            let input = DataInput { config: self.config.clone(), meta: no_meta(), capabilities };
+            let input = DataInput { config: self.config.clone(), meta: self.meta.clone(), capabilities };
             value = match self.address.resource.mode {
                 ResourceMode::Ephemeral => {
                     let (opened, problems) = self.provider.open_ephemeral(&subject, input).await;

@@ -41,12 +41,15 @@ pub struct Template {
     pub provider: Arc<ProviderConfig>,
     /// Which instance of it, where its block has `for_each`.
     pub key: Option<Box<TemplateKey>>,
+    /// What the module tells its provider in a `provider_meta` block; null without one.
+    pub meta: Value,
 }
 
 impl Template {
     /// The same, for what one configuration manages.
     pub fn managed_by(&self, provider: Arc<ProviderConfig>) -> Self {
-        Self { schema: Arc::clone(&self.schema), body: Arc::clone(&self.body), fit: self.fit, provider, key: None }
+        let (schema, body, meta) = (Arc::clone(&self.schema), Arc::clone(&self.body), self.meta.clone());
+        Self { schema, body, fit: self.fit, provider, key: None, meta }
     }
 
     /// Ephemeral values may only go where nothing keeps them (LC-29).

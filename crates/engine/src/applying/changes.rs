@@ -13,6 +13,7 @@ use super::applier::Applier;
 use super::event::{ChangeEvent, Event};
 use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning, Notice};
 use crate::cancel::Cancellation;
+use crate::client::no_meta;
 use crate::conversations::Sequel;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::generate;
@@ -105,6 +106,7 @@ impl Applier<'_> {
             operation: if operation == Operation::Create { Recorded::Create } else { Recorded::Update },
             record: before.clone(),
             config: evaluated.config,
+            meta: evaluated.template.meta.clone(),
             initial: planned.after.clone(),
             planned_private: Arc::clone(&planned.planned_private),
             ignore: evaluated.ignore,
@@ -160,6 +162,7 @@ impl Applier<'_> {
             operation: Recorded::Delete,
             record: Some(Arc::clone(&before)),
             config: planned.schema.block.null_value(),
+            meta: no_meta(),
             initial: planned.schema.block.null_value(),
             // The second half of a replacement was planned with the first: its bytes are not for this.
             planned_private: if planned.action == Action::Delete {
@@ -226,6 +229,7 @@ impl Applier<'_> {
             fit: Fit::Fits,
             provider: Arc::clone(&planned.provider),
             key: None,
+            meta: no_meta(),
         };
         // What the provider fills in by itself is not known before, and not written.
         let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {

@@ -58,8 +58,8 @@ impl Applier<'_> {
         let found = self.providers.needed(&manager, &address, block.header_span);
         let provider = found.map_err(|problem| self.evaluation.diagnostics.push(problem)).ok()?;
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
-        let deferral = Deferral::Refused;
-        Some(DataTalk { address, provider, schema, body, span: block.body.missing_item_span(), config, deferral })
+        let (span, meta, deferral) = (block.body.missing_item_span(), template.meta.clone(), Deferral::Refused);
+        Some(DataTalk { address, provider, schema, body, span, config, meta, deferral })
     }
 
     /// Takes in the values of what was opened.

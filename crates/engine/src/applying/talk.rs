@@ -8,7 +8,7 @@ use groma_provider::{Applied, ApplyInput, BodyDecoder, Checked, PlanInput, PlanP
 use groma_state::{Begin, DeposedKey, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
-use crate::client::{capabilities, no_meta};
+use crate::client::capabilities;
 use crate::hooks::{self, Hooks};
 use crate::plan::Action;
 use crate::planning::{Ignore, ignore_changes};
@@ -29,6 +29,8 @@ pub(super) struct ApplyTalk {
     pub(super) record: Option<Arc<ObjectRecord>>,
     /// The configuration, evaluated again; null for a deletion.
     pub(super) config: Value,
+    /// What the module tells the provider; null where it tells nothing, and for a deletion.
+    pub(super) meta: Value,
     /// The object after the change, as the plan has it.
     pub(super) initial: Value,
     /// The provider's bytes of the plan.
@@ -134,7 +136,7 @@ impl ApplyTalk {
             config,
             private: planned.private,
             identity: planned.identity,
-            meta: no_meta(),
+            meta: self.meta.clone(),
         };
         let (applied, problems) = self.provider.apply(&self.subject(), input).await;
         diagnostics.append(problems);
@@ -207,7 +209,7 @@ impl ApplyTalk {
             config: config.clone(),
             private: if prior.value.is_null() { Arc::clone(&self.planned_private) } else { Arc::clone(&prior.private) },
             identity: prior.identity.clone(),
-            meta: no_meta(),
+            meta: self.meta.clone(),
             capabilities: capabilities(),
         };
         let (planned, problems) = self.provider.plan(&self.subject(), input).await;

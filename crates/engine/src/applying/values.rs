@@ -149,6 +149,7 @@ impl Applier<'_> {
             body,
             span: block.body.missing_item_span(),
             config: value,
+            meta: template.meta.clone(),
             deferral: Deferral::Refused,
         };
         let hooks = Arc::clone(&self.session.hooks);

@@ -15,7 +15,6 @@ use groma_value::Value;
 
 use super::draft::{Again, Draft, Told};
 use super::ignore::{Ignore, ignore_changes};
-use crate::client::no_meta;
 use crate::generate;
 use crate::hooks::{self, Hooks};
 use crate::options::Deferral;
@@ -71,6 +70,8 @@ pub struct Conversation {
     pub purpose: Purpose,
     /// The configuration; null without one.
     pub config: Value,
+    /// What the module tells the provider; null where it tells nothing.
+    pub meta: Value,
     /// The object as recorded, if there is one.
     pub record: Option<Arc<ObjectRecord>>,
     /// Whether it is read first.
@@ -233,7 +234,7 @@ impl Conversation {
             current: object.value.clone(),
             private: Arc::clone(&object.private),
             identity: object.identity.clone(),
-            meta: no_meta(),
+            meta: self.meta.clone(),
             capabilities: self.deferral.capabilities(),
         };
         let (read, problems) = self.provider.read(&self.subject(), input).await;
@@ -388,7 +389,7 @@ impl Conversation {
             config,
             private: Arc::clone(&kept.private),
             identity: kept.identity.clone(),
-            meta: no_meta(),
+            meta: self.meta.clone(),
             capabilities: self.deferral.capabilities(),
         };
         let (planned, problems) = self.provider.plan(&self.subject(), input).await;

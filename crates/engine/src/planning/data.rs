@@ -60,6 +60,7 @@ impl Planner<'_> {
             body: Arc::clone(&template.body),
             span: self.body_span(instance),
             config,
+            meta: template.meta.clone(),
             deferral,
         };
         let hooks = Arc::clone(&self.session.hooks);
@@ -92,7 +93,8 @@ impl Planner<'_> {
         let span = self.body_span(instance);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let deferral = self.options.deferral;
-        let talk = DataTalk { address, provider, schema, body, span, config, deferral };
+        let meta = template.meta.clone();
+        let talk = DataTalk { address, provider, schema, body, span, config, meta, deferral };
         let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
             hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);

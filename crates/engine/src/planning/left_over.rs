@@ -10,6 +10,7 @@ use groma_state::{DeposedKey, ObjectRecord};
 use super::converse::{Conversation, Parting, Prevention, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
+use crate::client::no_meta;
 use crate::hooks::Hooks;
 use crate::options::{Deferral, Refresh};
 use crate::plan::DeferralReason;
@@ -56,6 +57,7 @@ impl LeftOver {
             deposed: self.deposed,
             provider: self.provider,
             config: self.schema.block.null_value(),
+            meta: no_meta(),
             schema: self.schema,
             body: None,
             span: self.span,

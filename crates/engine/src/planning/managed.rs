@@ -79,6 +79,7 @@ impl Planner<'_> {
             span: self.body_span(instance),
             purpose,
             config: evaluated.config,
+            meta: template.meta.clone(),
             record,
             refresh,
             ignore: evaluated.ignore,

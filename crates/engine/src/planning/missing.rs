@@ -13,6 +13,7 @@ use super::ignore::Ignore;
 use super::managed::hold;
 use super::planner::Planner;
 use super::wanted::{is_missing, provider};
+use crate::client::no_meta;
 use crate::options::MissingResources;
 use crate::plan::Mode;
 use crate::provider_instances::Choice;
@@ -111,6 +112,7 @@ impl Planner<'_> {
             deposed: None,
             provider,
             config: schema.block.null_value(),
+            meta: no_meta(),
             schema,
             body: None,
             span: import.to_expression.span,

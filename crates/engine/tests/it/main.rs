@@ -22,6 +22,7 @@ mod provider_driven;
 mod provider_functions;
 mod provider_instance_problems;
 mod provider_instances;
+mod provider_meta;
 mod query;
 mod rules;
 mod static_references;

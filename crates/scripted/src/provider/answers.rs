@@ -47,7 +47,11 @@ fn delayed<'a, T: Send + 'a>(delay: Option<Duration>, respond: impl FnOnce() -> 
 
 impl Provider for Scripted {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
-        Ok(ProviderSchema { config: Arc::clone(&self.config), meta: None, capabilities: self.capabilities })
+        Ok(ProviderSchema {
+            config: Arc::clone(&self.config),
+            meta: self.meta.clone(),
+            capabilities: self.capabilities,
+        })
     }
 
     fn type_names(&self) -> TypeNames {

@@ -26,6 +26,7 @@ type Generating = dyn Fn(&GenerateConfigRequest) -> GenerateConfigResponse + Sen
 pub struct Scripted {
     name: String,
     config: Arc<Schema>,
+    meta: Option<Arc<Schema>>,
     capabilities: ServerCapabilities,
     resources: BTreeMap<Name, ResourceScript>,
     data_sources: BTreeMap<Name, DataScript>,
@@ -46,6 +47,7 @@ impl Scripted {
         Self {
             name: name.into(),
             config: Arc::default(),
+            meta: None,
             capabilities: ServerCapabilities { plan_destroy: true, move_resource_state: true, ..Default::default() },
             resources: BTreeMap::new(),
             data_sources: BTreeMap::new(),
@@ -136,6 +138,13 @@ impl Scripted {
         + 'static,
     ) -> Self {
         self.configure = Some(Arc::new(answer));
+        self
+    }
+
+    /// The same, which takes `provider_meta` blocks.
+    #[must_use]
+    pub fn meta(mut self, schema: Schema) -> Self {
+        self.meta = Some(Arc::new(schema));
         self
     }
 

@@ -1,0 +1,116 @@
+//! What a module tells a provider about itself.
+
+use std::sync::{Arc, Mutex};
+
+use groma_provider::{Attribute, Block, NestedBlock, Schema};
+use groma_scripted::{DataScript, ResourceScript, Scripted};
+use groma_value::{Type, Value};
+
+use crate::support::{Project, found, object_with};
+
+/// What was told, call by call.
+type Told = Arc<Mutex<Vec<String>>>;
+
+fn object() -> Schema {
+    object_with("label", Attribute::optional(Type::String))
+}
+
+fn meta() -> Schema {
+    let attributes = [("name", Attribute::optional(Type::String)), ("level", Attribute::optional(Type::Number))];
+    Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new()))
+}
+
+fn provider(told: &Told) -> Scripted {
+    let listener = |call: &'static str| {
+        let told = Arc::clone(told);
+        move |meta: &Value| {
+            let name = meta.attribute("name").and_then(|name| name.as_str().map(str::to_owned));
+            told.lock().unwrap().push(format!("{call} {}", name.unwrap_or_default()));
+        }
+    };
+    let (planned, applied, read, looked) =
+        (listener("plan"), listener("apply"), listener("read"), listener("read data"));
+    let script = ResourceScript::new(object())
+        .on_plan(move |request, good| {
+            planned(&request.meta);
+            good()
+        })
+        .on_apply(move |request, good| {
+            applied(&request.meta);
+            good()
+        })
+        .on_read(move |request, good| {
+            read(&request.meta);
+            good()
+        });
+    let data = DataScript::new(found()).on_read(move |request, good| {
+        looked(&request.meta);
+        good()
+    });
+    Scripted::new("test").meta(meta()).resource("test_object", script).data("test_found", data)
+}
+
+const CHILD: &str = r#"
+terraform {
+  required_providers { mine = { source = "test/test" } }
+  provider_meta "mine" {
+    name = "child"
+  }
+}
+resource "test_object" "in" {
+  provider = mine
+  name     = "in"
+}
+"#;
+
+fn project(told: &Told, meta: &str) -> Project {
+    let main = format!(
+        r#"
+        terraform {{
+          provider_meta "test" {{
+            {meta}
+          }}
+        }}
+        resource "test_object" "out" {{ name = "out" }}
+        data "test_found" "it" {{ name = "x" }}
+        module "child" {{
+          source    = "./child"
+          providers = {{ mine = test }}
+        }}
+        "#
+    );
+    Project::with_test(&main, provider(told)).with("child/main.tf", CHILD)
+}
+
+#[test]
+fn each_module_tells_the_provider_its_own() {
+    let told = Told::default();
+    let mut project = project(&told, r#"name = "root""#);
+    project.apply();
+    let mut first = std::mem::take(&mut *told.lock().unwrap());
+    first.sort();
+    first.dedup();
+    assert_eq!(first, ["apply child", "apply root", "plan child", "plan root", "read data root"]);
+    project.plan();
+    let mut second = std::mem::take(&mut *told.lock().unwrap());
+    second.sort();
+    assert_eq!(second, ["plan child", "plan root", "read child", "read data root", "read root"]);
+}
+
+#[test]
+fn what_the_provider_does_not_take_is_a_mistake_told_once() {
+    let told = Told::default();
+    for (meta, summary) in
+        [("nope = 1", "Unsupported argument"), (r#"level = "high""#, "Incorrect attribute value type")]
+    {
+        let planned = project(&told, meta).plan();
+        let summaries: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(summaries, [summary], "{meta}");
+    }
+    let script = ResourceScript::new(object());
+    let plain = Scripted::new("test").resource("test_object", script).data("test_found", DataScript::new(found()));
+    let planned = project(&told, r#"name = "root""#).scripted(plain).plan();
+    let summaries: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
+    // For the root module and for the child.
+    assert_eq!(summaries, ["Provider registry.terraform.io/test/test doesn't support provider_meta"; 2]);
+}
