@@ -7,11 +7,11 @@ use groma_config::{ModuleCall, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Expression;
 use groma_lang::{Scope, evaluate, observing};
-use groma_value::{Kind, Type, Value, convert};
+use groma_value::{Kind, Marks, Type, Value, convert};
 
 use crate::deprecation::tell_own;
 use crate::options::Deferral;
-use crate::world::Expansion;
+use crate::world::{Expansion, Repetition};
 
 /// The arguments that say how something repeats; at most one is there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -153,6 +153,9 @@ fn read_for_each(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Pr
     read_elements(argument, value).map(|elements| Expansion::ForEach(elements.into()))
 }
 
+const EPHEMERAL: &str = "The value of \"for_each\" is ephemeral, so it is not kept from plan to apply, and the two could \
+                         disagree about the instances. Use only values here that are not ephemeral.";
+
 const UNKNOWN_KEYS: &str = "Without all the keys, no plan can say which instances there will be.\n\nUse a map with \
                             keys that are written in the configuration; its values may be unknown until apply. Or \
                             apply what \"for_each\" depends on first, with -target, and then plan again.";
@@ -167,10 +170,7 @@ fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Va
         ));
     }
     if marks.is_ephemeral() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_ephemeral()) {
-        return Err(argument.wrong(
-            "The value of \"for_each\" is ephemeral, so it is not kept from plan to apply, and the two could \
-             disagree about the instances. Use only values here that are not ephemeral.",
-        ));
+        return Err(argument.wrong(EPHEMERAL));
     }
     if plain.is_null() {
         return Err(argument.wrong(format!("The value of \"for_each\" is null. {MAP_OR_SET}")));
@@ -253,6 +253,71 @@ fn read_enabled(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Pro
         None if truth.is_known() => Err(argument.wrong(problem)),
         None => Err(argument.unknown(problem)),
     }
+}
+
+/// What an import block with `for_each` is for, element by element.
+#[derive(Debug)]
+pub enum Elements {
+    /// What `each` means for each of them.
+    Known(Vec<Repetition>),
+    /// Only a later run will know how many there are. That is a mistake where nothing can be left to one.
+    Unknown(Box<Diagnostic>),
+}
+
+/// The elements of the `for_each` of an import block; none after an error.
+///
+/// Any collection will do, and null is an empty one: nothing has its keys for an address.
+pub fn import_elements(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Elements> {
+    let argument = Argument { expression, scope, summary: "Invalid for_each argument" };
+    let (value, marks) = argument.value(diagnostics)?.unmark();
+    let problem = match import_problem(&argument, &value, &marks) {
+        None => {
+            // The element of a set is its own key. All other keys are no secret, whatever they lead to.
+            let is_set = matches!(value.ty(), Type::Set(_));
+            let marked = |(key, element): (Value, Value)| {
+                let element = element.with_marks(&marks);
+                Repetition::Element(if is_set { element.clone() } else { key }, element)
+            };
+            return Some(Elements::Known(value.elements().map(marked).collect()));
+        }
+        Some(problem) => problem,
+    };
+    match problem {
+        Problem::Unknown(problem) => Some(Elements::Unknown(Box::new(problem))),
+        Problem::Unsuitable(problem) => {
+            diagnostics.push(problem);
+            None
+        }
+    }
+}
+
+fn import_problem(argument: &Argument<'_>, value: &Value, marks: &Marks) -> Option<Problem> {
+    const UNKNOWN: &str = "How many imports there are depends on values that are known only after apply. Use values that are known \
+                           when planning.";
+    const COLLECTION: &str =
+        "\"for_each\" of an import block takes a collection, with one import for each of its elements";
+    if marks.is_ephemeral() {
+        return Some(argument.wrong(EPHEMERAL));
+    }
+    match (value.kind(), value.ty()) {
+        (Kind::Null, _) => None,
+        (_, Type::Dynamic) => Some(argument.unknown(UNKNOWN)),
+        (_, ty @ (Type::Bool | Type::Number | Type::String)) => {
+            Some(argument.wrong(format!("{COLLECTION}, but this is a value of type {}.", ty.friendly_name())))
+        }
+        (Kind::Unknown(_), _) => Some(argument.unknown(UNKNOWN)),
+        // Elements that turn out to be the same are one.
+        (Kind::Set(_), _) if !value.is_wholly_known() => Some(argument.unknown(UNKNOWN)),
+        _ => None,
+    }
+}
+
+/// That the key of an instance is a secret, which addresses are not.
+pub fn secret_key() -> Diagnostic {
+    Diagnostic::error(
+        "Invalid index expression",
+        "This key is sensitive, but it becomes part of an address, which everyone sees. Use a key that is no secret.",
+    )
 }
 
 /// The elements as they are now, for instances that a plan has made: the keys must be the same.

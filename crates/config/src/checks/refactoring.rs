@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use groma_address::ModulePath;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
-use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
 use groma_lang::{Reference, references};
 
 use crate::decode::place;
@@ -62,7 +62,7 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
     let mut seen: HashMap<String, Span> = HashMap::new();
     for import in &module.imports {
         diagnostics.append(needless_provider(module, import));
-        diagnostics.append(key_of_single(module, import));
+        diagnostics.append(unfit_key(module, import));
         diagnostics.append(stands_on_itself(import));
         let Some(target) = static_target(import) else { continue };
         let Some(first) = seen.insert(target.clone(), import.span) else { continue };
@@ -124,24 +124,44 @@ fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
     )
 }
 
-fn key_of_single(module: &Module, import: &Import) -> Option<Diagnostic> {
+/// The key that is written out is one that the resource can have.
+fn unfit_key(module: &Module, import: &Import) -> Option<Diagnostic> {
     let declared = target(module, import)?;
-    let has_key = match &import.to_expression.kind {
-        ExpressionKind::Index(_) => true,
-        ExpressionKind::Traversal(traversal) => matches!(traversal.steps().last(), Some(Step::Index { .. })),
-        _ => false,
+    let key = match &import.to_expression.kind {
+        ExpressionKind::Index(index) if matches!(index.key.kind, ExpressionKind::Template(_)) => Some(Key::Text),
+        ExpressionKind::Index(_) => Some(Key::Evaluated),
+        ExpressionKind::Traversal(traversal) => match traversal.steps().last() {
+            Some(Step::Index { key: LiteralKey::String(_), .. }) => Some(Key::Text),
+            Some(Step::Index { key: LiteralKey::Number(_), .. }) => Some(Key::Number),
+            _ => None,
+        },
+        _ => None,
     };
-    let single = declared.count.is_none() && declared.for_each.is_none();
-    (has_key && single).then(|| {
-        Diagnostic::error(
-            "Invalid import 'to' expression",
+    let (to, repeats) = (&import.to, (declared.count.is_some(), declared.for_each.is_some()));
+    let detail = match (repeats, key) {
+        ((false, false), Some(_)) => {
+            format!("{to} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index.")
+        }
+        ((true, _), None | Some(Key::Text)) => {
+            format!("{to} has \"count\", so that each of its instances has a number. Write one in brackets: {to}[0].")
+        }
+        ((_, true), None | Some(Key::Number)) => {
             format!(
-                "{} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index.",
-                import.to
-            ),
-        )
-        .at(import.to_expression.span)
-    })
+                "{to} has \"for_each\", so that each of its instances has a text for its key. Write one in brackets: {to}[\"a\"]."
+            )
+        }
+        _ => return None,
+    };
+    Some(Diagnostic::error("Invalid import 'to' expression", detail).at(import.to_expression.span))
+}
+
+/// What stands in the brackets of an address.
+#[derive(Clone, Copy)]
+enum Key {
+    Number,
+    Text,
+    /// It is one or the other once it is evaluated.
+    Evaluated,
 }
 
 fn target<'a>(module: &'a Module, import: &Import) -> Option<&'a Resource> {

@@ -15,9 +15,9 @@ use super::wanted::Wanted;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
 use crate::plan::Importing;
-use crate::repetition::{Arguments, expand_or_defer};
+use crate::repetition::{Elements, import_elements, secret_key};
 use crate::walk::Outcome;
-use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
+use crate::world::{InstanceScope, ModuleId, Repetition};
 
 impl Planner<'_> {
     /// Evaluates an import block: which instances it is into, and what their objects are called outside.
@@ -26,18 +26,21 @@ impl Planner<'_> {
         let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
-        let arguments = Arguments { for_each: import.for_each.as_ref(), ..Arguments::default() };
-        let deferral = self.options.deferral;
-        let Some(expansion) = expand_or_defer(arguments, deferral, &scope, &mut self.evaluation.diagnostics) else {
-            return Outcome::Failed;
+        let elements = match &import.for_each {
+            Some(for_each) => import_elements(for_each, &scope, &mut self.evaluation.diagnostics),
+            None => Some(Elements::Known(vec![Repetition::None])),
         };
-        if expansion == Expansion::Unknown {
-            self.later_imports.note_resource(import.to.clone());
-            return Outcome::Done;
-        }
-        let elements = match &expansion {
-            Expansion::ForEach(_) => (0..expansion.len()).map(|position| expansion.repetition(position)).collect(),
-            _ => vec![Repetition::None],
+        let elements = match elements {
+            Some(Elements::Known(elements)) => elements,
+            Some(Elements::Unknown(_)) if self.options.deferral == Deferral::Allowed => {
+                self.later_imports.note_resource(import.to.clone());
+                return Outcome::Done;
+            }
+            Some(Elements::Unknown(problem)) => {
+                self.evaluation.diagnostics.push(*problem);
+                return Outcome::Failed;
+            }
+            None => return Outcome::Failed,
         };
         let mut outcome = Outcome::Done;
         for repetition in elements {
@@ -191,13 +194,16 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
         let value = self.evaluation.value(key, &scope)?;
-        let found = instance_key_of(&value);
-        if found.is_none() {
-            let detail = "An instance key must be a whole number or a string, and known when planning.";
-            let problem = Diagnostic::error("Invalid import 'to' expression", detail).at(key.span);
-            self.evaluation.diagnostics.push(observing(problem, key, &scope));
-        }
-        found
+        let problem = match instance_key_of(&value) {
+            _ if value.marks().is_sensitive() => secret_key(),
+            Some(found) => return Some(found),
+            None => {
+                let detail = "An instance key must be a whole number or a string, and known when planning.";
+                Diagnostic::error("Invalid import 'to' expression", detail)
+            }
+        };
+        self.evaluation.diagnostics.push(observing(problem.at(key.span), key, &scope));
+        None
     }
 
     /// What an instance without an object is to take over.

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use groma_address::InstanceKey;
 use groma_config::{Import, ImportIdentity};
-use groma_diagnostics::Diagnostic;
-use groma_lang::observing;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::ExpressionKind;
+use groma_lang::{evaluate, instance_key_of, observing};
 use groma_provider::Schema;
 use groma_value::{Type, Value, convert};
 
-use super::repetition::suitable;
 use super::walk::Validator;
 use crate::config_graph::NodeKind;
 use crate::import_identity::read_identity;
+use crate::repetition::{Elements, import_elements, secret_key};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
 
@@ -25,9 +27,12 @@ impl Validator<'_> {
         let mut sound = true;
         let mut repetition = Repetition::None;
         if let Some(for_each) = &import.for_each {
-            sound &= self.evaluation.value(for_each, &outer).is_some()
-                && suitable(None, Some(for_each), &outer, &mut self.evaluation.diagnostics);
-            repetition = Repetition::Unknown;
+            let elements = import_elements(for_each, &outer, &mut self.evaluation.diagnostics);
+            sound &= elements.is_some();
+            repetition = Repetition::Element(Value::DYNAMIC, Value::DYNAMIC);
+            if let Some(Elements::Known(elements)) = elements {
+                sound &= elements.iter().all(|element| self.has_fitting_key(module, import, element));
+            }
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
@@ -52,6 +57,41 @@ impl Validator<'_> {
             sound = false;
         }
         if sound { Outcome::Done } else { Outcome::Failed }
+    }
+
+    /// Whether an element makes an address of an instance that the resource may have.
+    fn has_fitting_key(&mut self, module: ModuleId, import: &Import, element: &Repetition) -> bool {
+        let ExpressionKind::Index(index) = &import.to_expression.kind else { return true };
+        let functions = Arc::clone(&self.evaluation.functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(element);
+        let mut problems = Diagnostics::new();
+        let value = evaluate(&index.key, &scope, &mut problems);
+        // What is wrong with the expression is told where all expressions are checked.
+        if problems.has_errors() || !value.is_known() {
+            return true;
+        }
+        let problem = match instance_key_of(&value) {
+            _ if value.marks().is_sensitive() => Some(secret_key()),
+            None => Some(Diagnostic::error("Invalid address", "The key of an instance is a text or a whole number.")),
+            Some(key) => self.unfit_key(import, &key),
+        };
+        let Some(problem) = problem else { return true };
+        self.evaluation.diagnostics.push(observing(problem.at(index.key.span), &index.key, &scope));
+        false
+    }
+
+    /// Why the resource has no instance with a key of this kind.
+    fn unfit_key(&self, import: &Import, key: &InstanceKey) -> Option<Diagnostic> {
+        let (index, node) = self.world.graph().find_resource(&import.to)?;
+        let NodeKind::Resource(at) = self.world.graph().module(index).kind(node) else { return None };
+        let (_, declared) = self.world.graph().module(index).config.resources.get_index(at as usize)?;
+        let (argument, wanted) = match key {
+            InstanceKey::String(_) if declared.count.is_some() => ("count", "numbers"),
+            InstanceKey::Int(_) if declared.for_each.is_some() => ("for_each", "texts"),
+            _ => return None,
+        };
+        let detail = format!("{} has {argument:?}, so that the keys of its instances are {wanted}.", import.to);
+        Some(Diagnostic::error("Invalid import 'to' expression", detail))
     }
 
     /// What is wrong with the identity of an import, as far as it is known.

@@ -34,8 +34,10 @@ pub enum Repetition {
     None,
     /// `count.index`
     Count(u64),
-    /// `each.key` and `each.value`
+    /// `each.key` and `each.value` of an instance
     Each(Name, Value),
+    /// The same of an import, whose elements have keys of any kind.
+    Element(Value, Value),
     /// All three mean something that is not known: while checking without instances.
     Unknown,
 }

@@ -146,7 +146,7 @@ impl<'a> InstanceScope<'a> {
         let value = match self.repetition {
             Repetition::Count(index) => Value::number(*index),
             Repetition::Unknown => Value::unknown(Type::Number),
-            Repetition::None | Repetition::Each(..) => {
+            Repetition::None | Repetition::Each(..) | Repetition::Element(..) => {
                 let detail = "\"count.index\" means something only inside a block that has the \"count\" argument.";
                 return Err(Diagnostic::error("Reference to \"count\" in non-counted context", detail).at(found.span));
             }
@@ -161,7 +161,8 @@ impl<'a> InstanceScope<'a> {
                 return Err(Diagnostic::error("Invalid \"each\" attribute", detail).at(found.span));
             }
             (Repetition::Each(key, _), "key") => Value::string(key),
-            (Repetition::Each(_, value), _) => value.clone(),
+            (Repetition::Element(key, _), "key") => key.clone(),
+            (Repetition::Each(_, value) | Repetition::Element(_, value), _) => value.clone(),
             (Repetition::Unknown, "key") => Value::unknown(Type::String),
             (Repetition::Unknown, _) => Value::DYNAMIC,
             _ => {

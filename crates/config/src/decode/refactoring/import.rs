@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use groma_address::{ConfigResource, ModulePath, Name, Resource};
 use groma_diagnostics::Span;
 use groma_hcl::{Block, BodySchema, Content, Expression, ExpressionKind, Step};
+use groma_lang::instance_key;
 
 use super::address::is_reserved;
 use crate::decode::context::Decoding;
@@ -127,7 +128,7 @@ fn not_an_address(expression: &Expression, decoding: &mut Decoding<'_>) {
 enum Word {
     Name(Name, Span),
     Key(Span),
-    /// A word in brackets that is no key of anything.
+    /// What is in brackets is no key of anything: a word, a broken number.
     NoKey(Span),
 }
 
@@ -165,6 +166,7 @@ fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
 fn word(step: &Step) -> Word {
     match step {
         Step::Attribute { name, span } => Word::Name(name.clone(), *span),
+        Step::Index { key, span } if instance_key(key).is_none() => Word::NoKey(*span),
         Step::Index { span, .. } => Word::Key(*span),
     }
 }
