@@ -37,7 +37,8 @@ pub use function_error::FunctionError;
 pub use functions::parse_duration;
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
 pub use references::{
-    Shelter, Surroundings, for_each_call, for_each_traversal, for_each_traversal_in_place, references,
+    Mention, Shelter, Surroundings, for_each_call, for_each_mention, for_each_traversal, for_each_traversal_in_place,
+    references,
 };
 pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;

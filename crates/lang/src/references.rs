@@ -2,7 +2,7 @@
 
 use groma_diagnostics::Diagnostics;
 use groma_hcl::{
-    BinaryOperator, Call, Expression, ExpressionKind, Ident, Name, Selector, Template, TemplatePart, Traversal,
+    BinaryOperator, Call, Expression, ExpressionKind, Ident, Index, Name, Selector, Template, TemplatePart, Traversal,
 };
 
 use crate::reference::{Referenced, names_type, parse_reference};
@@ -27,28 +27,34 @@ pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traver
 
 /// The same, with what is around the traversal.
 pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Surroundings<'_>)) {
-    let mut visit = |mention: Mention<'_>, surroundings: Surroundings<'_>| {
+    for_each_mention(expression, &mut |mention, surroundings| {
         if let Mention::Name(traversal) = mention {
             visit(traversal, surroundings);
         }
-    };
-    Walk { bound: Vec::new(), shelter: Shelter::None, visit: &mut visit }.expression(expression);
+    });
 }
 
 /// Calls `visit` with every call of a function in the expression, the outer ones first.
 pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Call)) {
-    let mut visit = |mention: Mention<'_>, _: Surroundings<'_>| {
+    for_each_mention(expression, &mut |mention, _| {
         if let Mention::Function(call) = mention {
             visit(call);
         }
-    };
-    Walk { bound: Vec::new(), shelter: Shelter::None, visit: &mut visit }.expression(expression);
+    });
+}
+
+/// Calls `visit` with all that the expression is made of beside literals, in the order of the source, and with what is around it.
+pub fn for_each_mention(expression: &Expression, visit: &mut dyn FnMut(Mention<'_>, Surroundings<'_>)) {
+    Walk { bound: Vec::new(), shelter: Shelter::None, visit }.expression(expression);
 }
 
 /// What an expression is made of beside literals.
-enum Mention<'e> {
+#[derive(Clone, Copy, Debug)]
+pub enum Mention<'e> {
     /// A name that nothing in the expression binds.
     Name(&'e Traversal),
+    /// A name with a word in brackets after it, which no instance has for a key: `null`, `true` or `false`.
+    Word(&'e Traversal, &'e Index),
     /// A call.
     Function(&'e Call),
 }
@@ -97,6 +103,12 @@ impl Walk<'_> {
             }
             ExpressionKind::Relative(relative) => self.expression(&relative.source),
             ExpressionKind::Index(index) => {
+                if let (ExpressionKind::Traversal(traversal), ExpressionKind::Null | ExpressionKind::Bool(_)) =
+                    (&index.source.kind, &index.key.kind)
+                    && !self.bound.contains(&traversal.root.name)
+                {
+                    self.mention(Mention::Word(traversal, index));
+                }
                 self.expression(&index.source);
                 self.expression(&index.key);
             }

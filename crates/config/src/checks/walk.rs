@@ -2,8 +2,8 @@
 
 use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Step, Traversal};
-use groma_lang::{Binding, Reference, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
+use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal};
+use groma_lang::{Binding, Mention, Reference, Shelter, for_each_mention, for_each_traversal, parse_reference};
 
 use super::object::Place;
 use super::reference;
@@ -220,9 +220,13 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
-        for_each_traversal_in_place(expression, &mut |traversal, around| {
-            self.traversal(traversal, &Place { bound: around.bound, ..*place });
-            self.note_deep(traversal, around.shelter);
+        for_each_mention(expression, &mut |mention, around| match mention {
+            Mention::Name(traversal) => {
+                self.traversal(traversal, &Place { bound: around.bound, ..*place });
+                self.note_deep(traversal, around.shelter);
+            }
+            Mention::Word(named, index) => self.word(named, index),
+            Mention::Function(_) => {}
         });
     }
 
@@ -233,6 +237,17 @@ impl Walk<'_> {
             Evaluated::Always => self.expression(expression, place),
             Evaluated::ForElements => self.mentions_of_itself(expression, place),
         });
+    }
+
+    /// A word in the place of an instance key.
+    fn word(&mut self, named: &Traversal, index: &Index) {
+        let Ok(found) = parse_reference(named) else { return };
+        let has_instances = matches!(found.target, Reference::Resource(_) | Reference::Module(_));
+        if has_instances && found.key.is_none() && found.rest.is_empty() {
+            let detail = "The key of an instance is a text in quotes or a whole number.";
+            let problem = Diagnostic::error("Invalid index key", detail).at(index.brackets);
+            self.diagnostics.push(problem.covering(named.span.to(index.brackets)));
+        }
     }
 
     /// A block that stands on itself is wrong even where no element would have it evaluated.
