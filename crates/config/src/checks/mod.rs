@@ -14,6 +14,7 @@ mod walk;
 
 pub use backend::UNSUPPORTED_BACKEND;
 pub use calls::DEPRECATED_VARIABLE;
+pub(crate) use reference::undeclared_value;
 
 use std::collections::HashSet;
 use std::path::Path;

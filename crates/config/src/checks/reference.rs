@@ -68,6 +68,16 @@ pub(super) fn with_hint(problem: Diagnostic, module: &Module, place: &Place<'_>,
     Diagnostic { detail: problem.detail + &hint, ..problem }
 }
 
+/// The same of an expression that is read before anything is planned: of what can stand there, what is not declared.
+pub(crate) fn undeclared_value(module: &Module, reference: &Referenced) -> Option<Diagnostic> {
+    let problem = match &reference.target {
+        Reference::Variable(name) => variable(module, name),
+        Reference::Local(name) => local(module, name),
+        _ => None,
+    };
+    problem.map(|problem| problem.at(reference.span))
+}
+
 fn undeclared<'a>(
     what: &str,
     name: &str,

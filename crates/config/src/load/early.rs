@@ -14,6 +14,7 @@ use groma_value::{Type, Value};
 use indexmap::IndexMap;
 
 use super::folder::Reader;
+use crate::checks;
 use crate::model::{Module, ModuleCall};
 use crate::options::LoadOptions;
 use crate::source::{Files, display};
@@ -251,6 +252,9 @@ struct Argument<'a> {
 impl Scope for Argument<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         let referenced = parse_reference(traversal)?;
+        if let Some(problem) = checks::undeclared_value(self.early.module, &referenced) {
+            return Err(problem);
+        }
         let value = self.early.named(&referenced.target).ok_or_else(|| {
             let what = self.what;
             let detail = format!(
