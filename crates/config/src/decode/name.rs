@@ -12,19 +12,27 @@ pub(super) const RULE: &str =
 
 const PROVIDER_RULE: &str = "Names of providers have letters and digits, and single dashes between them.";
 
-/// Reports a label that is no name; `what` is the middle of the summary: `Invalid resource name`.
+/// Reports a label that is no name; `what` is the middle of the summary: `Invalid resource name`. Whoever refers to the thing does it by the
+/// name that it should have.
 pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
     if !is_identifier(&label.value) {
         decoding.error(label.span, format!("Invalid {what}"), RULE);
+        decoding.incomplete = true;
     }
 }
 
 /// Reports a local provider name that is none, or not in lower case. Unlike other names it has no underscores: it may become a part of
 /// the provider's address.
 pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
-    if !implied_provider_name(local_name, span, decoding) {
-        return false;
-    }
+    implied_provider_name(local_name, span, decoding) && is_lower_case(local_name, span, decoding)
+}
+
+/// The same where the name stands for the whole address.
+pub(super) fn provider_type(name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
+    looks_like_provider(name, "Invalid provider name", span, decoding) && is_lower_case(name, span, decoding)
+}
+
+fn is_lower_case(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
     let normal = local_name.to_lowercase();
     if *normal != **local_name {
         decoding.error(
@@ -39,11 +47,14 @@ pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decodi
 
 /// Reports a name that cannot be a provider's, whatever its case: resource types that imply one may be in upper case.
 pub(super) fn implied_provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
-    let is_name = !local_name.is_empty() && local_name.chars().all(|c| c.is_alphanumeric() || c == '-');
-    if is_name && !local_name.starts_with('-') && !local_name.ends_with('-') && !local_name.contains("--") {
+    looks_like_provider(local_name, "Invalid provider local name", span, decoding)
+}
+
+fn looks_like_provider(name: &Name, summary: &str, span: Span, decoding: &mut Decoding<'_>) -> bool {
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    if is_name && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--") {
         return true;
     }
-    let detail = format!("{local_name:?} is no provider name. {PROVIDER_RULE}");
-    decoding.error(span, "Invalid provider local name", detail);
+    decoding.error(span, summary, format!("{name:?} is no provider name. {PROVIDER_RULE}"));
     false
 }

@@ -76,11 +76,13 @@ fn preconditions(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Conditio
 /// Decodes a `locals` block.
 pub(super) fn locals(block: &Block, decoding: &mut Decoding<'_>) -> Vec<Local> {
     let (attributes, diagnostics) = block.body.attributes();
+    decoding.incomplete |= diagnostics.has_errors();
     decoding.diagnostics.append(diagnostics);
     let mut locals = Vec::with_capacity(attributes.len());
     for attribute in attributes {
         if !is_identifier(&attribute.name.name) {
             decoding.error(attribute.name.span, "Invalid local value name", name::RULE);
+            decoding.incomplete = true;
         }
         let span = attribute.span();
         locals.push(Local { name: attribute.name.name, expression: attribute.expression, span });

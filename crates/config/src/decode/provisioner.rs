@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 use groma_lang::{Reference, references};
 
@@ -107,12 +108,11 @@ pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
         decoding.diagnostics.append(diagnostics);
         let foreign = found.iter().filter(|reference| !is_own(&reference.target)).count();
         if foreign > 0 {
-            decoding.error(
-                attribute.expression.span,
-                "Invalid reference from destroy provisioner",
-                "A provisioner that runs on destruction, and its connection, can refer to the object itself only: self, \
-                 count.index and each.key. Other objects may be gone by then.",
-            );
+            let span = attribute.expression.span;
+            let detail = "A provisioner that runs on destruction, and its connection, can refer to the object itself only: self, \
+                          count.index and each.key. Other objects may be gone by then.";
+            let problem = Diagnostic::error("Invalid reference from destroy provisioner", detail).at(span);
+            decoding.report(problem.covering(span));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The `required_providers` block.
 
 use groma_address::{ProviderAddress, ProviderPart};
-use groma_diagnostics::{Span, did_you_mean};
+use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use groma_hcl::{Attribute, Block, Expression};
 use groma_value::{Type, convert};
 
@@ -19,15 +19,23 @@ pub(crate) struct RequiredProviders {
 
 /// Decodes all entries; wrong ones are reported and left out.
 pub(super) fn decode(block: &Block, decoding: &mut Decoding<'_>) -> RequiredProviders {
+    let before = decoding.diagnostics.len();
     let (attributes, diagnostics) = block.body.attributes();
     decoding.diagnostics.append(diagnostics);
     let entries = attributes.iter().filter_map(|attribute| entry(attribute, decoding)).collect();
+    // Which providers the module means is not known then.
+    decoding.incomplete |= decoding.diagnostics.iter().skip(before).any(Diagnostic::is_error);
     RequiredProviders { entries, span: block.header }
 }
 
 fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredProvider> {
-    let local_name = &attribute.name.name;
-    if !name::provider_name(local_name, attribute.expression.span, decoding) {
+    let (local_name, expression) = (&attribute.name.name, &attribute.expression);
+    // Without an object there is no source, so that the name is the provider's, too.
+    let is_fine = match expression.as_object() {
+        Some(_) => name::provider_name(local_name, expression.span, decoding),
+        None => name::provider_type(local_name, expression.span, decoding),
+    };
+    if !is_fine {
         return None;
     }
     let mut required = RequiredProvider {
@@ -38,7 +46,6 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
         aliases: Vec::new(),
         span: attribute.span(),
     };
-    let expression = &attribute.expression;
     if let Some(items) = expression.as_object() {
         for item in items {
             property(&item.key, &item.value, &mut required, decoding);

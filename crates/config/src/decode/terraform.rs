@@ -79,14 +79,16 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
 }
 
 fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
-    match syntax::keyword(&attribute.expression, decoding) {
-        Some(edition) if &*edition == "TF2021" => {}
-        _ => decoding.error(
-            attribute.expression.span,
-            "Unsupported language edition",
-            "There is one edition of the language: TF2021. Leave the argument out, or write that.",
-        ),
-    }
+    let summary = match attribute.expression.as_keyword().as_deref() {
+        Some("TF2021") => return,
+        Some(_) => "Unsupported language edition",
+        None => "Invalid language edition",
+    };
+    decoding.error(
+        attribute.expression.span,
+        summary,
+        "There is one edition of the language: TF2021. Leave the argument out, or write that, without quotes.",
+    );
 }
 
 /// Experiments are not supported by any released version; a list of none is fine.
