@@ -16,6 +16,7 @@ mod full_disk;
 mod identity;
 mod import;
 mod lifecycle;
+mod lifecycle_blocks;
 mod move_types;
 mod moves;
 mod provider_driven;

@@ -1,0 +1,212 @@
+//! What `lifecycle` blocks ask for: changes that are left alone, objects that stay, replacements for the sake of others.
+
+use groma_engine::Mode;
+
+use crate::support::Project;
+
+#[test]
+fn pl_24_prevent_destroy_stops_a_plan_that_would_destroy() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "a" {
+          triggers_replace = 1
+          lifecycle { prevent_destroy = true }
+        }
+        "#,
+    );
+    project.apply();
+    project.options.mode = Mode::Destroy;
+    assert_eq!(project.plan().errors(), ["Instance cannot be destroyed"]);
+}
+
+#[test]
+fn pl_24_prevent_destroy_is_true_or_false() {
+    let project = |guarded: &str| {
+        Project::new(&format!(
+            r#"
+            locals {{
+              guarded = {guarded}
+            }}
+            resource "terraform_data" "a" {{
+              lifecycle {{ prevent_destroy = local.guarded }}
+            }}
+            "#
+        ))
+    };
+    assert!(project("\"true\"").plan().errors().is_empty());
+    assert_eq!(project("\"perhaps\"").plan().errors(), ["Invalid lifecycle argument"]);
+}
+
+#[test]
+fn pl_24_what_is_not_known_may_prevent_a_destruction_and_nothing_else() {
+    let text = |triggers: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "guard" {{
+              triggers_replace = {triggers}
+            }}
+            resource "terraform_data" "a" {{
+              triggers_replace = {triggers}
+              lifecycle {{ prevent_destroy = terraform_data.guard.id == "x" }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    // A new object is not destroyed.
+    project.apply();
+    project.rewrite(&text(2));
+    assert_eq!(project.plan().errors(), ["Invalid value for prevent_destroy"]);
+}
+
+#[test]
+fn pl_20_ignored_changes_are_no_changes() {
+    let text = |input: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              input = {input}
+              lifecycle {{ ignore_changes = [input] }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    project.apply();
+    project.rewrite(&text(2));
+    assert!(project.plan().actions().is_empty());
+}
+
+#[test]
+fn pl_20_a_part_of_a_value_is_left_alone() {
+    // What an object had, what it is to get, what is ignored, and what it gets.
+    let cases = [
+        ("{ a = 1, b = 1 }", "{ a = 2, b = 2 }", "input.a", r#"{"a":1,"b":2}"#),
+        ("{ a = { b = [1, 1] } }", "{ a = { b = [2, 2] } }", "input.a.b[1]", r#"{"a":{"b":[2,1]}}"#),
+        (r#"["x", "y"]"#, r#"["z", "w", "v"]"#, "input[0]", r#"["x","w","v"]"#),
+        (r#"tolist(["x", "y"])"#, r#"tolist(["z", "w", "v"])"#, "input[0]", r#"["x","w","v"]"#),
+        (r#"["x"]"#, r#"["z"]"#, "input[7]", r#"["z"]"#),
+        ("tomap({ a = 1, b = 1 })", "tomap({ a = 2, c = 2 })", r#"input["a"]"#, r#"{"a":1,"c":2}"#),
+        ("tomap({ a = 1, b = 1 })", "tomap({ a = 2, c = 2 })", r#"input["b"]"#, r#"{"a":2,"b":1,"c":2}"#),
+        ("tomap({ a = 1, b = 1 })", "tomap({ a = 2, c = 2 })", r#"input["c"]"#, r#"{"a":2}"#),
+        ("tomap({ a = { z = 1 } })", "tomap({ b = { z = 2 } })", r#"input["a"].z"#, r#"{"b":{"z":2}}"#),
+        ("tomap({ a = { z = 1 } })", "tomap({ b = { z = 2 } })", r#"input["b"].z"#, r#"{"b":{"z":2}}"#),
+        // A key of what is no map.
+        ("{ a = 1, b = 1 }", "{ a = 2, b = 2, c = 2 }", r#"input["a"]"#, r#"{"a":1,"b":1}"#),
+        (r#"["x"]"#, r#"["z", "w"]"#, r#"input["a"]"#, r#"["x"]"#),
+        ("{ a = { b = 1 } }", "{ a = { b = 2 } }", r#"input["a"].b"#, r#"{"a":{"b":2}}"#),
+    ];
+    for (before, after, ignored, wanted) in cases {
+        let text = |input: &str| {
+            format!(
+                r#"
+                resource "terraform_data" "a" {{
+                  input = {input}
+                  lifecycle {{ ignore_changes = [{ignored}] }}
+                }}
+                output "json" {{ value = jsonencode(terraform_data.a.output) }}
+                "#
+            )
+        };
+        let mut project = Project::new(&text(before));
+        project.apply();
+        project.rewrite(&text(after));
+        project.apply();
+        assert_eq!(project.state.outputs["json"].value.as_str(), Some(wanted), "{before} {after} {ignored}");
+    }
+}
+
+#[test]
+fn pl_21_a_planned_change_elsewhere_replaces() {
+    let text = |input: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{ input = {input} }}
+            resource "terraform_data" "b" {{
+              input = "fixed"
+              lifecycle {{ replace_triggered_by = [terraform_data.a] }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    project.apply();
+    project.rewrite(&text(2));
+    assert_eq!(
+        project.apply(),
+        ["terraform_data.a: update", "terraform_data.b: delete then create (replace_by_triggers)"]
+    );
+}
+
+#[test]
+fn a_trigger_that_there_is_not_is_told_when_its_object_changes() {
+    let text = |input: u8, trigger: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              count = 2
+              input = {input}
+            }}
+            resource "terraform_data" "b" {{
+              count = 2
+              lifecycle {{ replace_triggered_by = [{trigger}] }}
+            }}
+            "#
+        )
+    };
+    for trigger in ["terraform_data.a[0].inptu", "terraform_data.a[count.index].inptu"] {
+        let mut project = Project::new(&text(1, trigger));
+        project.apply();
+        assert!(project.plan().diagnostics.is_empty(), "nothing changes");
+        project.rewrite(&text(2, trigger));
+        let planned = project.plan();
+        let told: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(told, ["Unsupported attribute"; 2], "{trigger}");
+        assert!(planned.diagnostics.iter().all(|problem| problem.detail.ends_with("Did you mean \"input\"?")));
+    }
+}
+
+#[test]
+fn pl_24_an_instance_that_its_block_has_lost_is_not_destroyed_either() {
+    let text = |keys: &str, count: u8, modules: u8, prevent: &str| {
+        format!(
+            r#"
+            variable "protected" {{ default = true }}
+            resource "terraform_data" "keyed" {{
+              for_each = toset({keys})
+              lifecycle {{ prevent_destroy = {prevent} }}
+            }}
+            resource "terraform_data" "counted" {{
+              count = {count}
+              lifecycle {{ prevent_destroy = {prevent} }}
+            }}
+            module "m" {{
+              source = "./m"
+              count  = {modules}
+            }}
+            "#
+        )
+    };
+    let inside = r#"
+        resource "terraform_data" "inside" {
+          lifecycle { prevent_destroy = true }
+        }
+    "#;
+    for prevent in ["true", "var.protected"] {
+        let mut project = Project::new(&text(r#"["a", "b"]"#, 2, 2, prevent)).with("m/main.tf", inside);
+        project.apply();
+        project.rewrite(&text(r#"["a"]"#, 1, 1, prevent));
+        let planned = project.plan();
+        let told: Vec<(&str, Option<&str>)> =
+            planned.diagnostics.iter().map(|problem| (&*problem.summary, problem.address.as_deref())).collect();
+        let refused = "Instance cannot be destroyed";
+        let gone = ["module.m[1].terraform_data.inside", "terraform_data.counted[1]", r#"terraform_data.keyed["b"]"#];
+        for address in gone {
+            assert!(told.contains(&(refused, Some(address))), "{address} in {told:?}");
+        }
+        assert_eq!(told.len(), gone.len());
+        // Without its block nothing speaks for it.
+        project.rewrite("");
+        assert!(project.plan().diagnostics.is_empty());
+    }
+}
