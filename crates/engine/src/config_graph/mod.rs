@@ -18,7 +18,7 @@ mod summary;
 use std::sync::{Arc, OnceLock};
 
 use groma_address::{ConfigResource, InstanceKey, ModulePath};
-use groma_config::{Configuration, Module};
+use groma_config::{Configuration, Module, Resource};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::Traversal;
 use groma_lang::Binding;
@@ -305,6 +305,11 @@ impl ConfigGraph {
         let module = self.module(index);
         let position = module.config.resources.get_index_of(&resource.resource)?;
         Some((index, module.resource(position)))
+    }
+
+    /// The block that describes a resource, if there is one.
+    pub fn block(&self, resource: &ConfigResource) -> Option<&Resource> {
+        self.module(self.find(&resource.module)?).config.resources.get(&resource.resource)
     }
 
     /// What an entry of `depends_on` waits for: a resource or a module as a whole, or a single value.

@@ -133,9 +133,9 @@ impl Planner<'_> {
 
     /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
     /// that of a module around it, and managed resources that its configuration mentions directly.
-    fn dependency_pending(&self, instance: Instance) -> bool {
+    fn dependency_pending(&mut self, instance: Instance) -> bool {
         let module = instance.module;
-        let config = &self.world.static_module(module).config;
+        let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
         let mut direct = false;
         resource.body.for_each_expression(&mut |expression| {
@@ -146,11 +146,11 @@ impl Planner<'_> {
         direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
     }
 
-    fn call_pending(&self, mut module: ModuleId) -> bool {
+    fn call_pending(&mut self, mut module: ModuleId) -> bool {
         while let (Some(caller), Some(place)) =
             (self.world.module(module).caller, self.world.static_module(module).caller)
         {
-            let config = &self.world.static_module(caller).config;
+            let config = Arc::clone(&self.world.static_module(caller).config);
             if let Some((_, call)) = config.calls.get_index(place.call as usize)
                 && self.any_pending(caller, &call.depends_on)
             {
@@ -161,12 +161,13 @@ impl Planner<'_> {
         false
     }
 
-    fn any_pending(&self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
-        let calling = self.world.static_module(module);
+    fn any_pending(&mut self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
+        let graph = Arc::clone(&self.graph);
+        let calling = graph.module(self.world.module(module).of);
         names.iter().any(|name| match calling.config.binding(name) {
             Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),
             Some(Binding::Variable(_) | Binding::Local(_) | Binding::Module(_)) => {
-                let node = self.world.graph().depended(calling, name);
+                let node = graph.depended(calling, name);
                 node.is_some_and(|node| self.pending_behind(module, node))
             }
             None => false,
@@ -174,18 +175,24 @@ impl Planner<'_> {
     }
 
     /// Whether a managed resource is going to change that a value or a module as a whole stands on, however far away.
-    fn pending_behind(&self, module: ModuleId, node: NodeIndex) -> bool {
-        let graph = self.world.graph();
+    fn pending_behind(&mut self, module: ModuleId, node: NodeIndex) -> bool {
+        if let Some(known) = self.pending_behind.get(&(module, node)) {
+            return *known;
+        }
+        let graph = &self.graph;
         let behind = graph.ancestors().of(self.world.module(module).of, node);
-        behind.iter().filter(|resource| resource.resource.mode == ResourceMode::Managed).any(|resource| {
-            let found = graph.find(&resource.module).and_then(|index| {
-                let at = graph.module(index).config.resources.get_index_of(&resource.resource)?;
-                Some((index, u32::try_from(at).ok()?))
+        let pending =
+            behind.iter().filter(|resource| resource.resource.mode == ResourceMode::Managed).any(|resource| {
+                let found = graph.find(&resource.module).and_then(|index| {
+                    let at = graph.module(index).config.resources.get_index_of(&resource.resource)?;
+                    Some((index, u32::try_from(at).ok()?))
+                });
+                found.is_some_and(|(index, at)| {
+                    self.world.seen_from(module, index).iter().any(|id| self.is_pending(*id, at))
+                })
             });
-            found.is_some_and(|(index, at)| {
-                self.world.seen_from(module, index).iter().any(|id| self.is_pending(*id, at))
-            })
-        })
+        self.pending_behind.insert((module, node), pending);
+        pending
     }
 
     fn managed_pending(&self, module: ModuleId, binding: Option<Binding>) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode, ModulePath, ProviderConfig, ResourceInstance};
-use groma_config::{RemovedFrom, Resource};
+use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
 use groma_hcl::ExpressionKind;
 use groma_state::{DeposedKey, ObjectRecord};
@@ -14,7 +14,6 @@ use super::event::{ManagedSubject, Task};
 use super::left_over::LeftOver;
 use super::managed::hold;
 use super::planner::Planner;
-use crate::config_graph::NodeKind;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::walk::Outcome;
@@ -201,7 +200,7 @@ impl Planner<'_> {
     /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
     /// or what the last run noted.
     fn parting(&self, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
-        let block = self.block(address);
+        let block = self.graph.block(&address.config_resource());
         let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
         match destroy.map(|destroy| &destroy.kind) {
             Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
@@ -215,7 +214,7 @@ impl Planner<'_> {
 
     /// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
     fn prevention(&mut self, address: &ResourceInstance) -> Prevention {
-        let Some(block) = self.block(address) else { return Prevention::None };
+        let Some(block) = self.graph.block(&address.config_resource()) else { return Prevention::None };
         let header = block.header_span;
         let lifecycle = Arc::clone(&block.lifecycle);
         let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
@@ -230,14 +229,6 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
         prevention(Some(prevent), header, &mut self.evaluation, &scope)
-    }
-
-    /// The block that an object without an instance belonged to, where that is still there.
-    fn block(&self, address: &ResourceInstance) -> Option<&Resource> {
-        let (module, node) = self.graph.find_resource(&address.config_resource())?;
-        let module = self.graph.module(module);
-        let NodeKind::Resource(at) = module.kind(node) else { return None };
-        module.config.resources.get_index(at as usize).map(|(_, block)| block)
     }
 
     /// Whether a `removed` block says that the object stays (PL-25).

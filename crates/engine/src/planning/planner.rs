@@ -14,7 +14,7 @@ use super::later::{LaterImports, Waiting};
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind};
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::conversations::{Conversations, Sequel};
 use crate::deferral::DeferredInvocation;
 use crate::ephemeral::OpenEphemerals;
@@ -91,6 +91,10 @@ pub(super) struct Planner<'a> {
     pub(super) actions: ActionBlocks,
     /// Instances that nothing changes but whose conditions could not be told.
     pub(super) undecided: Vec<ResourceInstance>,
+    /// Whether any instance of a resource is updated or replaced, for those that are replaced for its sake: once it was visited it stays so.
+    pub(super) acts: HashMap<(ModuleId, u32), bool>,
+    /// Whether a change is planned behind a value or a called module, for the data that wait for it; the same.
+    pub(super) pending_behind: HashMap<(ModuleId, NodeIndex), bool>,
     /// Whether the configuration could not be planned as a whole, when what is to go was looked for.
     pub(super) is_beside_error: bool,
     tasks: VecDeque<Task>,
@@ -163,6 +167,8 @@ impl<'a> Planner<'a> {
             told_before: HashSet::new(),
             actions: ActionBlocks::with(parts.options.deferral),
             undecided: Vec::new(),
+            acts: HashMap::new(),
+            pending_behind: HashMap::new(),
             is_beside_error: false,
             tasks: VecDeque::new(),
             open: HashMap::new(),

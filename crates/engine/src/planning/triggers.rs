@@ -14,7 +14,7 @@ use super::ignore::steps_path;
 use super::planner::Planner;
 use crate::plan::{Action, ResourceChange};
 use crate::static_references;
-use crate::world::InstanceScope;
+use crate::world::{InstanceScope, ModuleId};
 
 /// What an entry of the list names: an object, or the part of it that `steps` lead to.
 struct Trigger<'a> {
@@ -64,26 +64,45 @@ impl Planner<'_> {
     }
 
     /// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
-    fn fires(&self, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
+    fn fires(&mut self, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
         let number = trigger.resource;
-        let module = self.world.module(instance.module);
-        let Some(data) = module.resources.get(number as usize) else { return Ok(false) };
-        let positions = match &trigger.key {
-            Some(key) => data.expansion.position(key).map_or(0..0, |at| at..at + 1),
-            None => 0..data.expansion.len(),
+        let Some(key) = &trigger.key else {
+            if trigger.steps.is_empty() {
+                return Ok(self.acts(instance.module, number));
+            }
+            return self.fires_at(instance.module, number, 0, trigger.steps);
         };
-        let changes: Vec<&ResourceChange> = positions
-            .filter_map(|position| {
-                let other = Instance { module: instance.module, resource: number, position };
-                self.change_of.get(&other).and_then(|at| self.changes.get(*at))
-            })
-            .filter(|change| change.action == Action::Update || change.action.is_replace())
-            .collect();
-        if let (false, Some(template)) = (changes.is_empty(), self.templates.resource(module.of, number)) {
-            static_references::in_block(&template.schema.block, trigger.steps)?;
+        let data = self.world.module(instance.module).resources.get(number as usize);
+        let position = data.and_then(|data| data.expansion.position(key));
+        position.map_or(Ok(false), |position| self.fires_at(instance.module, number, position, trigger.steps))
+    }
+
+    /// Whether `steps` lead to something in the object of an instance that changes.
+    fn fires_at(&self, module: ModuleId, number: u32, at: usize, steps: &[Step]) -> Result<bool, Diagnostic> {
+        let Some(change) = self.acting(Instance { module, resource: number, position: at }) else { return Ok(false) };
+        if let Some(template) = self.templates.resource(self.world.module(module).of, number) {
+            static_references::in_block(&template.schema.block, steps)?;
         }
-        let path = steps_path(trigger.steps);
-        Ok(changes.iter().any(|change| path.is_empty() || differs(&change.before, &change.after, &path)))
+        let path = steps_path(steps);
+        Ok(path.is_empty() || differs(&change.before, &change.after, &path))
+    }
+
+    /// Whether any instance of a resource is updated or replaced.
+    fn acts(&mut self, module: ModuleId, number: u32) -> bool {
+        if let Some(known) = self.acts.get(&(module, number)) {
+            return *known;
+        }
+        let data = self.world.module(module).resources.get(number as usize);
+        let mut positions = 0..data.map_or(0, |data| data.expansion.len());
+        let acts = positions.any(|position| self.acting(Instance { module, resource: number, position }).is_some());
+        self.acts.insert((module, number), acts);
+        acts
+    }
+
+    /// The change of an instance, if it is an update or a replacement.
+    fn acting(&self, instance: Instance) -> Option<&ResourceChange> {
+        let change = self.changes.get(*self.change_of.get(&instance)?)?;
+        (change.action == Action::Update || change.action.is_replace()).then_some(change)
     }
 }
 

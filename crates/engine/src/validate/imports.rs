@@ -82,9 +82,7 @@ impl Validator<'_> {
 
     /// Why the resource has no instance with a key of this kind.
     fn unfit_key(&self, import: &Import, key: &InstanceKey) -> Option<Diagnostic> {
-        let (index, node) = self.world.graph().find_resource(&import.to)?;
-        let NodeKind::Resource(at) = self.world.graph().module(index).kind(node) else { return None };
-        let (_, declared) = self.world.graph().module(index).config.resources.get_index(at as usize)?;
+        let declared = self.world.graph().block(&import.to)?;
         let (argument, wanted) = match key {
             InstanceKey::String(_) if declared.count.is_some() => ("count", "numbers"),
             InstanceKey::Int(_) if declared.for_each.is_some() => ("for_each", "texts"),
