@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 use crate::saved::{self, SavedPlan};
 use crate::search::Searched;
 use crate::session::Session;
-use crate::validate;
+use crate::validate::{self, DeclaredSecrets};
 
 /// A run of the engine over one configuration. Providers that one step starts serve the next one too.
 pub struct Run {
@@ -106,7 +106,9 @@ impl Run {
     /// `told`, and what is found by checking everything, but for what follows from another of them.
     fn checked(&mut self, prepared: &Prepared, told: Diagnostics) -> Diagnostics {
         let runtime = Arc::clone(&self.session.runtime);
-        let checks = validate::validate(&self.session, &prepared.graph, &prepared.templates, &mut self.providers);
+        let Prepared { graph, templates, .. } = prepared;
+        let secrets = DeclaredSecrets::Followed;
+        let checks = validate::validate(&self.session, graph, templates, &mut self.providers, secrets);
         let mut all = told;
         report_once(&mut all, runtime.block_on(checks));
         all.without_consequences()

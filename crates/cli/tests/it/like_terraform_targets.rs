@@ -298,3 +298,40 @@ fn what_has_no_object_takes_nothing_along() {
     life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[2]"]);
     life.end();
 }
+
+#[test]
+fn a_secret_output_that_is_not_aimed_at_is_not_looked_for() {
+    let mut life = Scenario::new("target_beside_secret", "");
+    life.write(
+        "inner/main.tf",
+        r#"
+resource "terraform_data" "key" {
+}
+
+output "key" {
+  value     = terraform_data.key.id
+  sensitive = true
+}
+"#,
+    );
+    life.change(
+        r#"
+resource "terraform_data" "other" {
+}
+
+module "inner" {
+  source = "./inner"
+}
+
+output "keys" {
+  value = module.inner
+}
+"#,
+    );
+    life.init();
+    life.run(&["plan", "-out=p", "-target=terraform_data.other"]);
+    life.run(SAVED);
+    life.run(&["plan", "-target=module.inner"]);
+    life.run(&["plan", "-target=module.inner.terraform_data.key"]);
+    life.end();
+}

@@ -48,7 +48,7 @@ use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::search::Searched;
 use crate::session::Session;
-use crate::validate::validate;
+use crate::validate::{DeclaredSecrets, validate};
 use crate::world::World;
 use crate::{deprecation, move_types, moves};
 use planner::{Parts, Planner};
@@ -126,7 +126,10 @@ async fn ready<'a>(
     let mut diagnostics = match options.import {
         // The block is often written after the import.
         Some(_) => Diagnostics::new(),
-        None => validate(session, &prepared.graph, &prepared.templates, providers).await,
+        None => {
+            let secrets = DeclaredSecrets::LeftToThePlan;
+            validate(session, &prepared.graph, &prepared.templates, providers, secrets).await
+        }
     };
     if diagnostics.has_errors() {
         return Err(diagnostics);

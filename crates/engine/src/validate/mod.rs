@@ -5,4 +5,4 @@ mod repetition;
 mod resources;
 mod walk;
 
-pub use walk::validate;
+pub use walk::{DeclaredSecrets, validate};

@@ -6,7 +6,7 @@ use groma_address::InstanceKey;
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::{ActionSubject, ConfigSubject};
-use groma_value::Value;
+use groma_value::{Marks, Value};
 use indexmap::IndexMap;
 
 use super::repetition::suitable;
@@ -23,18 +23,28 @@ use crate::templates::{Fit, Templates};
 use crate::walk::{Outcome, Visit, Walk};
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
+/// Whether it is followed here where a secret goes that an output of a module has declared to be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclaredSecrets {
+    /// Into all that stands on the output.
+    Followed,
+    /// No further than the output, as in Terraform: a plan that leaves something out does not ask where it goes there.
+    LeftToThePlan,
+}
+
 /// Checks everything that can be checked now.
 pub async fn validate(
     session: &Session,
     graph: &Arc<ConfigGraph>,
     templates: &Templates,
     providers: &mut Providers,
+    secrets: DeclaredSecrets,
 ) -> Diagnostics {
     let world = World::new(Arc::clone(graph), templates.surroundings(session));
     let walk = Walk::new(&world);
     let evaluation = session.evaluation(unknown_inputs(session));
     let configuration = &session.configuration;
-    let mut validator = Validator { configuration, templates, providers, world, walk, evaluation };
+    let mut validator = Validator { configuration, templates, providers, secrets, world, walk, evaluation };
     while let Some((visit, outcome)) = validator.walk.next() {
         let outcome = match outcome {
             // Nothing is left to a later run here.
@@ -44,6 +54,14 @@ pub async fn validate(
         validator.walk.end(&validator.world, visit, outcome);
     }
     static_references::check(&session.configuration, graph, templates, validator.evaluation.diagnostics)
+}
+
+fn without_secrets(value: Value) -> Value {
+    if !value.deep_marks().is_sensitive() {
+        return value;
+    }
+    let (bare, marks) = value.unmark_deep();
+    bare.mark_paths(&marks.into_iter().map(|(path, marks)| (path, marks.without(&Marks::SENSITIVE))).collect())
 }
 
 /// The root module's variables as values of which only the type is known.
@@ -60,6 +78,7 @@ pub(super) struct Validator<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) templates: &'a Templates,
     pub(super) providers: &'a mut Providers,
+    secrets: DeclaredSecrets,
     pub(super) world: World,
     walk: Walk,
     pub(super) evaluation: Evaluation,
@@ -72,7 +91,7 @@ impl Validator<'_> {
             NodeKind::Variable(at) => self.variable(id, at),
             NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
-            NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
+            NodeKind::Output(at) => self.output(id, at),
             NodeKind::Check(at) => self.check(id, at),
             NodeKind::Import(at) => self.import(id, at),
             NodeKind::Action(at) => self.action(id, at).await,
@@ -93,6 +112,15 @@ impl Validator<'_> {
         let Some((_, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
         let any = Value::unknown(variable.constraint.ty.clone());
         self.world.module_mut(module).variables[at as usize] = variable.accept(&any).ok();
+        outcome
+    }
+
+    fn output(&mut self, module: ModuleId, at: u32) -> Outcome {
+        let outcome = self.evaluation.output(&mut self.world, module, at);
+        if self.secrets == DeclaredSecrets::LeftToThePlan {
+            let output = &mut self.world.module_mut(module).outputs[at as usize];
+            *output = output.take().map(without_secrets);
+        }
         outcome
     }
 
