@@ -44,6 +44,22 @@ fn nested_values() {
     );
 }
 
+/// A null of some type is no other value in the next run.
+#[test]
+fn nulls_that_have_a_type() {
+    let with = |value: &str| format!("resource \"terraform_data\" \"it\" {{\n  input = {value}\n}}\n");
+    life(
+        "nulls_that_have_a_type",
+        &[
+            &with("tostring(null)"),
+            &with("tostring(null)"),
+            &with("false ? { a = 1 } : null"),
+            &with("[tonumber(null)]"),
+            &with("true ? null : \"x\""),
+        ],
+    );
+}
+
 #[test]
 fn texts_of_several_lines() {
     let with = |body: &str, json: &str| {

@@ -49,12 +49,17 @@ impl<'a> Prior<'a> {
         }
     }
 
+    /// A null is something that was there: it has a type, which may be any for an attribute of any type.
+    fn of_part(value: &'a Value) -> Self {
+        if value.is_known() { Self::Is(value) } else { Self::Unknown }
+    }
+
     /// The part at `position` of an object, list or tuple.
     fn part(self, position: usize) -> Self {
         match self {
             Self::Is(value) => match value.kind() {
-                Kind::Object(object) => object.values().get(position).map_or(Self::Absent, Self::of),
-                Kind::List(elements) | Kind::Tuple(elements) => elements.get(position).map_or(Self::Absent, Self::of),
+                Kind::Object(object) => object.values().get(position).map_or(Self::Absent, Self::of_part),
+                Kind::List(elements) | Kind::Tuple(elements) => elements.get(position).map_or(Self::Absent, Self::of_part),
                 _ => Self::Absent,
             },
             other => other,
@@ -65,8 +70,8 @@ impl<'a> Prior<'a> {
     fn element(self, key: &str) -> Self {
         match self {
             Self::Is(value) => match value.kind() {
-                Kind::Map(map) => map.get(key).map_or(Self::Absent, Self::of),
-                Kind::Object(object) => object.get(key).map_or(Self::Absent, Self::of),
+                Kind::Map(map) => map.get(key).map_or(Self::Absent, Self::of_part),
+                Kind::Object(object) => object.get(key).map_or(Self::Absent, Self::of_part),
                 _ => Self::Absent,
             },
             other => other,

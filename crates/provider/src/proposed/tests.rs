@@ -28,6 +28,16 @@ fn lc_04_configuration_wins_then_prior_for_computed_then_null() {
 }
 
 #[test]
+fn lc_04_a_prior_null_of_an_attribute_of_any_type_keeps_its_type() {
+    let block =
+        attributes([("output", Attribute::computed(Type::Dynamic)), ("input", Attribute::optional(Type::Dynamic))]);
+    let null = || Value::null(Type::String);
+    let prior = object(&block, [("output", null()), ("input", null())]);
+    let config = object(&block, [("input", null())]);
+    assert_eq!(proposed_new_state(&block, &prior, &config), prior);
+}
+
+#[test]
 fn lc_04_null_as_a_whole_when_deleting() {
     let block = attributes(usual());
     let merged = proposed_new_state(&block, &usual_object("i-1", "a", ""), &block.null_value());
