@@ -23,13 +23,27 @@ pub struct Moves {
     pub previous: HashMap<ResourceInstance, ResourceInstance>,
     /// The moved blocks that were followed.
     statements: Vec<Statement>,
+    /// Positions of those that move an instance which the world had and has not any more.
+    passed: BTreeSet<usize>,
 }
 
 impl Moves {
+    /// Notes an instance that the configuration declares and that leaves the world before it is asked for them all.
+    pub fn note_declared(&mut self, address: &ResourceInstance) {
+        let about = self.statements.iter().enumerate().filter(|(_, statement)| statement.moves_instance(address));
+        self.passed.extend(about.map(|(at, _)| at));
+    }
+
+    /// Whether there is any moved block to ask about.
+    pub fn are_stated(&self) -> bool {
+        !self.statements.is_empty()
+    }
+
     /// The problems that instances are still there which moved blocks say have another address.
     pub fn still_declared(&self, world: &World) -> Diagnostics {
-        let declared = self.statements.iter().filter(|statement| statement.is_declared_in(world));
-        declared.map(Statement::still_declared).collect()
+        let statements = self.statements.iter().enumerate();
+        let declared = statements.filter(|(at, statement)| self.passed.contains(at) || statement.is_declared_in(world));
+        declared.map(|(_, statement)| statement.still_declared()).collect()
     }
 
     /// The problem that `targets` cover an object that has moved at one of its addresses only, or at none.

@@ -60,6 +60,16 @@ impl Statement {
         })
     }
 
+    /// Whether it is about this one instance of a resource, and not about whatever is around it.
+    pub(super) fn moves_instance(&self, address: &ResourceInstance) -> bool {
+        let of_one = match (&self.from, &self.to) {
+            (Target::Instance(from), _) => from.resource == address.resource,
+            (Target::Resource(from), Target::Instance(_)) => from.resource == address.resource,
+            _ => false,
+        };
+        of_one && self.apply(address).is_some()
+    }
+
     /// The block of a resource that this statement names.
     fn declared<'g>(&self, graph: &'g ConfigGraph, resource: &AbsResource) -> Option<&'g groma_config::Resource> {
         let steps = self.module.steps().iter().chain(resource.module.steps().iter().map(|step| &step.name));

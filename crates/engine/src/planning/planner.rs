@@ -340,9 +340,19 @@ impl<'a> Planner<'a> {
         let is_managed = address.is_some_and(|(address, _)| address.mode == ResourceMode::Managed);
         if self.options.mode == Mode::RefreshOnly && is_managed && outcome == Outcome::Done {
             // Who only looks sees what there is, not what is still to be made.
+            self.note_declared(module, resource);
             self.world.module_mut(module).resources[resource as usize].keep_settled();
         }
         self.end(self.resource_visit(module, resource), outcome);
+    }
+
+    /// What moved blocks are about is declared, be it made or not.
+    fn note_declared(&mut self, module: ModuleId, resource: u32) {
+        if self.moves.are_stated() {
+            for position in 0..self.world.module(module).resources[resource as usize].expansion.len() {
+                self.moves.note_declared(&self.world.instance_address(module, resource, position));
+            }
+        }
     }
 
     pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {

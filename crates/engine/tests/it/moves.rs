@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use groma_engine::Mode;
+
 use crate::support::Project;
 
 #[test]
@@ -160,6 +162,9 @@ fn what_is_still_declared_cannot_have_moved() {
         "#,
     )
     .with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+    assert_eq!(project.plan().errors(), ["Moved object still exists"; 3]);
+    // Nor if nothing is there yet and nothing is to be made.
+    project.options.mode = Mode::RefreshOnly;
     assert_eq!(project.plan().errors(), ["Moved object still exists"; 3]);
 }
 
