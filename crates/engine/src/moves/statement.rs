@@ -1,6 +1,6 @@
 //! What one moved block says.
 
-use groma_address::{AbsResource, InstanceKey, ModuleInstance, ModulePath, Name, ResourceInstance, Target};
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, ModulePath, Name, Resource, ResourceInstance, Target};
 use groma_diagnostics::{Diagnostic, Span};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex};
@@ -97,9 +97,17 @@ impl Statement {
         self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name)).cloned().collect()
     }
 
+    fn from_extent(&self) -> Extent<'_> {
+        Extent::of(&self.from, &self.to)
+    }
+
+    fn to_extent(&self) -> Extent<'_> {
+        Extent::of(&self.to, &self.from)
+    }
+
     /// Whether what this statement moves can be moved on by the other.
     pub(super) fn leads_to(&self, other: &Self) -> bool {
-        self.module == other.module && overlaps(&self.to, &other.from)
+        self.module == other.module && reaches(self.to_extent(), other.from_extent())
     }
 
     /// Where an object goes; nowhere if the statement is not about it.
@@ -122,19 +130,66 @@ impl Statement {
     }
 }
 
-fn overlaps(one: &Target, other: &Target) -> bool {
+/// What one side of a statement covers. The same address stands for different things, depending on the other side: `r` is all instances of
+/// a resource where it becomes another resource, and the one without a key where it becomes an instance.
+#[derive(Clone, Copy)]
+enum Extent<'a> {
+    /// All instances of a call, and what is in them.
+    Call(&'a ModuleInstance),
+    /// One instance of a module, and what is in it.
+    Module(&'a ModuleInstance),
+    /// All instances of a resource.
+    Resource(&'a ModuleInstance, &'a Resource),
+    /// One instance of a resource.
+    Instance(&'a ModuleInstance, &'a Resource, &'a InstanceKey),
+}
+
+impl<'a> Extent<'a> {
+    fn of(side: &'a Target, other: &Target) -> Self {
+        match (side, other) {
+            (Target::Module(side), Target::Module(other)) if whole_call(side, other) => Self::Call(side),
+            (Target::Module(side), _) => Self::Module(side),
+            (Target::Resource(side), Target::Resource(_)) => Self::Resource(&side.module, &side.resource),
+            (Target::Resource(side), _) => Self::Instance(&side.module, &side.resource, &InstanceKey::None),
+            (Target::Instance(side), _) => Self::Instance(&side.module, &side.resource, &side.key),
+        }
+    }
+
+    fn module(self) -> &'a ModuleInstance {
+        match self {
+            Self::Call(module) | Self::Module(module) | Self::Resource(module, _) | Self::Instance(module, ..) => {
+                module
+            }
+        }
+    }
+
+    /// Whether a module instance lies in it, be it the same.
+    fn covers(self, module: &ModuleInstance) -> bool {
+        let (own, steps) = (self.module().steps(), module.steps());
+        let is_any = |at: usize| matches!(self, Self::Call(_)) && at + 1 == own.len();
+        matches!(self, Self::Call(_) | Self::Module(_))
+            && own.len() <= steps.len()
+            && own
+                .iter()
+                .zip(steps)
+                .enumerate()
+                .all(|(at, (own, step))| own.name == step.name && (own.key == step.key || is_any(at)))
+    }
+}
+
+/// Whether something can lie in both.
+fn reaches(one: Extent<'_>, other: Extent<'_>) -> bool {
     match (one, other) {
-        (Target::Module(one), Target::Module(other)) => one == other || one.contains(other) || other.contains(one),
-        (Target::Module(module), Target::Resource(resource)) | (Target::Resource(resource), Target::Module(module)) => {
-            module.contains(&resource.module)
+        (Extent::Resource(module, resource), Extent::Resource(others, other) | Extent::Instance(others, other, _))
+        | (Extent::Instance(module, resource, _), Extent::Resource(others, other)) => {
+            module == others && resource == other
         }
-        (Target::Module(module), Target::Instance(instance)) | (Target::Instance(instance), Target::Module(module)) => {
-            module.contains(&instance.module)
+        (Extent::Instance(module, resource, key), Extent::Instance(others, other, another)) => {
+            (module, resource, key) == (others, other, another)
         }
-        (Target::Resource(one), Target::Resource(other)) => one == other,
-        (Target::Resource(resource), Target::Instance(instance))
-        | (Target::Instance(instance), Target::Resource(resource)) => *resource == instance.abs_resource(),
-        (Target::Instance(one), Target::Instance(other)) => one == other,
+        (Extent::Call(_) | Extent::Module(_), _) | (_, Extent::Call(_) | Extent::Module(_)) => {
+            one.covers(other.module()) || other.covers(one.module())
+        }
     }
 }
 

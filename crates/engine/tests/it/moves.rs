@@ -213,3 +213,40 @@ fn a_move_to_the_same_address_is_one_mistake() {
     let mut project = Project::new(&format!("resource \"terraform_data\" \"a\" {{}}\n{same}"));
     assert_eq!(project.plan().errors(), ["Redundant move statement"]);
 }
+
+#[test]
+fn pl_23_what_has_no_key_goes_on_from_one_key_to_the_next() {
+    let single = r#"
+        resource "terraform_data" "a" {}
+        module "m" { source = "./m" }
+    "#;
+    let mut project = Project::new(single).with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+    project.apply();
+    project.rewrite(
+        r#"
+        resource "terraform_data" "a" { for_each = toset(["c"]) }
+        module "m" {
+          source   = "./m"
+          for_each = toset(["c"])
+        }
+        moved {
+          from = terraform_data.a["b"]
+          to   = terraform_data.a["c"]
+        }
+        moved {
+          from = terraform_data.a
+          to   = terraform_data.a["b"]
+        }
+        moved {
+          from = module.m
+          to   = module.m["b"]
+        }
+        moved {
+          from = module.m["b"]
+          to   = module.m["c"]
+        }
+        "#,
+    );
+    assert!(project.apply().is_empty());
+    assert_eq!(project.recorded(), [r#"terraform_data.a["c"]"#, r#"module.m["c"].terraform_data.i"#]);
+}
