@@ -23,6 +23,7 @@ mod like_terraform;
 mod like_terraform_data;
 mod like_terraform_looking;
 mod like_terraform_messages;
+mod like_terraform_rules;
 mod like_terraform_targets;
 mod like_terraform_values;
 mod locks;

@@ -2,7 +2,7 @@
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
 
 /// All nodes of all modules in one numbering, with the edges that expansion implies.
 pub(super) struct Flat<'a> {
@@ -43,33 +43,12 @@ impl<'a> Flat<'a> {
     /// Calls `visit` with each node that `number` waits for.
     pub(super) fn for_each_requirement(&self, number: u32, visit: &mut dyn FnMut(u32)) {
         let (index, node) = self.node(number);
-        let module = self.graph.module(index);
         for requirement in self.graph.requires(index, node) {
-            match (requirement.place, module.caller) {
-                (Place::Here(node), _) => visit(self.number(index, node)),
-                (Place::Caller(node), Some(caller)) => visit(self.number(caller.module, node)),
-                (Place::Above(module, node), _) => visit(self.number(module, node)),
-                (Place::Caller(_), None) => {}
+            if let Some((index, node)) = self.graph.place(index, requirement.place) {
+                visit(self.number(index, node));
             }
         }
-        if let Some(caller) = module.caller {
-            let call = self.graph.module(caller.module).call(caller.call as usize);
-            visit(self.number(caller.module, call));
-        }
-        match module.kind(node) {
-            NodeKind::CallOutput { call, output } => {
-                if let Some(child) = module.children[call as usize] {
-                    visit(self.number(child, self.graph.module(child).output(output as usize)));
-                }
-            }
-            NodeKind::CallEnd(call) => {
-                if let Some(child) = module.children[call as usize] {
-                    let first = self.first[child.at()];
-                    (first..first + narrow(self.graph.module(child).len())).for_each(visit);
-                }
-            }
-            _ => {}
-        }
+        self.graph.for_each_implied(index, node, &mut |(index, node)| visit(self.number(index, node)));
     }
 
     /// All nodes, each after what it waits for; nodes in a cycle and behind one are missing.

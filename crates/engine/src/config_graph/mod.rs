@@ -13,6 +13,7 @@ mod operation;
 mod orphans;
 mod reduction;
 mod requirements;
+mod rules_first;
 mod summary;
 
 use std::sync::{Arc, OnceLock};
@@ -268,6 +269,41 @@ impl ConfigGraph {
     /// What waits for a node.
     pub fn dependents(&self, module: ModuleIndex, node: NodeIndex) -> &[Dependent] {
         self.edges(module).dependents.of(node)
+    }
+
+    /// The node that is meant by a place as it looks from a module; none for a caller that there is not.
+    pub fn place(&self, seen_from: ModuleIndex, place: Place) -> Option<(ModuleIndex, NodeIndex)> {
+        match place {
+            Place::Here(node) => Some((seen_from, node)),
+            Place::Caller(node) => Some((self.module(seen_from).caller?.module, node)),
+            Place::Above(module, node) => Some((module, node)),
+        }
+    }
+
+    /// Calls `visit` with each node that must be done before a node although nothing mentions it: what expansion implies.
+    pub fn for_each_implied(
+        &self,
+        index: ModuleIndex,
+        node: NodeIndex,
+        visit: &mut dyn FnMut((ModuleIndex, NodeIndex)),
+    ) {
+        let module = self.module(index);
+        if let Some(caller) = module.caller {
+            visit((caller.module, self.module(caller.module).call(caller.call as usize)));
+        }
+        match module.kind(node) {
+            NodeKind::CallOutput { call, output } => {
+                if let Some(child) = module.children[call as usize] {
+                    visit((child, self.module(child).output(output as usize)));
+                }
+            }
+            NodeKind::CallEnd(call) => {
+                if let Some(child) = module.children[call as usize] {
+                    (0..narrow(self.module(child).len())).for_each(|node| visit((child, NodeIndex(node))));
+                }
+            }
+            _ => {}
+        }
     }
 
     fn edges(&self, module: ModuleIndex) -> &ModuleEdges {

@@ -9,6 +9,7 @@ use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
 
 use super::edges::Edges;
+use super::rules_first::wait_for_rules;
 use super::{ConfigGraph, Dependent, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
 
 /// The edges of a module's nodes.
@@ -35,7 +36,8 @@ pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Vec<Mo
         }
         requires
     });
-    let requires: Vec<_> = requires.collect();
+    let mut requires: Vec<_> = requires.collect();
+    wait_for_rules(graph, &mut requires);
     let dependents = dependents(graph, &requires);
     requires.into_iter().zip(dependents).map(|(requires, dependents)| ModuleEdges { requires, dependents }).collect()
 }

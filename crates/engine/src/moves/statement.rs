@@ -97,17 +97,9 @@ impl Statement {
         self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name)).cloned().collect()
     }
 
-    fn from_extent(&self) -> Extent<'_> {
-        Extent::of(&self.from, &self.to)
-    }
-
-    fn to_extent(&self) -> Extent<'_> {
-        Extent::of(&self.to, &self.from)
-    }
-
     /// Whether what this statement moves can be moved on by the other.
     pub(super) fn leads_to(&self, other: &Self) -> bool {
-        self.module == other.module && reaches(self.to_extent(), other.from_extent())
+        self.module == other.module && reaches(Extent::of(&self.to, &self.from), Extent::of(&other.from, &other.to))
     }
 
     /// Where an object goes; nowhere if the statement is not about it.

@@ -6,7 +6,7 @@ use groma_address::{AbsResource, ConfigResource, ModuleInstance, ResourceInstanc
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::{Dependencies, State};
 
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, narrow};
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
 use crate::moves::Moves;
 use crate::options::{InvokeTarget, PlanOptions};
 use crate::plan::Mode;
@@ -369,32 +369,9 @@ fn covers(target: &Target, address: &ConfigResource) -> bool {
 
 /// What a node waits for, expansion included.
 pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
-    let module = graph.module(index);
-    let mut found: Vec<(ModuleIndex, NodeIndex)> = Vec::new();
-    for requirement in graph.requires(index, node) {
-        match (requirement.place, module.caller) {
-            (Place::Here(node), _) => found.push((index, node)),
-            (Place::Caller(node), Some(caller)) => found.push((caller.module, node)),
-            (Place::Above(module, node), _) => found.push((module, node)),
-            (Place::Caller(_), None) => {}
-        }
-    }
-    if let Some(caller) = module.caller {
-        found.push((caller.module, graph.module(caller.module).call(caller.call as usize)));
-    }
-    match module.kind(node) {
-        NodeKind::CallOutput { call, output } => {
-            if let Some(child) = module.children[call as usize] {
-                found.push((child, graph.module(child).output(output as usize)));
-            }
-        }
-        NodeKind::CallEnd(call) => {
-            if let Some(child) = module.children[call as usize] {
-                found.extend((0..narrow(graph.module(child).len())).map(|node| (child, NodeIndex(node))));
-            }
-        }
-        _ => {}
-    }
+    let required = graph.requires(index, node).iter();
+    let mut found: Vec<_> = required.filter_map(|requirement| graph.place(index, requirement.place)).collect();
+    graph.for_each_implied(index, node, &mut |place| found.push(place));
     found
 }
 

@@ -89,7 +89,11 @@ impl Validator<'_> {
         let id = visit.module;
         match self.world.static_module(id).kind(visit.node) {
             NodeKind::Variable(at) => self.variable(id, at),
-            NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
+            NodeKind::Validation(at) => {
+                // Whatever is wrong with a rule, what uses the variable is looked at too.
+                self.evaluation.validation(&self.world, id, at);
+                Outcome::Done
+            }
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.output(id, at),
             NodeKind::Check(at) => self.check(id, at),

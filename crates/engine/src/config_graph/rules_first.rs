@@ -1,0 +1,93 @@
+//! What uses a variable waits for the rules of the variable, so that nothing is made of a value that they refuse.
+
+use std::collections::{HashMap, HashSet};
+
+use super::edges::Edges;
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement};
+
+/// A node of a module.
+type At = (ModuleIndex, NodeIndex);
+
+/// Adds an edge from each use of a variable to its rules, but for the uses that the rules themselves stand on: those can only come first.
+pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirement>]) {
+    let rules: Vec<(At, At)> = rules(graph).collect();
+    if rules.is_empty() {
+        return;
+    }
+    let uses = uses(graph, requires, rules.iter().map(|(variable, _)| *variable).collect());
+    let mut added: HashMap<At, Vec<Requirement>> = HashMap::new();
+    for (variable, rule) in rules {
+        // With what was added before, so that no two rules wait for each other.
+        let below = stands_on(graph, requires, &added, rule);
+        for (user, of_variable) in uses.get(&variable).into_iter().flatten() {
+            if !below.contains(user) {
+                let place = match of_variable.place {
+                    Place::Here(_) => Place::Here(rule.1),
+                    Place::Caller(_) => Place::Caller(rule.1),
+                    Place::Above(module, _) => Place::Above(module, rule.1),
+                };
+                added.entry(*user).or_default().push(Requirement { place, ..of_variable.clone() });
+            }
+        }
+    }
+    let touched: HashSet<ModuleIndex> = added.keys().map(|(module, _)| *module).collect();
+    for (index, module) in graph.modules().filter(|(index, _)| touched.contains(index)) {
+        let mut lists = Edges::with_room(module.len());
+        for (node, _) in module.nodes() {
+            let more = added.remove(&(index, node)).unwrap_or_default();
+            lists.push(requires[index.at()].of(node).iter().cloned().chain(more));
+        }
+        requires[index.at()] = lists;
+    }
+}
+
+/// The variables with rules that are nodes of their own, and these.
+fn rules(graph: &ConfigGraph) -> impl Iterator<Item = (At, At)> {
+    graph.modules().flat_map(|(index, module)| {
+        module.nodes().filter_map(move |(node, kind)| match kind {
+            NodeKind::Validation(at) => Some(((index, module.variable(at as usize)), (index, node))),
+            _ => None,
+        })
+    })
+}
+
+/// Who uses these variables, other than rules: those are told side by side.
+fn uses(
+    graph: &ConfigGraph,
+    requires: &[Edges<Requirement>],
+    variables: HashSet<At>,
+) -> HashMap<At, Vec<(At, Requirement)>> {
+    let mut uses: HashMap<At, Vec<(At, Requirement)>> = HashMap::new();
+    for (index, module) in graph.modules() {
+        for (node, _) in module.nodes().filter(|(_, kind)| !matches!(kind, NodeKind::Validation(_))) {
+            for requirement in requires[index.at()].of(node) {
+                if let Some(variable) = graph.place(index, requirement.place).filter(|at| variables.contains(at)) {
+                    uses.entry(variable).or_default().push(((index, node), requirement.clone()));
+                }
+            }
+        }
+    }
+    uses
+}
+
+/// All that a node waits for, itself included.
+fn stands_on(
+    graph: &ConfigGraph,
+    requires: &[Edges<Requirement>],
+    added: &HashMap<At, Vec<Requirement>>,
+    start: At,
+) -> HashSet<At> {
+    let mut seen = HashSet::new();
+    let mut open = vec![start];
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let (index, node) = at;
+        let more = added.get(&at).into_iter().flatten();
+        let required = requires[index.at()].of(node).iter().chain(more);
+        open.extend(required.filter_map(|requirement| graph.place(index, requirement.place)));
+        graph.for_each_implied(index, node, &mut |place| open.push(place));
+    }
+    seen
+}
