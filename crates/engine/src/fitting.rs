@@ -35,7 +35,7 @@ pub(crate) fn fit(
     graph: &ConfigGraph,
     providers: &mut Providers,
     bodies: Bodies,
-) -> (Templates, Diagnostics) {
+) -> Fitted {
     let mut templates = Templates::with(ModuleFunctions::new(graph, providers.on_demand()));
     let configuration = &session.configuration;
     let mut fitting = Fitting {
@@ -45,6 +45,7 @@ pub(crate) fn fit(
         bodies,
         shared: HashMap::new(),
         metas: HashMap::new(),
+        meta_problems: Diagnostics::new(),
         diagnostics: Diagnostics::new(),
     };
     for (_, module) in graph.modules() {
@@ -59,7 +60,16 @@ pub(crate) fn fit(
             actions: config.actions.values().map(|action| fitting.action(config, action)).collect(),
         });
     }
-    (templates, fitting.diagnostics)
+    Fitted { templates, meta_problems: fitting.meta_problems, diagnostics: fitting.diagnostics }
+}
+
+/// What came of fitting blocks.
+pub(crate) struct Fitted {
+    pub(crate) templates: Templates,
+    /// What is wrong with `provider_meta` blocks. It matters when something is planned, as in Terraform: modules that are only checked
+    /// may have such blocks for providers that came later.
+    pub(crate) meta_problems: Diagnostics,
+    pub(crate) diagnostics: Diagnostics,
 }
 
 /// The work of preparing blocks.
@@ -72,6 +82,7 @@ struct Fitting<'a> {
     shared: HashMap<ProviderConfig, Arc<ProviderConfig>>,
     /// What modules tell their providers, by module and local name.
     metas: HashMap<(ModulePath, Name), Value>,
+    meta_problems: Diagnostics,
     diagnostics: Diagnostics,
 }
 
@@ -159,7 +170,7 @@ impl Fitting<'_> {
             return known.clone();
         }
         let told = self.decoded_meta(block, address).unwrap_or_else(|problems| {
-            self.diagnostics.append(problems);
+            self.meta_problems.append(problems);
             no_meta()
         });
         self.metas.insert(place, told.clone());

@@ -7,7 +7,7 @@ use groma_address::{Mode as ResourceMode, ProviderConfig};
 use groma_diagnostics::Diagnostics;
 
 use crate::config_graph;
-use crate::fitting::{self, Bodies};
+use crate::fitting::{self, Bodies, Fitted};
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::templates::Templates;
@@ -16,6 +16,8 @@ use crate::templates::Templates;
 pub(crate) struct Prepared {
     pub(crate) graph: Arc<config_graph::ConfigGraph>,
     pub(crate) templates: Templates,
+    /// What is wrong with what modules tell their providers.
+    pub(crate) meta_problems: Diagnostics,
 }
 
 impl Prepared {
@@ -42,6 +44,6 @@ pub(crate) fn prepare(
     graph: Arc<config_graph::ConfigGraph>,
     bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
-    let (templates, diagnostics) = fitting::fit(session, &graph, providers, bodies);
-    (Prepared { graph, templates }, diagnostics)
+    let Fitted { templates, meta_problems, diagnostics } = fitting::fit(session, &graph, providers, bodies);
+    (Prepared { graph, templates, meta_problems }, diagnostics)
 }

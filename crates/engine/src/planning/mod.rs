@@ -131,6 +131,7 @@ async fn ready<'a>(
             validate(session, &prepared.graph, &prepared.templates, providers, secrets).await
         }
     };
+    diagnostics.append(prepared.meta_problems.clone());
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

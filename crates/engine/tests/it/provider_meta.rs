@@ -106,6 +106,8 @@ fn what_the_provider_does_not_take_is_a_mistake_told_once() {
         let planned = project(&told, meta).plan();
         let summaries: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
         assert_eq!(summaries, [summary], "{meta}");
+        // Who only checks a module tells no provider anything.
+        assert!(project(&told, meta).validate().is_empty());
     }
     let script = ResourceScript::new(object());
     let plain = Scripted::new("test").resource("test_object", script).data("test_found", DataScript::new(found()));

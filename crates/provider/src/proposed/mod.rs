@@ -59,7 +59,9 @@ impl<'a> Prior<'a> {
         match self {
             Self::Is(value) => match value.kind() {
                 Kind::Object(object) => object.values().get(position).map_or(Self::Absent, Self::of_part),
-                Kind::List(elements) | Kind::Tuple(elements) => elements.get(position).map_or(Self::Absent, Self::of_part),
+                Kind::List(elements) | Kind::Tuple(elements) => {
+                    elements.get(position).map_or(Self::Absent, Self::of_part)
+                }
                 _ => Self::Absent,
             },
             other => other,
