@@ -234,6 +234,8 @@ impl Planner<'_> {
                     None => continue,
                 },
             };
+            // What is null is not recorded, nor of what type it would be.
+            let after = after.filter(|value| before.is_some() || !value.is_null());
             let action = compare(before.as_ref(), after.as_ref());
             let sensitive = output.sensitive || before.as_ref().is_some_and(|value| value.marks().is_sensitive());
             changes.push(OutputChange {
@@ -319,8 +321,6 @@ fn in_order(changes: &mut [ResourceChange]) {
 fn compare(before: Option<&Value>, after: Option<&Value>) -> Action {
     match (before, after) {
         (None, None) => Action::NoOp,
-        // What is null is not recorded.
-        (None, Some(after)) if after.is_null() => Action::NoOp,
         (None, Some(_)) => Action::Create,
         (Some(_), None) => Action::Delete,
         (Some(before), Some(after)) if before == after => Action::NoOp,
