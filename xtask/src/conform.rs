@@ -2,7 +2,8 @@
 //! here is only which of them belong together, what they found in all, and that a comparison that cannot be made is no success.
 //!
 //! `language`: expressions, layouts and diagnostics beside the Terraform that `GROMA_TERRAFORM` names; `GROMA_CONFORM` is how many
-//! expressions are made up, from `GROMA_SEED`. `providers`: our plugins under that one and, if they are named, the one of
+//! expressions are made up, from `GROMA_SEED`. `lives`: whole lives of made-up configurations beside that Terraform, `GROMA_LIVES` of
+//! them, from `GROMA_SEED`. `providers`: our plugins under that one and, if they are named, the one of
 //! `GROMA_TERRAFORM_1_11` and the OpenTofu of `GROMA_TOFU`, and our client against a provider on the official libraries, which takes Go.
 
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -34,6 +35,7 @@ const PARTS: &[(&str, &[Tests])] = &[
             tests("groma-cli", "it", "validate_like_terraform::"),
         ],
     ),
+    ("lives", &[tests("groma-cli", "it", "made_up::lives_are_led_as_terraform")]),
     ("providers", &[tests("groma-plugin", "processes", "terraform::"), tests("groma-plugin", "processes", "peer::")]),
 ];
 

@@ -27,6 +27,7 @@ mod like_terraform_rules;
 mod like_terraform_targets;
 mod like_terraform_values;
 mod locks;
+mod made_up;
 mod objects;
 mod old_states;
 mod on_terminal;

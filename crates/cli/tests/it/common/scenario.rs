@@ -181,7 +181,7 @@ fn summaries(ran: &Ran) -> String {
 
 /// The state file without what must differ: ids, lineage, keys of deposed objects, and the serial, which counts writes.
 /// Terraform writes results of checks in no order.
-fn state_of(folder: &Folder) -> String {
+pub fn state_of(folder: &Folder) -> String {
     let Ok(text) = std::fs::read_to_string(folder.path("terraform.tfstate")) else { return "none\n".to_owned() };
     let Ok(mut state) = serde_json::from_str::<Json>(&even_ids(&text)) else { return text };
     state["serial"] = "SERIAL".into();
@@ -234,6 +234,11 @@ fn stand_in(json: &mut Json) {
 
 /// The plan as a document, without its time. Terraform lists relevant attributes in no order.
 fn plan(ran: &Ran) -> String {
+    format!("{:#}", plan_document(ran))
+}
+
+/// The same as a value.
+pub fn plan_document(ran: &Ran) -> Json {
     let mut json: Json = serde_json::from_str(&even_ids(&ran.out)).unwrap();
     json.as_object_mut().unwrap().remove("timestamp");
     if let Some(relevant) = json.get_mut("relevant_attributes").and_then(Json::as_array_mut) {
@@ -244,5 +249,5 @@ fn plan(ran: &Ran) -> String {
     }
     modules_in_order(&mut json);
     stand_in(&mut json);
-    format!("{json:#}")
+    json
 }

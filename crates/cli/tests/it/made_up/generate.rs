@@ -1,0 +1,278 @@
+//! Configurations out of numbers.
+
+use super::project::{Call, Data, Module, Output, Repetition, Resource};
+use super::random::Random;
+
+/// The other state that data read, in the folder of the root module.
+pub const OTHER_STATE: (&str, &str) = (
+    "other.tfstate",
+    r#"{
+  "version": 4,
+  "terraform_version": "1.15.0",
+  "serial": 1,
+  "lineage": "0f1d7f0e-5a8c-4d0a-9d39-4a8a4c5f6d10",
+  "outputs": {
+    "text": { "value": "other", "type": "string" },
+    "list": { "value": ["a", "b"], "type": ["list", "string"] },
+    "secret": { "value": "hush", "type": "string", "sensitive": true }
+  },
+  "resources": []
+}
+"#,
+);
+
+const VALUES: &[&str] = &[
+    "1",
+    "\"x\"",
+    "null",
+    "true",
+    "[1, \"b\"]",
+    "{ a = 1, b = \"c\" }",
+    "tomap({ a = \"1\", b = \"2\" })",
+    "toset([\"p\", \"q\"])",
+    "tolist([\"m\", \"n\"])",
+    "[]",
+    "{}",
+    "\"é\"",
+    "1.5",
+    "[{ k = 1 }, { k = 2 }]",
+    "sensitive(\"s\")",
+    "{ a = sensitive(1), b = 2 }",
+];
+
+const ATTRIBUTES: &[&str] = &["id", "output", "input", "triggers_replace"];
+
+/// A value that is written out.
+pub fn value(random: &mut Random) -> String {
+    random.pick(VALUES).to_owned()
+}
+
+/// Keys of `for_each`: some of a few.
+pub fn keys(random: &mut Random) -> Vec<&'static str> {
+    ["a", "b", "c", "d"].into_iter().filter(|_| random.chance(45)).collect()
+}
+
+fn repetition(random: &mut Random) -> Repetition {
+    match random.below(4) {
+        0 | 1 => Repetition::Single,
+        2 => Repetition::Count(random.below(3)),
+        _ => Repetition::ForEach(keys(random)),
+    }
+}
+
+/// What can be mentioned where something is written.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    resources: &'a [Resource],
+    data: &'a [Data],
+    call: Option<&'a Call>,
+}
+
+impl Known<'_> {
+    /// Something that depends on something else, if there is anything.
+    fn reference(self, random: &mut Random) -> String {
+        match random.below(10) {
+            0 | 1 => self.of_data(random),
+            2 => self.of_module(random),
+            _ => self.of_resource(random),
+        }
+        .unwrap_or_else(|| value(random))
+    }
+
+    fn of_data(self, random: &mut Random) -> Option<String> {
+        let data = random.one_of(self.data)?;
+        let address = format!("data.terraform_remote_state.{}", data.name);
+        let output = random.pick(&["text", "list", "secret"]);
+        Some(match data.repetition.keys().first() {
+            _ if random.chance(20) => format!("{address}[*].outputs"),
+            Some(key) => format!("{address}{key}.outputs.{output}"),
+            None => format!("length({address})"),
+        })
+    }
+
+    fn of_module(self, random: &mut Random) -> Option<String> {
+        let call = self.call?;
+        let output = random.one_of(&call.module.outputs)?;
+        Some(match call.repetition.keys().first() {
+            _ if random.chance(15) => String::from("module.m"),
+            Some(key) => format!("module.m{key}.{}", output.name),
+            None => String::from("length(module.m)"),
+        })
+    }
+
+    fn of_resource(self, random: &mut Random) -> Option<String> {
+        let resource = random.one_of(self.resources)?;
+        let address = format!("terraform_data.{}", resource.name);
+        let attribute = random.pick(ATTRIBUTES);
+        let all = |random: &mut Random| match &resource.repetition {
+            Repetition::Single => format!("{address}.{attribute}"),
+            Repetition::Count(_) if random.chance(20) => format!("length({address})"),
+            Repetition::Count(_) => format!("{address}[*].{attribute}"),
+            Repetition::ForEach(_) => format!("{{ for k, v in {address} : k => v.{attribute} }}"),
+        };
+        let keys = resource.repetition.keys();
+        Some(match random.one_of(&keys) {
+            Some(key) if random.chance(60) => format!("{address}{key}.{attribute}"),
+            _ => all(random),
+        })
+    }
+
+    /// A whole resource, as `depends_on` and `replace_triggered_by` name it.
+    fn resource(self, random: &mut Random) -> Option<String> {
+        Some(format!("terraform_data.{}", random.one_of(self.resources)?.name))
+    }
+
+    pub fn expression(self, random: &mut Random) -> String {
+        match random.below(20) {
+            0..7 => value(random),
+            7..14 => self.reference(random),
+            14 | 15 => format!("\"p-${{{}}}\"", random.pick(&["1", "var.v", "local.l"])),
+            16 | 17 => format!("try({0}.a, {0}, \"d\")", self.reference(random)),
+            18 => format!("var.v == 1 ? {} : null", self.reference(random)),
+            _ => format!("[{}, {}]", self.reference(random), value(random)),
+        }
+    }
+}
+
+/// What everything of a module may mention.
+pub fn known(module: &Module) -> Known<'_> {
+    Known { resources: &module.resources, data: &module.data, call: module.call.as_deref() }
+}
+
+fn lifecycle(random: &mut Random, known: Known<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if random.chance(20) {
+        lines.push(format!("create_before_destroy = {}", random.pick(&["true", "false"])));
+    }
+    if random.chance(20) {
+        let ignored = ["[input]", "all", "[triggers_replace]", "[input.a]", "[input[0]]", "[input, triggers_replace]"];
+        lines.push(format!("ignore_changes = {}", random.pick(&ignored)));
+    }
+    if let Some(trigger) = random.one_of(known.resources).filter(|_| random.chance(15)) {
+        let part = match &trigger.repetition {
+            Repetition::Single => random.pick(&["", ".input", ".id", ".output"]),
+            _ => "",
+        };
+        lines.push(format!("replace_triggered_by = [terraform_data.{}{part}]", trigger.name));
+    }
+    if random.chance(15) {
+        let condition = random.pick(&["var.v != 7", "local.l != 9", "var.v == 1"]);
+        lines.push(format!("precondition {{\n  condition = {condition}\n  error_message = \"before ${{var.v}}\"\n}}"));
+    }
+    if random.chance(10) {
+        let condition = random.pick(&["self.id != \"\"", "self.input != 1"]);
+        lines.push(format!("postcondition {{\n  condition = {condition}\n  error_message = \"after\"\n}}"));
+    }
+    if random.chance(5) {
+        lines.push(String::from("prevent_destroy = true"));
+    }
+    lines
+}
+
+fn provisioner(random: &mut Random) -> Vec<String> {
+    let command = format!("command = \"{}\"", random.pick(&["true", "true", "exit 1"]));
+    let rest = random.one_of(&[None, Some("on_failure = continue"), Some("when = destroy")]).copied().flatten();
+    std::iter::once(command).chain(rest.map(str::to_owned)).collect()
+}
+
+/// A resource that may mention what is known.
+pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource {
+    let repetition = repetition(random);
+    let own = match &repetition {
+        Repetition::Single => None,
+        Repetition::Count(_) => Some("count.index"),
+        Repetition::ForEach(_) => Some("each.key"),
+    };
+    let input = match own {
+        Some(own) if random.chance(40) => Some(own.to_owned()),
+        _ => random.chance(80).then(|| known.expression(random)),
+    };
+    Resource {
+        name,
+        repetition,
+        input,
+        triggers: random.chance(40).then(|| known.expression(random)),
+        depends_on: known.resource(random).filter(|_| random.chance(15)),
+        lifecycle: lifecycle(random, known),
+        provisioner: random.chance(10).then(|| provisioner(random)),
+        has_moved: false,
+    }
+}
+
+fn data(random: &mut Random, name: String, known: Known<'_>) -> Data {
+    let path = format!("\"${{path.root}}/{}\"", OTHER_STATE.0);
+    let waits = known.of_resource(random).filter(|_| random.chance(30));
+    Data {
+        name,
+        repetition: repetition(random),
+        path: waits.map_or(path.clone(), |value| format!("try({value}.nothing, {path})")),
+        depends_on: known.resource(random).filter(|_| random.chance(25)),
+    }
+}
+
+fn output(random: &mut Random, name: String, known: Known<'_>) -> Output {
+    Output {
+        name,
+        value: known.reference(random),
+        sensitive: random.chance(40),
+        depends_on: known.resource(random).filter(|_| random.chance(10)),
+    }
+}
+
+/// A module that calls others to that depth at most.
+pub fn module(random: &mut Random, depth: usize) -> Module {
+    let mut module = Module {
+        variable: 1 + u8::from(random.chance(50)),
+        local: random.pick(&["var.v", "3"]).to_owned(),
+        resources: Vec::new(),
+        data: Vec::new(),
+        outputs: Vec::new(),
+        check: None,
+        call: None,
+        statements: Vec::new(),
+    };
+    let resources = 1 + random.below(4);
+    for at in 0..resources {
+        // In the middle, so that some resources mention the call, and the call some of them.
+        if depth > 0 && at == resources / 2 && random.chance(55) {
+            module.call = Some(Box::new(call(random, &module, depth - 1)));
+        }
+        if random.chance(12) {
+            let data = data(random, format!("d{at}"), known(&module));
+            module.data.push(data);
+        }
+        let resource = resource(random, format!("r{at}"), known(&module));
+        module.resources.push(resource);
+    }
+    for at in 0..random.below(3) {
+        let output = output(random, format!("o{at}"), known(&module));
+        module.outputs.push(output);
+    }
+    if random.chance(30) {
+        module.outputs.push(Output {
+            name: String::from("v"),
+            value: String::from("var.v"),
+            sensitive: false,
+            depends_on: None,
+        });
+    }
+    if random.chance(20) {
+        let of_resource = format!("{} != null", known(&module).of_resource(random).unwrap_or_default());
+        module.check = Some(random.pick(&["var.v == 1", "local.l != 3", &of_resource]).to_owned());
+    }
+    module
+}
+
+fn call(random: &mut Random, caller: &Module, depth: usize) -> Call {
+    let known = known(caller);
+    Call {
+        repetition: repetition(random),
+        v: match random.below(4) {
+            0 => String::from("2"),
+            1 => String::from("local.l"),
+            _ => known.reference(random),
+        },
+        depends_on: known.resource(random).filter(|_| random.chance(20)),
+        module: module(random, depth),
+    }
+}

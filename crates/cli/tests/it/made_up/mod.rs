@@ -1,0 +1,87 @@
+//! Whole lives of configurations that nobody has written: a plan, its apply, a change, and so on. With `GROMA_TERRAFORM` each is led with
+//! Terraform too, and everything that came of it is held against that: exit codes, summaries, plan documents, states. `GROMA_LIVES` is how
+//! many (5), from the seed `GROMA_SEED` (1).
+//!
+//! What this program makes of some that it leads as Terraform does is recorded in short: `lives.txt`, written anew with `GROMA_UPDATE=1`.
+
+mod change;
+mod differences;
+mod generate;
+mod life;
+mod project;
+mod random;
+
+use std::fmt::Write as _;
+
+use crate::common::Folder;
+use crate::common::even::{first_difference, terraform};
+use differences::Found;
+use life::{Step, lead, life};
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The life as text, for whom it is to be led by hand.
+fn text(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for (at, step) in steps.iter().enumerate() {
+        writeln!(text, "=== step {at}: {:?} plan {:?}", step.command, step.options).unwrap();
+        for (name, content) in &step.files {
+            writeln!(text, "--- {name}\n{content}").unwrap();
+        }
+    }
+    text
+}
+
+/// The lives in the record. Terraform was asked about each.
+const RECORDED: std::ops::Range<u64> = 1000..1040;
+
+#[test]
+fn lives_are_led_as_recorded() {
+    let mut lines = String::new();
+    for seed in RECORDED {
+        writeln!(lines, "life {seed}").unwrap();
+        let steps = life(seed);
+        let outcomes = lead(&steps, &Folder::new());
+        for (step, outcome) in steps.iter().zip(&outcomes) {
+            let asked: Vec<&str> = step.command.iter().chain(&step.options).map(String::as_str).collect();
+            writeln!(lines, "  {}", format!("plan {}", asked.join(" ")).trim_end()).unwrap();
+            outcome.in_short().into_iter().for_each(|line| writeln!(lines, "    {line}").unwrap());
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/made_up/lives.txt");
+    if std::env::var_os("GROMA_UPDATE").is_some() {
+        std::fs::write(path, &lines).unwrap();
+    }
+    let record = std::fs::read_to_string(path).unwrap();
+    assert!(record == lines, "{}", first_difference(&record, &lines));
+}
+
+#[test]
+fn lives_are_led_as_terraform_leads_them() {
+    let Some(program) = terraform() else { return };
+    let (first, count) = (number("GROMA_SEED", 1), number("GROMA_LIVES", 5));
+    let mut wrong = String::new();
+    let (mut steps_led, mut different, mut meant) = (0, 0, 0);
+    for seed in first..first + count {
+        let steps = life(seed);
+        let ours = lead(&steps, &Folder::new());
+        let theirs = lead(&steps, &Folder::for_program(&program).with("TF_CLI_ARGS", "-no-color"));
+        steps_led += steps.len();
+        match differences::first(&steps, theirs, ours) {
+            Found::Nothing => {}
+            Found::Meant => meant += 1,
+            Found::Other(what) => {
+                different += 1;
+                writeln!(wrong, "##### seed {seed}\n{}\n{what}", text(&steps)).unwrap();
+            }
+        }
+        println!("progress: {} of {count} lives, {different} different", seed - first + 1);
+    }
+    let same = count - different - meant;
+    println!(
+        "\ncompared: {count} lives of {steps_led} steps, {same} the same, {different} different, {meant} different on purpose"
+    );
+    assert!(wrong.is_empty(), "{wrong}");
+}
