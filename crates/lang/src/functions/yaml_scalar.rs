@@ -20,6 +20,8 @@ pub(super) enum Style {
 
 const TRUE: [&str; 11] = ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"];
 const FALSE: [&str; 11] = ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"];
+const INFINITY: [&str; 3] = [".inf", ".Inf", ".INF"];
+const NAN: [&str; 3] = [".nan", ".NaN", ".NAN"];
 const NULL: [&str; 5] = ["", "~", "null", "Null", "NULL"];
 
 /// The value of a scalar with the tag `!!...` that stands before it, if any.
@@ -47,8 +49,9 @@ fn read(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
         },
         Some("!!bool") => truth(text).map_or_else(|| cannot("!!bool"), |truth| Ok(Value::bool(truth))),
         Some("!!null") => Ok(Value::NULL),
+        Some("!!int" | "!!float") if style == Style::Quoted && NAN.contains(&text) => Ok(Value::string(text)),
         Some(tag @ ("!!int" | "!!float")) => {
-            number(text).map_or_else(|| cannot(tag), |number| Ok(Value::number(number)))
+            infinity(text).or_else(|| number(text)).map_or_else(|| cannot(tag), |number| Ok(Value::number(number)))
         }
         Some("!!timestamp") => moment(text).map_or_else(|| cannot("!!timestamp"), |moment| Ok(Value::string(moment))),
         Some(other) => Err(format!("unsupported tag {other:?}")),
@@ -64,11 +67,11 @@ fn plain(text: &str) -> Result<Value, String> {
     if NULL.contains(&text) {
         return Ok(Value::NULL);
     }
-    match text {
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Ok(Value::number(Number::infinity())),
-        "-.inf" | "-.Inf" | "-.INF" => return Ok(Value::number(Number::negative_infinity())),
-        ".nan" | ".NaN" | ".NAN" => return Err("floating point NaN is not supported".to_owned()),
-        _ => {}
+    if let Some(infinity) = infinity(text) {
+        return Ok(Value::number(infinity));
+    }
+    if NAN.contains(&text) {
+        return Err("floating point NaN is not supported".to_owned());
     }
     if let Some(moment) = moment(text) {
         return Ok(Value::string(moment));
@@ -110,6 +113,13 @@ fn looks_like_a_number(text: &str) -> bool {
         && all(whole)
         && all(fraction)
         && exponent.is_none_or(|text| digits(text, 10))
+}
+
+fn infinity(text: &str) -> Option<Number> {
+    if let Some(magnitude) = text.strip_prefix('-') {
+        return INFINITY.contains(&magnitude).then(Number::negative_infinity);
+    }
+    INFINITY.contains(&text.strip_prefix('+').unwrap_or(text)).then(Number::infinity)
 }
 
 fn number(text: &str) -> Option<Number> {
