@@ -16,6 +16,34 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn instances_of_a_module_are_of_one_type_where_its_outputs_say_of_which() {
+    let folder = Folder::new();
+    let call = |name: &str, source: &str, repeats: &str| {
+        format!("module \"{name}\" {{\n  source = \"./{source}\"\n  {repeats}\n}}\n")
+    };
+    let calls = [
+        call("none", "typed", "count = 0"),
+        call("two", "typed", "count = 2"),
+        call("each", "typed", "for_each = toset([\"a\"])"),
+        call("silent", "silent", "count = 1"),
+        call("loose", "loose", "count = 1"),
+    ];
+    folder.write("main.tf", &calls.concat());
+    folder.write("typed/main.tf", "output \"x\" {\n  type  = number\n  value = \"1\"\n}\n");
+    folder.write("silent/main.tf", "locals {}\n");
+    folder.write("loose/main.tf", "output \"x\" {\n  value = 1\n}\n");
+    folder.ok(&["init"]);
+    let asked = "type(module.none)\nmodule.two\ntype(module.each)\nmodule.silent\ntype(module.loose)\nmodule.two == tolist([{ x = 1 }, { x = 1 }])\n";
+    let ran = folder.run_with_input(&["console", "-plan"], asked);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let of_numbers = |kind: &str| format!("{kind}(\n    object({{\n        x: number,\n    }}),\n)\n");
+    let two = "tolist([\n  {\n    \"x\" = 1\n  },\n  {\n    \"x\" = 1\n  },\n])\n";
+    let loose = "tuple([\n    object({\n        x: number,\n    }),\n])\n";
+    let silent = "tolist([\n  {},\n])\n";
+    assert_eq!(ran.out, format!("{}{two}{}{silent}{loose}true\n", of_numbers("list"), of_numbers("map")));
+}
+
+#[test]
 fn an_open_bracket_goes_on_in_the_next_line() {
     let ran = folder().run_with_input(&["console"], "[\n  1,\n  upper(\n    var.v\n  ),\n]\n1 + 1\n<<EOT\nx {\nEOT\n");
     assert_eq!((ran.code, &*ran.err), (0, ""));

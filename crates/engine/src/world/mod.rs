@@ -4,6 +4,7 @@
 //! and read by evaluation through an [`InstanceScope`].
 
 mod around;
+mod called;
 mod expansion;
 mod scope;
 
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 use groma_address::{ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
-use groma_value::{ObjectType, Type, Value};
+use groma_value::Value;
 
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use scope::InstanceScope;
@@ -330,40 +331,6 @@ impl World {
         let position = self.static_module(module).config.resources.get_index_of(&address.resource)?;
         let instance = self.module(module).resources[position].expansion.position(&address.key)?;
         Some((module, narrow(position), instance))
-    }
-
-    /// What a module call's name alone means: an object of its outputs, or a tuple or object of such objects.
-    fn whole_call(&self, module: ModuleId, call: usize) -> Value {
-        let data = &self.module(module).calls[call];
-        if data.expansion == Expansion::Abstract
-            && let Some(whole) = self.any_instances(module, call)
-        {
-            return whole;
-        }
-        data.expansion.collect(|position| data.instances.get(position).map_or(Value::DYNAMIC, |id| self.outputs(*id)))
-    }
-
-    /// Any number of instances, of which only is known what outputs they have.
-    fn any_instances(&self, module: ModuleId, call: usize) -> Option<Value> {
-        let calling = self.static_module(module);
-        let (_, written) = calling.config.calls.get_index(call)?;
-        let called = self.graph.module(calling.children.get(call).copied().flatten()?);
-        let outputs = called.config.outputs.keys().map(|name| (name.clone(), Type::Dynamic));
-        let one = Type::Object(Arc::new(ObjectType::new(outputs)));
-        Some(Value::unknown(if written.count.is_some() { Type::list(one) } else { Type::map(one) }))
-    }
-
-    /// The outputs of a module instance as one object.
-    pub fn outputs(&self, id: ModuleId) -> Value {
-        let config = &self.static_module(id).config;
-        let values = &self.module(id).outputs;
-        Value::object(
-            config
-                .outputs
-                .keys()
-                .zip(values)
-                .map(|(name, value)| (name.clone(), value.clone().unwrap_or(Value::DYNAMIC))),
-        )
     }
 
     /// How everything repeats: what apply needs to make the same world again.
