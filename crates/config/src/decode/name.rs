@@ -27,9 +27,9 @@ pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decodi
     implied_provider_name(local_name, span, decoding) && is_lower_case(local_name, span, decoding)
 }
 
-/// The same where the name stands for the whole address.
+/// Reports a name that stands for a whole address and cannot be a provider's; in the address it is in lower case.
 pub(super) fn provider_type(name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
-    looks_like_provider(name, "Invalid provider name", span, decoding) && is_lower_case(name, span, decoding)
+    looks_like_provider(name, "Invalid provider name", span, decoding)
 }
 
 fn is_lower_case(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {

@@ -84,7 +84,7 @@ fn version_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         )
         .at(attribute.expression.span),
     );
-    version::version_constraints(attribute, decoding)
+    version::of_provider(attribute, decoding)
 }
 
 fn nested(content: &Content, rest: Body, decoding: &mut Decoding<'_>) -> Body {

@@ -1,7 +1,7 @@
 //! The `required_providers` block.
 
-use groma_address::{ProviderAddress, ProviderPart};
-use groma_diagnostics::{Diagnostic, Span, did_you_mean};
+use groma_address::{Name, ProviderAddress, ProviderPart};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::{Attribute, Block, Expression};
 use groma_value::{Type, convert};
 
@@ -55,7 +55,7 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
     let is_text = literal::constant(expression)
         .is_ok_and(|value| convert::convert(&value, &Type::String).is_ok_and(|text| !text.is_null()));
     if is_text {
-        required.version = version::version_constraints(attribute, decoding).unwrap_or_default();
+        required.version = version::of_provider(attribute, decoding).unwrap_or_default();
         required.version_span = expression.span;
         return Some(required);
     }
@@ -72,13 +72,16 @@ fn property(key: &Expression, value: &Expression, required: &mut RequiredProvide
     if syntax::is_invalid(value) {
         return;
     }
-    let key_text = key.as_static_string();
-    match key_text.as_deref() {
-        Some("version") => version_property(required, value, decoding),
-        Some("source") => source(required, value, decoding),
-        Some("configuration_aliases") => configuration_aliases(required, value, decoding),
+    let key_text = match key.as_static_string().map(Ok).unwrap_or_else(|| evaluated_key(key)) {
+        Ok(text) => text,
+        Err(problems) => return decoding.diagnostics.append(problems),
+    };
+    match &*key_text {
+        "version" => version_property(required, value, decoding),
+        "source" => source(required, value, decoding),
+        "configuration_aliases" => configuration_aliases(required, value, decoding),
         other => {
-            let meant = did_you_mean(other.unwrap_or_default(), ["source", "version", "configuration_aliases"]);
+            let meant = did_you_mean(other, ["source", "version", "configuration_aliases"]);
             let detail = format!(
                 "A provider requirement has the attributes \"source\", \"version\" and \"configuration_aliases\".{meant} To \
                  configure a provider, write a \"provider\" block."
@@ -88,12 +91,22 @@ fn property(key: &Expression, value: &Expression, required: &mut RequiredProvide
     }
 }
 
+/// The text that a key comes to which is not just written there.
+fn evaluated_key(key: &Expression) -> Result<Name, Diagnostics> {
+    let value = literal::constant(key)?;
+    value.as_str().map(Name::from).ok_or_else(|| {
+        let detail =
+            "The attributes of a provider requirement are \"source\", \"version\" and \"configuration_aliases\".";
+        Diagnostic::error("Invalid Attribute", detail).at(key.span).into()
+    })
+}
+
 fn version_property(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
     let Some(text) = value.as_static_string() else {
         decoding.error(value.span, "Invalid version constraint", "Write the version constraint as a string in quotes.");
         return;
     };
-    if let Some(constraints) = version::parse_constraints(&text, value.span, decoding) {
+    if let Some(constraints) = version::parse_of_provider(&text, value.span, decoding) {
         required.version = constraints;
         required.version_span = value.span;
     }
@@ -131,8 +144,14 @@ fn source(required: &mut RequiredProvider, value: &Expression, decoding: &mut De
 fn configuration_aliases(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
     let Some(elements) = syntax::list(value, decoding) else { return };
     for element in elements {
-        let Some(traversal) = syntax::address(element, decoding) else { continue };
-        let Some(reference) = provider::from_traversal(&traversal) else {
+        let reference = match syntax::index_of_word(element) {
+            Some(_) => None,
+            None => {
+                let Some(traversal) = syntax::address(element, decoding) else { continue };
+                provider::from_traversal(&traversal)
+            }
+        };
+        let Some(reference) = reference else {
             decoding.error(
                 element.span,
                 "Invalid configuration_aliases value",

@@ -67,6 +67,14 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         Dialect::Terraform => ("Terraform", &decoding.options.terraform_version),
         Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version),
     };
+    if constraints.iter().any(|constraint| constraint.version.is_prerelease()) {
+        let detail = format!(
+            "What a pre-release of {product} may run is what its release may run, so that no constraint names one: leave out what stands \
+             behind the dash."
+        );
+        let problem = Diagnostic::error("Invalid required_version constraint", detail).at(span);
+        return Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem: Some(problem) });
+    }
     let problem = (!constraints.allow(version)).then(|| {
         let detail = format!(
             "This configuration asks for {product} {constraints}; this program stands for {product} {version}. Change the \

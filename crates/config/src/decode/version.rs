@@ -5,14 +5,20 @@ use groma_hcl::Attribute;
 
 use super::context::Decoding;
 use super::literal;
-use crate::version::Constraints;
+use crate::version::{Constraints, VersionError};
 
 const WRONG: &str = "Invalid version constraint";
 
-/// A `version` or `required_version` argument.
+/// The `required_version` argument.
 pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
     let text = literal::string_or(attribute, WRONG, decoding)?;
     parse_constraints(&text, attribute.expression.span, decoding)
+}
+
+/// The `version` argument of a provider block.
+pub(super) fn of_provider(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    let text = literal::string_or(attribute, WRONG, decoding)?;
+    parse_of_provider(&text, attribute.expression.span, decoding)
 }
 
 /// The `version` argument of a module call.
@@ -21,19 +27,26 @@ pub(super) fn of_module(attribute: &Attribute, decoding: &mut Decoding<'_>) -> O
     parse_constraints(&text, attribute.expression.span, decoding)
 }
 
-/// Reads constraints out of `text`; what is none is reported at `span`.
-pub(super) fn parse_constraints(text: &str, span: Span, decoding: &mut Decoding<'_>) -> Option<Constraints> {
-    match text.parse() {
-        Ok(constraints) => Some(constraints),
-        Err(error) => {
-            decoding.error(
-                span,
-                WRONG,
-                format!(
-                    "This is no version constraint ({error}). Write one such as \">= 1.2.0, < 2.0.0\" or \"~> 1.2\"."
-                ),
-            );
-            None
-        }
-    }
+fn parse_constraints(text: &str, span: Span, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    found(text.parse(), span, decoding)
+}
+
+/// Reads constraints on the version of a provider out of `text`; what is none is reported at `span`.
+pub(super) fn parse_of_provider(text: &str, span: Span, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    found(Constraints::of_provider(text), span, decoding)
+}
+
+fn found(
+    constraints: Result<Constraints, VersionError>,
+    span: Span,
+    decoding: &mut Decoding<'_>,
+) -> Option<Constraints> {
+    let error = match constraints {
+        Ok(constraints) => return Some(constraints),
+        Err(error) => error,
+    };
+    let detail =
+        format!("This is no version constraint ({error}). Write one such as \">= 1.2.0, < 2.0.0\" or \"~> 1.2\".");
+    decoding.error(span, WRONG, detail);
+    None
 }

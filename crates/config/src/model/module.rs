@@ -85,9 +85,9 @@ impl Module {
     }
 }
 
-/// What a local provider name stands for that no requirement explains.
+/// What a local provider name stands for that no requirement explains: in addresses all is in lower case.
 pub(crate) fn default_provider(local_name: &str, registry: &Name) -> ProviderAddress {
-    let address = ProviderAddress::default_for(local_name);
+    let address = ProviderAddress::default_for(&local_name.to_lowercase());
     if address.is_builtin() { address } else { ProviderAddress { hostname: registry.clone(), ..address } }
 }
 

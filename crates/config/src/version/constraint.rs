@@ -104,6 +104,20 @@ impl Constraints {
         self.list.is_empty()
     }
 
+    /// Those that `text` has for a provider, whose versions are semantic ones: of three numbers at most, without a `v`, and with a dash
+    /// before what makes a pre-release.
+    ///
+    /// # Errors
+    ///
+    /// One of them is none.
+    pub fn of_provider(text: &str) -> Result<Self, VersionError> {
+        let constraints = text.parse()?;
+        match text.split(',').map(str::trim).find(|constraint| !is_semantic(constraint)) {
+            Some(constraint) => Err(VersionError::new(format!("malformed constraint: {constraint}"))),
+            None => Ok(constraints),
+        }
+    }
+
     /// Each of them, as written.
     pub fn iter(&self) -> std::slice::Iter<'_, Constraint> {
         self.list.iter()
@@ -119,15 +133,30 @@ impl Constraints {
     }
 }
 
+/// The operator that `constraint` begins with, and what stands behind it.
+fn operator_of(constraint: &str) -> (Operator, &str) {
+    OPERATORS
+        .iter()
+        .find_map(|(symbol, operator)| constraint.strip_prefix(symbol).map(|rest| (*operator, rest)))
+        .unwrap_or((Operator::Equal, constraint))
+}
+
+/// Whether the version in a constraint is written as semantic versions are, after one space at most.
+fn is_semantic(constraint: &str) -> bool {
+    let (_, rest) = operator_of(constraint);
+    let version = rest.strip_prefix(' ').unwrap_or(rest);
+    let (numbers, suffix) =
+        version.split_at(version.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(version.len()));
+    let begins_well = suffix.is_empty() || suffix.starts_with(['-', '+']);
+    !numbers.is_empty() && numbers.split('.').count() <= 3 && begins_well && !suffix.contains('~')
+}
+
 impl FromStr for Constraint {
     type Err = VersionError;
 
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let trimmed = text.trim();
-        let (operator, rest) = OPERATORS
-            .iter()
-            .find_map(|(symbol, operator)| trimmed.strip_prefix(symbol).map(|rest| (*operator, rest)))
-            .unwrap_or((Operator::Equal, trimmed));
+        let (operator, rest) = operator_of(trimmed);
         let version =
             rest.trim_start().parse().map_err(|_| VersionError::new(format!("malformed constraint: {trimmed}")))?;
         Ok(Self { operator, version })
@@ -229,6 +258,23 @@ mod tests {
     fn constraints_print_with_the_segments_that_matter() {
         let printed = |text: &str| text.parse::<Constraints>().unwrap().to_string();
         assert_eq!(printed("~>1.2,>=1.0, !=1.5"), "~> 1.2, >= 1.0.0, != 1.5.0");
+    }
+
+    #[test]
+    fn versions_of_providers_are_semantic() {
+        for (constraints, is_fine) in [
+            ("~> 1.0-beta, >=1,  < 2.0.0+x ", true),
+            ("v1.0.0", false),
+            (">= v1", false),
+            ("1, 1.2.3.4", false),
+            ("1.0.0beta", false),
+            ("1.0.0-a~b", false),
+            (">  1", false),
+            ("1.0.x", false),
+        ] {
+            assert_eq!(Constraints::of_provider(constraints).is_ok(), is_fine, "{constraints}");
+            assert!(constraints == "1.0.x" || constraints.parse::<Constraints>().is_ok(), "{constraints}");
+        }
     }
 
     #[test]

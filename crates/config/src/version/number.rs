@@ -112,7 +112,8 @@ impl FromStr for Version {
         }
         let mut segments = Vec::with_capacity(3);
         for part in numbers.split('.') {
-            segments.push(part.parse::<u64>().map_err(|_| malformed())?);
+            let number = part.parse::<i64>().ok().and_then(|number| u64::try_from(number).ok());
+            segments.push(number.ok_or_else(malformed)?);
         }
         let written = segments.len();
         segments.resize(written.max(3), 0);
