@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use super::content::{FileContent, RequiredVersion};
 use super::context::{Decoding, Dialect};
 use super::version::version_constraints;
-use super::{encryption, literal, name, required_providers, syntax};
+use super::{encryption, literal, name, required_providers};
 use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -99,10 +99,9 @@ fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     );
 }
 
-/// Experiments are not supported by any released version; a list of none is fine.
+/// Experiments are not supported by any released version, whatever is said of them; a list of none is fine.
 fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
-    let Some(elements) = syntax::list(&attribute.expression, decoding) else { return };
-    if elements.is_empty() {
+    if attribute.expression.as_list().is_some_and(<[_]>::is_empty) {
         return;
     }
     decoding.report(
