@@ -49,10 +49,11 @@ fn origin(file: &SourceFile) -> Origin<'_> {
 /// The traversal in a string at `span`, whose quotes are one character each.
 ///
 /// Escapes in the string shift what comes after them by a few characters; nobody writes them in a traversal.
-pub(crate) fn quoted_traversal(text: &str, span: Span) -> Option<Traversal> {
+pub(crate) fn quoted_traversal(text: &str, span: Span) -> Result<Traversal, Diagnostics> {
     let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
-    let traversal = parser.whole_traversal()?;
-    (!parser.finish().has_errors()).then_some(traversal)
+    let traversal = parser.whole_traversal();
+    let problems = parser.finish();
+    traversal.filter(|_| !problems.has_errors()).ok_or(problems)
 }
 
 /// The expression in a string at `span`.

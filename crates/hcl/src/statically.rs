@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use groma_diagnostics::Diagnostics;
+
 use crate::ast::{Call, Expression, ExpressionKind, Ident, Name, ObjectItem, TemplatePart, Traversal};
 use crate::parse;
 
@@ -11,8 +13,8 @@ impl Expression {
     pub fn as_traversal(&self) -> Option<Traversal> {
         match &self.kind {
             ExpressionKind::Traversal(traversal) => Some(traversal.clone()),
-            ExpressionKind::String(text) => parse::quoted_traversal(text, self.span),
-            ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span),
+            ExpressionKind::String(text) => parse::quoted_traversal(text, self.span).ok(),
+            ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span).ok(),
             ExpressionKind::Relative(relative) => {
                 let root = relative.source.reserved_word()?;
                 Some(Traversal::new(root, relative.steps.iter().cloned(), self.span))
@@ -22,6 +24,14 @@ impl Expression {
                 let span = root.span;
                 Some(Traversal::new(root, [], span))
             }
+        }
+    }
+
+    /// The traversal in the quotes of a string of the native syntax, or what keeps it from being one; nothing if this is no such string.
+    pub fn traversal_in_quotes(&self) -> Option<Result<Traversal, Diagnostics>> {
+        match &self.kind {
+            ExpressionKind::String(text) => Some(parse::quoted_traversal(text, self.span)),
+            _ => None,
         }
     }
 
@@ -56,7 +66,7 @@ impl Expression {
     pub fn as_keyword(&self) -> Option<Name> {
         let traversal = match &self.kind {
             ExpressionKind::Traversal(traversal) => traversal.clone(),
-            ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span)?,
+            ExpressionKind::JsonString(string) => parse::quoted_traversal(&string.text, self.span).ok()?,
             _ => return self.reserved_word().map(|word| word.name),
         };
         traversal.steps().is_empty().then(|| traversal.root.name.clone())

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use groma_address::Mode;
 use groma_diagnostics::did_you_mean;
-use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind, Traversal};
 use groma_lang::{Reference, references};
 
 use super::context::Decoding;
@@ -109,7 +109,10 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
             return IgnoreChanges::None;
         }
     };
-    if elements.iter().any(|element| element.as_static_string().as_deref() == Some("*")) {
+    let is_wildcard = |element: &&Expression| element.as_static_string().as_deref() == Some("*");
+    let paths = elements.iter().filter(|element| !is_wildcard(element));
+    let paths: Vec<Traversal> = paths.filter_map(|element| syntax::traversal(element, decoding)).collect();
+    if elements.iter().any(|element| is_wildcard(&element)) {
         decoding.error(
             expression.span,
             "Invalid ignore_changes wildcard",
@@ -124,7 +127,7 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
         }
         return IgnoreChanges::All;
     }
-    IgnoreChanges::Paths(elements.iter().filter_map(|element| syntax::traversal(element, decoding)).collect())
+    IgnoreChanges::Paths(paths)
 }
 
 fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) -> Vec<Expression> {

@@ -110,6 +110,9 @@ pub(super) fn reference(
         ExpressionKind::Index(index) => (&index.source, Some(index.key.clone())),
         _ => (expression, None),
     };
+    if named.traversal_in_quotes().is_some() {
+        syntax::traversal(named, decoding)?;
+    }
     let Some(traversal) = syntax::reference(named, decoding) else {
         if !syntax::is_invalid(expression) {
             let detail = format!(
@@ -119,7 +122,6 @@ pub(super) fn reference(
         }
         return None;
     };
-    syntax::traversal(named, decoding);
     let (steps, key) = match (traversal.steps(), key) {
         ([steps @ .., Step::Index { key, span }], None) => (steps, Some(literal_expression(key, *span))),
         (steps, key) => (steps, key),

@@ -9,7 +9,10 @@ use super::context::Decoding;
 ///
 /// A reference in quotes, as of old, is taken with a warning; in the JSON syntax quotes are the only way.
 pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
-    warn_of_quotes(expression, "reference", decoding);
+    if let Some(quoted) = expression.traversal_in_quotes() {
+        warn_of_quotes(expression, "reference", decoding);
+        return quoted.map_err(|problems| decoding.diagnostics.append(problems)).ok();
+    }
     let traversal = reference(expression, decoding);
     if traversal.is_none() && !is_invalid(expression) {
         no_reference(expression, "Invalid index key", decoding);
@@ -82,21 +85,18 @@ fn key_summary(expression: &Expression) -> &'static str {
 
 /// The single word that `expression` is.
 pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
-    warn_of_quotes(expression, "keyword", decoding);
     let traversal = expression.as_traversal()?;
+    if matches!(expression.kind, ExpressionKind::String(_)) {
+        warn_of_quotes(expression, "keyword", decoding);
+    }
     traversal.steps().is_empty().then(|| traversal.root.name.clone())
 }
 
 fn warn_of_quotes(expression: &Expression, what: &str, decoding: &mut Decoding<'_>) {
-    if matches!(expression.kind, ExpressionKind::String(_)) && expression.as_traversal().is_some() {
-        decoding.report(
-            Diagnostic::warning(
-                format!("Quoted {what}s are deprecated"),
-                format!("A {what} stands here without quotes; quotes are a form of Terraform 0.11 that will go away. Remove them."),
-            )
-            .at(expression.span),
-        );
-    }
+    let detail = format!(
+        "A {what} stands here without quotes; quotes are a form of Terraform 0.11 that will go away. Remove them."
+    );
+    decoding.report(Diagnostic::warning(format!("Quoted {what}s are deprecated"), detail).at(expression.span));
 }
 
 /// The elements of a list that is written out; anything else is reported.
