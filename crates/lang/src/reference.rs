@@ -5,7 +5,7 @@ use std::fmt;
 use groma_address::{InstanceKey, Mode, Name, Resource};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{LiteralKey, Step, Traversal};
-use groma_value::{Kind, Value};
+use groma_value::{Kind, Number, Value};
 
 /// An object of the language that expressions can name, without instance keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -207,7 +207,10 @@ fn keyed<'a>(
 /// The instance key that a literal index stands for; none for numbers that are not whole.
 pub fn instance_key(key: &LiteralKey) -> Option<InstanceKey> {
     match key {
-        LiteralKey::Number(digits) => digits.parse().ok().map(InstanceKey::Int),
+        LiteralKey::Number(digits) => {
+            let number = digits.parse().ok().or_else(|| Number::parse(digits).ok()?.to_u64());
+            number.map(InstanceKey::Int)
+        }
         LiteralKey::String(text) => Some(InstanceKey::String(text.clone())),
     }
 }

@@ -12,15 +12,31 @@ pub(super) struct Address {
     pub(super) module: ModuleInstance,
     pub(super) resource: Option<(Resource, InstanceKey)>,
     /// The first key that stands there.
-    pub(super) key_span: Option<Span>,
+    pub(super) first_key: Option<KeyPlace>,
+    /// The first one that is the key of nothing.
+    pub(super) wrong_key: Option<KeyPlace>,
     /// A word in the place of the type that elsewhere begins a reference to another thing.
     pub(super) reserved: Option<Name>,
 }
 
+/// Where a key stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyPlace {
+    pub(super) span: Span,
+    pub(super) of: Keyed,
+}
+
+/// What a key chooses an instance of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyed {
+    Module,
+    Resource,
+}
+
 impl Address {
-    /// Reads `traversal`; what is no address is reported.
+    /// Reads `traversal`; what is no address is reported, save for a wrong key.
     pub(super) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
-        let mut reader = Reader { words: words(traversal), at: 0, key_span: None, reserved: None };
+        let mut reader = Reader { words: words(traversal), at: 0, first_key: None, wrong_key: None, reserved: None };
         let address = reader.address();
         if address.is_none() {
             decoding.error(
@@ -55,7 +71,8 @@ fn words(traversal: &Traversal) -> Vec<Word<'_>> {
 struct Reader<'a> {
     words: Vec<Word<'a>>,
     at: usize,
-    key_span: Option<Span>,
+    first_key: Option<KeyPlace>,
+    wrong_key: Option<KeyPlace>,
     reserved: Option<Name>,
 }
 
@@ -66,11 +83,16 @@ impl<'a> Reader<'a> {
         Some(name)
     }
 
-    fn key(&mut self) -> Option<InstanceKey> {
-        let Some(Word::Key(key, span)) = self.words.get(self.at) else { return Some(InstanceKey::None) };
+    /// The key that may follow.
+    fn key(&mut self, of: Keyed) -> InstanceKey {
+        let Some(Word::Key(key, span)) = self.words.get(self.at) else { return InstanceKey::None };
         self.at += 1;
-        self.key_span = self.key_span.or(Some(*span));
-        key.clone()
+        let place = Some(KeyPlace { span: *span, of });
+        self.first_key = self.first_key.or(place);
+        key.clone().unwrap_or_else(|| {
+            self.wrong_key = self.wrong_key.or(place);
+            InstanceKey::None
+        })
     }
 
     fn address(&mut self) -> Option<Address> {
@@ -81,13 +103,14 @@ impl<'a> Reader<'a> {
             }
             self.at += 1;
             let name = self.name()?;
-            module = module.child(name.clone(), self.key()?);
+            module = module.child(name.clone(), self.key(Keyed::Module));
         }
         let resource = if self.at == self.words.len() { None } else { Some(self.resource()?) };
         if self.at < self.words.len() || (resource.is_none() && module.is_root()) {
             return None;
         }
-        Some(Address { module, resource, key_span: self.key_span, reserved: self.reserved.take() })
+        let (first_key, wrong_key, reserved) = (self.first_key, self.wrong_key, self.reserved.take());
+        Some(Address { module, resource, first_key, wrong_key, reserved })
     }
 
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
@@ -100,7 +123,7 @@ impl<'a> Reader<'a> {
             _ => (Mode::Managed, first),
         };
         let name = self.name()?;
-        let key = self.key()?;
+        let key = self.key(Keyed::Resource);
         Some((Resource { mode, type_name: type_name.clone(), name: name.clone() }, key))
     }
 }

@@ -6,7 +6,7 @@ use groma_address::{InstanceKey, Mode, Target};
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, BodySchema};
 
-use super::address::Address;
+use super::address::{Address, Keyed};
 use crate::decode::context::Decoding;
 use crate::decode::syntax;
 use crate::model::Moved;
@@ -55,6 +55,14 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
                  for it."
             ),
         );
+        return None;
+    }
+    if let Some(key) = address.wrong_key {
+        let summary = match key.of {
+            Keyed::Module => "Invalid address operator",
+            Keyed::Resource => "Invalid address",
+        };
+        decoding.error(key.span, summary, syntax::KEYS);
         return None;
     }
     match address.resource {

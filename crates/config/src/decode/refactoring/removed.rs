@@ -6,7 +6,7 @@ use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
-use super::address::Address;
+use super::address::{Address, KeyPlace, Keyed};
 use crate::decode::context::Decoding;
 use crate::decode::meta::duplicate_lifecycle;
 use crate::decode::{literal, provisioner, syntax};
@@ -46,6 +46,13 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
 }
 
 fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(RemovedFrom, Span)> {
+    // A word in brackets is no part of a traversal, but what is wrong with it is the same.
+    if let Some(index) = syntax::index_of_word(&attribute.expression) {
+        let address = Address::read(&index.source.as_traversal()?, decoding)?;
+        let of = if address.resource.is_some() { Keyed::Resource } else { Keyed::Module };
+        has_key(address.first_key.unwrap_or(KeyPlace { span: index.brackets, of }), decoding);
+        return None;
+    }
     let traversal = syntax::address(&attribute.expression, decoding)?;
     let address = Address::read(&traversal, decoding)?;
     if let Some(word) = &address.reserved {
@@ -60,16 +67,8 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
             .at(traversal.span),
         );
     }
-    if let Some(span) = address.key_span {
-        let (what, whole) = match address.resource {
-            Some(_) => ("Resource", "resource"),
-            None => ("Module", "module"),
-        };
-        decoding.error(
-            span,
-            format!("{what} instance keys not allowed"),
-            format!("A removed block is about a whole {whole}, with all its instances. Leave the key out."),
-        );
+    if let Some(key) = address.first_key {
+        has_key(key, decoding);
         return None;
     }
     let span = attribute.expression.span;
@@ -88,6 +87,16 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
             None
         }
     }
+}
+
+/// Reports a key.
+fn has_key(key: KeyPlace, decoding: &mut Decoding<'_>) {
+    let (what, whole) = match key.of {
+        Keyed::Resource => ("Resource", "resource"),
+        Keyed::Module => ("Module", "module"),
+    };
+    let detail = format!("A removed block is about a whole {whole}, with all its instances. Leave the key out.");
+    decoding.error(key.span, format!("{what} instance keys not allowed"), detail);
 }
 
 fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> bool {
