@@ -2,6 +2,7 @@
 
 mod configuration;
 mod expression;
+mod path;
 mod plan;
 mod provider;
 mod provider_config;

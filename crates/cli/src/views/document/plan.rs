@@ -6,15 +6,16 @@ use std::sync::Arc;
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
 use groma_engine::invocation::{Cause, Invocation};
-use groma_engine::plan::{RelevantAttribute, Source};
+use groma_engine::plan::Source;
 use groma_engine::{Action, DeferredChange, OutputChange, Plan, ResourceChange};
 use groma_state::DeposedKey;
-use groma_value::{Kind, Path, PathStep, Value};
+use groma_value::Value;
 use serde_json::{Map, Value as Json, json};
 
 use super::configuration::{Schemas, configuration_json};
+use super::path::{path_json, relevant_attributes_json};
 use crate::settings::TERRAFORM_VERSION;
-use crate::views::json::{compact, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
+use crate::views::json::{importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
 use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
 
 /// The document; `prior` are the decoded objects of the plan's prior state, `schemas` those of the types that the
@@ -58,7 +59,7 @@ pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configurat
     document.extend(prior_state_json(plan, prior).map(|state| ("prior_state".into(), state)));
     document.insert("configuration".into(), configuration_json(configuration, schemas));
     if !plan.relevant_attributes.is_empty() {
-        document.insert("relevant_attributes".into(), plan.relevant_attributes.iter().map(relevant_json).collect());
+        document.insert("relevant_attributes".into(), relevant_attributes_json(&plan.relevant_attributes));
     }
     if !plan.checks.is_empty() {
         document.insert("checks".into(), checks_json(&plan.checks));
@@ -325,33 +326,4 @@ fn output_json(output: &OutputChange) -> Json {
     json.insert("before_sensitive".into(), output.sensitive.into());
     json.insert("after_sensitive".into(), output.sensitive.into());
     Json::Object(json)
-}
-
-fn relevant_json(relevant: &RelevantAttribute) -> Json {
-    let steps = relevant.path.steps();
-    let (key, rest) = match steps.split_first() {
-        Some((PathStep::Index(key), rest)) => (format!("[{}]", compact(&value_json(key))), rest),
-        _ => (String::new(), steps),
-    };
-    json!({ "resource": format!("{}{key}", relevant.resource), "attribute": steps_json(rest) })
-}
-
-fn path_json(path: &Path) -> Json {
-    steps_json(path.steps())
-}
-
-fn steps_json(steps: &[PathStep]) -> Json {
-    let step = |step: &PathStep| match step {
-        PathStep::Attribute(name) => Json::String(name.to_string()),
-        PathStep::Index(key) => index_json(key),
-    };
-    steps.iter().map(step).collect()
-}
-
-fn index_json(key: &Value) -> Json {
-    match key.kind() {
-        Kind::Number(_) | Kind::String(_) => value_json(key),
-        // An element of a set has no key.
-        _ => Json::Null,
-    }
 }
