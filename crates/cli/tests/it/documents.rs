@@ -117,3 +117,23 @@ fn how_many_instances_there_are_makes_nothing_relevant() {
     let relevant = json!([{ "resource": "terraform_data.a", "attribute": ["id"] }]);
     assert_eq!(document["relevant_attributes"], relevant);
 }
+
+/// The document of a plan of these files.
+fn planned(files: &[(&str, &str)]) -> Json {
+    let folder = Folder::new();
+    for (name, text) in files {
+        folder.write(name, text);
+    }
+    folder.ok(&["plan", "-out=p"]);
+    serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap()
+}
+
+#[test]
+fn an_instance_of_a_module_is_told_with_the_module_where_no_output_is_meant() {
+    let text = "module \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n\
+                output \"all\" {\n  value = module.m[0]\n}\noutput \"one\" {\n  value = module.m[0].x\n}\n";
+    let document = planned(&[("main.tf", text), ("m/main.tf", "output \"x\" {\n  value = 1\n}\n")]);
+    let outputs = &document["configuration"]["root_module"]["outputs"];
+    assert_eq!(outputs["all"]["expression"]["references"], json!(["module.m[0]", "module.m"]));
+    assert_eq!(outputs["one"]["expression"]["references"], json!(["module.m[0].x", "module.m[0]"]));
+}

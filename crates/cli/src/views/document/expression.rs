@@ -55,8 +55,9 @@ pub(super) fn reference_names(reference: &Referenced) -> Vec<String> {
     let mut names = vec![name.clone()];
     if let Some(key) = &reference.key {
         name.push_str(&key.to_string());
-        // Of a module only the instance is named.
-        if matches!(reference.target, Reference::Module(_)) {
+        // An output of a module instance is the instance's alone.
+        let is_output = matches!(reference.rest.first(), Some(Step::Attribute { .. }));
+        if is_output && matches!(reference.target, Reference::Module(_)) {
             names.clear();
         }
         names.push(name.clone());
