@@ -129,6 +129,20 @@ fn planned(files: &[(&str, &str)]) -> Json {
 }
 
 #[test]
+fn a_provider_under_another_name_is_told_under_both() {
+    let text = "terraform {\n  required_providers {\n    own = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n\
+                provider \"own\" {\n  alias = \"b\"\n}\nresource \"terraform_data\" \"a\" {\n  provider = own\n}\n";
+    let document = planned(&[("main.tf", text)]);
+    let name = "terraform.io/builtin/terraform";
+    let expected = json!({
+        "own": { "name": "own", "full_name": name },
+        "own.b": { "name": "own", "full_name": name, "alias": "b" },
+        "terraform": { "name": "terraform", "full_name": name },
+    });
+    assert_eq!(document["configuration"]["provider_config"], expected);
+}
+
+#[test]
 fn an_instance_of_a_module_is_told_with_the_module_where_no_output_is_meant() {
     let text = "module \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n\
                 output \"all\" {\n  value = module.m[0]\n}\noutput \"one\" {\n  value = module.m[0].x\n}\n";

@@ -53,10 +53,7 @@ impl ProviderConfigs {
         let constraints = |address: &ProviderAddress| requirements.get(address).map(|found| &found.constraints);
         for (local, block) in &module.providers {
             let address = module.provider_address(&local.name);
-            let mut json = entry(module, &local.name, &address, constraints(&address));
-            if let Some(alias) = &local.alias {
-                json.insert("alias".into(), alias.to_string().into());
-            }
+            let mut json = entry(module, &local.name, &address, local.alias.as_deref(), constraints(&address));
             let expressions = schemas.provider_expressions(&address, &block.body);
             if !expressions.is_empty() {
                 json.insert("expressions".into(), Json::Object(expressions));
@@ -67,14 +64,15 @@ impl ProviderConfigs {
         }
         for required in module.required_providers.values() {
             for alias in &required.aliases {
-                let json = entry(module, &required.name, &required.address, constraints(&required.address));
+                let json = entry(module, &required.name, &required.address, None, constraints(&required.address));
                 self.add_implied(raw_key(&module.path, &alias.to_string()), &required.address, None, json);
             }
-            let json = entry(module, &required.name, &required.address, constraints(&required.address));
+            let json = entry(module, &required.name, &required.address, None, constraints(&required.address));
             self.add_inherited(module, &required.name, &required.address, json);
         }
-        for (address, requirement) in &requirements {
-            let json = entry(module, &address.type_name, address, Some(&requirement.constraints));
+        // A name that nothing gives to a provider says no versions: they are told under the name that has them.
+        for address in requirements.keys() {
+            let json = entry(module, &address.type_name, address, None, None);
             self.add_inherited(module, &address.type_name, address, json);
         }
         for call in module.calls.values() {
@@ -90,7 +88,7 @@ impl ProviderConfigs {
         for passed in &call.providers {
             let provider = child.provider_address(&passed.child.name);
             let source = self.source(raw_key(&module.path, &passed.parent.provider.to_string()), &provider);
-            let json = entry(child, &passed.child.to_string(), &provider, None);
+            let json = entry(child, &passed.child.to_string(), &provider, None, None);
             self.add_implied(raw_key(&child.path, &passed.child.to_string()), &provider, source, json);
         }
     }
@@ -132,11 +130,15 @@ fn entry(
     module: &Module,
     name: &str,
     provider: &ProviderAddress,
+    alias: Option<&str>,
     constraints: Option<&Constraints>,
 ) -> Map<String, Json> {
     let mut json = Map::new();
     json.insert("name".into(), name.into());
     json.insert("full_name".into(), provider.to_string().into());
+    if let Some(alias) = alias {
+        json.insert("alias".into(), alias.into());
+    }
     let constraints = constraints.map(constraints_text).unwrap_or_default();
     if !constraints.is_empty() {
         json.insert("version_constraint".into(), constraints.into());
@@ -158,6 +160,22 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
+    fn versions_are_told_under_the_name_that_has_them() {
+        let text = "terraform {\n  required_providers {\n    own = {\n      source  = \"example/acme\"\n      version = \"~> 1.0\"\n    }\n  }\n}\n\
+                    provider \"own\" {\n  alias = \"b\"\n}\n";
+        let files = MemoryFiles::new().with("main.tf", text);
+        let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
+        let root = &configuration.unwrap_or_else(|| panic!("{problems:?}")).root;
+        let name = "registry.terraform.io/example/acme";
+        let expected = json!({
+            "acme": { "name": "acme", "full_name": name },
+            "own": { "name": "own", "full_name": name, "version_constraint": "~> 1.0" },
+            "own.b": { "name": "own", "full_name": name, "alias": "b", "version_constraint": "~> 1.0" },
+        });
+        assert_eq!(Json::Object(ProviderConfigs::of(root, &Schemas::new()).into_json()), expected);
+    }
+
+    #[test]
     fn blocks_in_a_provider_block_are_told_where_its_schema_is_known() {
         let text = "variable \"to\" {}\nprovider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = var.to\n  }\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
@@ -166,12 +184,16 @@ mod tests {
         let expressions =
             |schemas: &Schemas| ProviderConfigs::of(root, schemas).into_json()["acme"]["expressions"].clone();
         assert_eq!(expressions(&Schemas::new()), json!({ "name": { "constant_value": "n" } }));
+        let expected = json!({ "name": { "constant_value": "n" }, "proxy": [{ "url": { "references": ["var.to"] } }] });
+        assert_eq!(expressions(&with_proxies(root)), expected);
+    }
+
+    fn with_proxies(root: &Module) -> Schemas {
         let attribute = || Attribute::optional(Type::String);
         let proxy = NestedBlock::new(Nesting::List, Block::new([("url", attribute())], [] as [(&str, NestedBlock); 0]));
         let schema = Schema::new(Block::new([("name", attribute())], [("proxy", proxy)]));
         let mut schemas = Schemas::new();
         schemas.provider(root.provider_address("acme")).or_insert(Arc::new(schema));
-        let expected = json!({ "name": { "constant_value": "n" }, "proxy": [{ "url": { "references": ["var.to"] } }] });
-        assert_eq!(expressions(&schemas), expected);
+        schemas
     }
 }
