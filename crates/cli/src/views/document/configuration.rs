@@ -245,6 +245,8 @@ fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
             }
         }
     }
+    // Whatever repeats is not described, but in an override file it takes the place of blocks that would be.
+    schema.blocks.push(BlockSpec { kind: "dynamic".into(), labels: vec!["type".into()] });
     let (content, _, _) = body.partial_content(&schema);
     let mut json = BTreeMap::new();
     for attribute in &content.attributes {

@@ -176,6 +176,17 @@ mod tests {
     }
 
     #[test]
+    fn what_repeats_in_an_override_file_takes_the_place_of_blocks() {
+        let text = "provider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = \"u\"\n  }\n}\n";
+        let over = "provider \"acme\" {\n  dynamic \"proxy\" {\n    for_each = []\n    content {}\n  }\n}\n";
+        let files = MemoryFiles::new().with("main.tf", text).with("main_override.tf", over);
+        let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
+        let root = &configuration.unwrap_or_else(|| panic!("{problems:?}")).root;
+        let told = ProviderConfigs::of(root, &with_proxies(root)).into_json();
+        assert_eq!(told["acme"]["expressions"], json!({ "name": { "constant_value": "n" } }));
+    }
+
+    #[test]
     fn blocks_in_a_provider_block_are_told_where_its_schema_is_known() {
         let text = "variable \"to\" {}\nprovider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = var.to\n  }\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
