@@ -40,7 +40,7 @@ pub use references::{
     Mention, Shelter, Surroundings, for_each_call, for_each_mention, for_each_traversal, for_each_traversal_in_place,
     references,
 };
-pub use scope::{ChildScope, EmptyScope, Resolved, Scope};
+pub use scope::{ChildScope, ConstantScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;
 pub use type_constraint::{TypeConstraint, type_constraint};
 pub use written::span_within;

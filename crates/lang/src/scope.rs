@@ -98,7 +98,7 @@ impl Scope for EmptyScope {
 }
 
 /// A scope in which nothing but literals means anything.
-pub(crate) struct ConstantScope;
+pub struct ConstantScope;
 
 impl Scope for ConstantScope {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::{Body, BodySchema, Content, Expression, Traversal};
 use groma_lang::{Binding, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
-use groma_value::Type;
 
 use super::node::{Blocks, Entry, Node, SlotNode};
-use crate::Name;
-use crate::schema::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting, Use};
+use crate::schema::{Block, Item, NestedBlock, Nesting, Use};
 
 /// What is gathered while the structure is read.
 pub(super) struct Reader {
@@ -50,7 +48,7 @@ impl Reader {
                     Some(SlotNode::Blocks(Box::new(Blocks { nested: nested.clone(), entries })))
                 }
                 (None, Item::Attribute(attribute)) if !entries.is_empty() => {
-                    as_blocks(attribute).map(|nested| SlotNode::Blocks(Box::new(Blocks { nested, entries })))
+                    attribute.as_blocks().map(|nested| SlotNode::Blocks(Box::new(Blocks { nested, entries })))
                 }
                 _ => None,
             };
@@ -72,7 +70,7 @@ impl Reader {
             };
             let nested = match block.item(kind) {
                 Some(Item::Block(nested)) => Some(nested.clone()),
-                Some(Item::Attribute(attribute)) => as_blocks(attribute),
+                Some(Item::Attribute(attribute)) => attribute.as_blocks(),
                 None => None,
             };
             let (Some(nested), Some(position)) = (nested, block.shape().position(kind)) else {
@@ -174,7 +172,7 @@ fn body_schema(block: &Block, body: &Body) -> BodySchema {
                     _ => schema.optional(name),
                 };
                 // In the JSON syntax an argument and a list of blocks look the same: it is read as the argument.
-                if !body.is_json() && attribute.usage() != Use::Required && may_be_blocks(attribute) {
+                if !body.is_json() && attribute.usage() != Use::Required && attribute.may_be_blocks() {
                     schema = schema.block(slot.name.clone(), &[]);
                 }
             }
@@ -188,29 +186,4 @@ fn body_schema(block: &Block, body: &Body) -> BodySchema {
         schema = schema.block(DYNAMIC, &["type"]);
     }
     schema
-}
-
-/// Whether blocks may be written in the place of an argument: old providers have arguments that are lists or sets of
-/// objects, for which Terraform accepts blocks too.
-fn may_be_blocks(attribute: &Attribute) -> bool {
-    match attribute.kind() {
-        AttributeType::Type(ty @ (Type::List(element) | Type::Set(element))) => {
-            matches!(**element, Type::Object(_)) && !ty.has_dynamic()
-        }
-        _ => false,
-    }
-}
-
-/// The blocks that stand for an argument, where [`may_be_blocks`].
-fn as_blocks(attribute: &Attribute) -> Option<NestedBlock> {
-    if !may_be_blocks(attribute) {
-        return None;
-    }
-    let (nesting, element) = match attribute.config_type() {
-        Type::List(element) => (Nesting::List, element),
-        Type::Set(element) => (Nesting::Set, element),
-        _ => return None,
-    };
-    let attributes = element.as_object()?.iter().map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
-    Some(NestedBlock::new(nesting, Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
 }

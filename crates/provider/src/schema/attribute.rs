@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_value::{Type, Value};
 
-use super::{Block, Deprecation, Description};
+use super::{Block, Deprecation, Description, NestedBlock, Nesting};
 use crate::Name;
 
 /// Who gives an attribute its value.
@@ -57,7 +57,7 @@ pub struct ObjectSchema {
 impl ObjectSchema {
     /// Objects with `attributes`, nested in the manner of `nesting`.
     pub fn new(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>) -> Self {
-        let object = Block::new(attributes, std::iter::empty::<(Name, super::NestedBlock)>());
+        let object = Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>());
         let nest = |ty: Type| match nesting {
             ObjectNesting::Single => ty,
             ObjectNesting::List => Type::list(ty),
@@ -229,6 +229,31 @@ impl Attribute {
             AttributeType::Type(ty) => ty,
             AttributeType::Nested(nested) => &nested.config_type,
         }
+    }
+
+    /// Whether blocks may be written in the place of an argument: old providers have arguments that are lists or sets of
+    /// objects, for which Terraform accepts blocks too.
+    pub fn may_be_blocks(&self) -> bool {
+        match self.kind() {
+            AttributeType::Type(ty @ (Type::List(element) | Type::Set(element))) => {
+                matches!(**element, Type::Object(_)) && !ty.has_dynamic()
+            }
+            _ => false,
+        }
+    }
+
+    /// The blocks that stand for the argument, where [`Attribute::may_be_blocks`].
+    pub fn as_blocks(&self) -> Option<NestedBlock> {
+        if !self.may_be_blocks() {
+            return None;
+        }
+        let (nesting, element) = match self.config_type() {
+            Type::List(element) => (Nesting::List, element),
+            Type::Set(element) => (Nesting::Set, element),
+            _ => return None,
+        };
+        let attributes = element.as_object()?.iter().map(|(name, ty)| (name.clone(), Self::optional(ty.clone())));
+        Some(NestedBlock::new(nesting, Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
     }
 
     /// Its value when nothing sets it: null of its type.

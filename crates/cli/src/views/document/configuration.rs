@@ -1,16 +1,17 @@
 //! The configuration as a plan document describes it.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use groma_address::{Mode, Name, ProviderAddress};
 use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Provisioner, Resource, Variable};
-use groma_hcl::{AttributeSpec, BlockSpec, Body, BodySchema, Expression, Traversal};
+use groma_hcl::{Body, Expression, Traversal};
 use groma_lang::parse_reference;
-use groma_provider::{Block, Item, Nesting, Schema};
+use groma_provider::Schema;
 use serde_json::{Map, Value as Json};
 
+use super::body::{attributes_json, body_json};
 use super::expression::{expression_json, reference_names};
 use super::provider_config::ProviderConfigs;
 use crate::views::json::value_json;
@@ -188,16 +189,6 @@ fn provisioner_json(provisioner: &Provisioner) -> Json {
     Json::Object(json)
 }
 
-/// The expressions of a body that has only attributes, by their names.
-fn attributes_json(body: &Body) -> Map<String, Json> {
-    let (attributes, _) = body.attributes();
-    let expressions: BTreeMap<String, Json> = attributes
-        .iter()
-        .map(|attribute| (attribute.name.name.to_string(), expression_json(&attribute.expression)))
-        .collect();
-    expressions.into_iter().collect()
-}
-
 fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
     let source = match &call.source {
@@ -231,43 +222,4 @@ fn insert_repetition(name: &str, expression: Option<&Expression>, json: &mut Map
 fn depends_on(traversals: &[Traversal]) -> Json {
     let names = traversals.iter().filter_map(|traversal| parse_reference(traversal).ok());
     names.filter_map(|reference| reference_names(&reference).into_iter().next()).map(Json::String).collect()
-}
-
-/// The expressions of a body, by attribute and nested block.
-fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
-    let mut schema = BodySchema::default();
-    for slot in block.slots() {
-        match &slot.item {
-            Item::Attribute(_) => schema.attributes.push(AttributeSpec { name: slot.name.clone(), required: false }),
-            Item::Block(nested) => {
-                let labels = if nested.nesting() == Nesting::Map { vec!["key".into()] } else { Vec::new() };
-                schema.blocks.push(BlockSpec { kind: slot.name.clone(), labels });
-            }
-        }
-    }
-    // Whatever repeats is not described, but in an override file it takes the place of blocks that would be.
-    schema.blocks.push(BlockSpec { kind: "dynamic".into(), labels: vec!["type".into()] });
-    let (content, _, _) = body.partial_content(&schema);
-    let mut json = BTreeMap::new();
-    for attribute in &content.attributes {
-        json.insert(attribute.name.name.to_string(), expression_json(&attribute.expression));
-    }
-    for (name, nested) in block.blocks() {
-        let found = content.blocks.iter().filter(|found| found.kind.name == *name);
-        let bodies: Vec<Json> = found.map(|found| Json::Object(body_json(&found.body, nested.block()))).collect();
-        if bodies.is_empty() {
-            continue;
-        }
-        let value = match nested.nesting() {
-            Nesting::Single | Nesting::Group => bodies.into_iter().next().unwrap_or_default(),
-            Nesting::List | Nesting::Set => Json::Array(bodies),
-            Nesting::Map => {
-                let labelled = content.blocks.iter().filter(|found| found.kind.name == *name);
-                let keys = labelled.filter_map(|found| found.labels.first().map(|label| label.value.to_string()));
-                Json::Object(keys.zip(bodies).collect())
-            }
-        };
-        json.insert(name.to_string(), value);
-    }
-    json.into_iter().collect()
 }

@@ -1,5 +1,6 @@
 //! Documents of `show -json` and `providers schema -json`.
 
+mod body;
 mod configuration;
 mod expression;
 mod path;
