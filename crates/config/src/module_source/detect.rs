@@ -66,7 +66,7 @@ fn shorthand(text: &str) -> Result<Option<String>, String> {
         }
     }
     if let Some(url) = secure_shell(place) {
-        return Ok(Some(format!("git::{url}{query}")));
+        return Ok(Some(format!("git::{url}{}", written_anew(query))));
     }
     if place.contains(".amazonaws.com/") {
         return bucket(place).map(|url| Some(format!("s3::{url}{query}")));
@@ -95,6 +95,21 @@ fn secure_shell(place: &str) -> Option<String> {
     let (host, path) = place.strip_prefix("git@")?.split_once(':')?;
     let path = path.strip_prefix('/').unwrap_or(path);
     (!host.is_empty() && !path.is_empty()).then(|| format!("ssh://git@{host}/{path}"))
+}
+
+/// The arguments of an address as Terraform writes those of `git@host:path` into the manifest of modules: in the order of their names, with
+/// every character escaped that has a meaning anywhere in a URL.
+fn written_anew(query: &str) -> String {
+    let arguments = form_urlencoded::parse(query.strip_prefix('?').unwrap_or_default().as_bytes());
+    let mut arguments: Vec<_> = arguments.collect();
+    if arguments.is_empty() {
+        return String::new();
+    }
+    // Those of one name stay in their order.
+    arguments.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let text = form_urlencoded::Serializer::for_suffix(String::from("?"), 1).extend_pairs(arguments).finish();
+    // Forms escape these two the other way round.
+    text.replace("%7E", "~").replace('*', "%2A")
 }
 
 fn bucket(place: &str) -> Result<String, String> {

@@ -139,6 +139,12 @@ mod tests {
             ("git@github.com:a/b.git?ref=1", "git::ssh://git@github.com/a/b.git?ref=1"),
             ("git::git@github.com:a/b.git//x", "git::ssh://git@github.com/a/b.git//x"),
             (
+                "git@github.com:a/b.git//x?ref=f/x y~*&depth=1&ref=é",
+                "git::ssh://git@github.com/a/b.git//x?depth=1&ref=f%2Fx+y~%2A&ref=%C3%A9",
+            ),
+            ("git@github.com:a/b.git?", "git::ssh://git@github.com/a/b.git"),
+            ("git@github.com:a/b.git?ref", "git::ssh://git@github.com/a/b.git?ref="),
+            (
                 "git::ssh://git@github.com/a/b.git//x?ref=2&depth=1",
                 "git::ssh://git@github.com/a/b.git//x?ref=2&depth=1",
             ),

@@ -68,7 +68,7 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
             }
             "ref" => wishes.reference = Some(value.into_owned()).filter(|text| !text.is_empty()),
             "depth" => wishes.depth = value.parse().ok().filter(|depth| *depth > 0),
-            "sshkey" => wishes.key = Some(value.into_owned()),
+            "sshkey" => wishes.key = Some(value.into_owned()).filter(|key| !key.is_empty()),
             _ => rest.push((name.into_owned(), value.into_owned())),
         }
     }

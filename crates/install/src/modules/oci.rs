@@ -16,6 +16,11 @@ const MODULE: &str = "application/vnd.opentofu.modulepkg";
 pub(super) async fn fetch(discovery: &Discovery, address: &str, target: &Path) -> Result<(), FetchError> {
     let wrong = |what: &str| FetchError::Other(format!("{:?} {what}", shown(address)));
     let url = Url::parse(address).map_err(|error| wrong(&format!("is no address: {error}")))?;
+    if let Some((other, _)) = url.query_pairs().find(|(name, _)| !matches!(&**name, "tag" | "digest")) {
+        return Err(wrong(&format!(
+            "has the argument {other:?}, which means nothing here: a version is chosen by \"tag\" or \"digest\""
+        )));
+    }
     let argument = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     let reference = match (argument("tag"), argument("digest")) {
         (Some(_), Some(_)) => return Err(wrong("has a tag and a digest: give one of them")),
@@ -27,7 +32,7 @@ pub(super) async fn fetch(discovery: &Discovery, address: &str, target: &Path) -
     }
     let host = url.host_str().unwrap_or_default();
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let repository = Repository::parse(&format!("{host}{port}/{}", url.path().trim_matches('/')));
+    let repository = Repository::parse(&format!("{host}{port}/{}", url.path().trim_start_matches('/')));
     let repository = repository.ok_or_else(|| wrong("is no repository such as oci://example.com/name"))?;
     let failed = |error: crate::oci::OciError| FetchError::Other(error.to_string());
     let registry = Registry::new(discovery);

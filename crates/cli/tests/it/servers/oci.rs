@@ -114,6 +114,11 @@ fn a_module_comes_from_a_registry() {
     assert!(folder.path(".terraform/modules/m/inner/main.tf").exists());
     folder.write("main.tf", &call.replace("tag=v1", "tag=v2"));
     assert!(folder.fails(&["init"]).contains("Error: Failed to download module"));
+    for wrong in ["ref=v1&tag=v1", "archive=zip"] {
+        folder.write("main.tf", &call.replace("tag=v1", wrong));
+        let said = folder.fails(&["init"]);
+        assert!(said.contains("has the argument"), "{said}");
+    }
 }
 
 #[test]
