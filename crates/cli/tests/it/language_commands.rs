@@ -248,3 +248,17 @@ fn what_is_missing_at_the_end_of_a_json_string_is_told_at_its_end() {
     assert_eq!(diagnostic["range"]["start"]["byte"], end);
     assert_eq!(diagnostic["range"]["end"]["byte"], end + 1);
 }
+
+#[test]
+fn a_removed_block_that_does_not_say_destroys_for_terraform_and_forgets_for_opentofu() {
+    for (file, is_destroyed) in [("main.tf", true), ("main.tofu", false)] {
+        let folder = Folder::new();
+        folder.write(file, "resource \"terraform_data\" \"a\" {}\n");
+        folder.ok(&["apply", "-auto-approve"]);
+        folder.write(file, "removed {\n  from = terraform_data.a\n}\n");
+        let told = folder.ok(&["plan"]);
+        assert_eq!(told.contains("terraform_data.a will be destroyed"), is_destroyed, "{told}");
+        assert_eq!(told.contains("will no longer be managed"), !is_destroyed, "{told}");
+        assert_eq!(told.contains("Missing lifecycle from the removed block"), !is_destroyed, "{told}");
+    }
+}

@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
 use super::address::{Address, KeyPlace, Keyed};
-use crate::decode::context::Decoding;
+use crate::decode::context::{Decoding, Dialect};
 use crate::decode::meta::duplicate_lifecycle;
 use crate::decode::{literal, provisioner, syntax};
 use crate::model::{Provisioner, ProvisionerWhen, Removed, RemovedFrom};
@@ -28,6 +28,10 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
     let destroy = removed_destroy(&content, decoding);
     let provisioners = removed_provisioners(&content, decoding);
     let (from, from_span) = from?;
+    if decoding.dialect == Dialect::OpenTofu {
+        decoding.diagnostics.append(left_unsaid(block, destroy, &provisioners));
+    }
+    let destroy = destroy.unwrap_or(decoding.dialect == Dialect::Terraform);
     if let (RemovedFrom::Module(_), Some(first)) = (&from, provisioners.first()) {
         decoding.error(
             first.span,
@@ -99,14 +103,33 @@ fn has_key(key: KeyPlace, decoding: &mut Decoding<'_>) {
     decoding.error(key.span, format!("{what} instance keys not allowed"), detail);
 }
 
-fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> bool {
+/// What OpenTofu warns of: that it is not said what becomes of the object, which is forgotten then, where Terraform destroys it; and that
+/// provisioners of what is forgotten are for nothing.
+fn left_unsaid(block: &Block, destroy: Option<bool>, provisioners: &[Provisioner]) -> Option<Diagnostic> {
+    let (summary, detail) = match destroy {
+        None => (
+            "Missing lifecycle from the removed block",
+            "In a .tofu file the object is forgotten, not destroyed, unless the block says otherwise; in a .tf file it is destroyed. Say which \
+             is meant: lifecycle { destroy = false }, or true.",
+        ),
+        Some(false) if !provisioners.is_empty() => (
+            "Removed block provisioners will not be executed",
+            "The object is forgotten, not destroyed, so that nothing is run for it. Remove the provisioners, or set destroy = true.",
+        ),
+        Some(_) => return None,
+    };
+    Some(Diagnostic::warning(summary, detail).at(block.header))
+}
+
+/// Whether the object is destroyed, if the block says.
+fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> Option<bool> {
     let mut blocks = content.blocks_of("lifecycle");
-    let Some(first) = blocks.next() else { return true };
+    let first = blocks.next()?;
     for block in blocks {
         duplicate_lifecycle(block, first.header, "removed block", decoding);
     }
     let lifecycle = decoding.content(&first.body, &REMOVED_LIFECYCLE);
-    lifecycle.get("destroy").and_then(|attribute| literal::boolean(attribute, decoding)).unwrap_or(true)
+    lifecycle.get("destroy").and_then(|attribute| literal::boolean(attribute, decoding))
 }
 
 fn removed_provisioners(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Provisioner> {
