@@ -37,6 +37,8 @@ pub(crate) fn check(
     sources: &Sources,
     diagnostics: &mut Diagnostics,
 ) -> (Soundness, Vec<DeepReference>) {
+    // Which providers modules mean is known only of what could be read.
+    let is_read = !diagnostics.has_errors();
     let mut deep = Vec::new();
     let mut names = Diagnostics::new();
     let mut others = Diagnostics::new();
@@ -57,11 +59,16 @@ pub(crate) fn check(
     if references == References::Checked {
         outputs::check(root, &mut names);
     }
-    providers::check(root, &mut others);
+    let mut passed_on = Diagnostics::new();
+    if is_read {
+        providers::check(root, &mut passed_on);
+    }
+    let are_providers_clear = is_read && !passed_on.has_errors();
+    others.append(passed_on);
     if references != References::LeftAlone {
         backend::check(root, &mut others);
     }
-    if references == References::Checked {
+    if references == References::Checked && are_providers_clear {
         providers::check_resources(root, &mut others);
     }
     provider_instances::check(root, sources, &mut others);

@@ -229,10 +229,13 @@ fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnosti
             );
             Some(Diagnostic::error("Missing resource instance key", detail).provided(premise))
         }
-        (None, Some(InstanceKey::Int(_) | InstanceKey::String(_))) => Some(Diagnostic::error(
-            "Unexpected resource instance key",
-            format!("{address} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index."),
-        )),
+        (None, Some(InstanceKey::Int(_) | InstanceKey::String(_))) => {
+            let detail = format!(
+                "{address} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index."
+            );
+            // What is wrong in the block may be just that: a word that was meant to be one of the two.
+            Some(Diagnostic::error("Unexpected resource instance key", detail).provided(declared.span))
+        }
         _ => None,
     }
 }
