@@ -77,9 +77,19 @@ impl Parser<'_> {
             match self.kind() {
                 TokenKind::OpenBrace => break self.bump(),
                 TokenKind::OpenQuote => {
+                    let was_lost = self.nesting_lost;
                     let (value, span) = self.quoted_literal();
                     header = header.to(span);
-                    self.scratch.labels.push(Label { value, span });
+                    let swallowed = value.trim_end().strip_suffix('{').filter(|_| self.recovering);
+                    let value = swallowed.map_or_else(|| value.clone(), |label| self.names.share(label.trim_end()));
+                    if !value.is_empty() || swallowed.is_none() {
+                        self.scratch.labels.push(Label { value, span });
+                    }
+                    // The brace that opens the block is in the label whose quote is missing.
+                    if swallowed.is_some() {
+                        (self.nesting_lost, self.recovering) = (was_lost, false);
+                        break self.at - 1;
+                    }
                 }
                 TokenKind::Identifier => {
                     let token = self.bump();
