@@ -175,6 +175,13 @@ fn operation_mermaid(nodes: &[OperationNode]) -> String {
 /// The DOT language, as GraphViz reads it.
 fn dot(resources: &[ResourceDependencies]) -> String {
     let mut text = "digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n".to_owned();
+    if resources.is_empty() {
+        // Two lines of a comment in a frame, as Terraform has them.
+        let lines =
+            ["There are no resources in this configuration.", "All its parts are drawn by: groma graph -type=plan"];
+        let width = lines.iter().map(|line| line.len()).max().unwrap_or_default();
+        lines.iter().for_each(|line| text.push_str(&format!("  /* {line:width$} */\n")));
+    }
     let (in_root, in_modules): (Vec<_>, Vec<_>) = resources.iter().partition(|one| one.resource.module.is_root());
     for one in in_root {
         text.push_str(&format!("  {} [label={}];\n", quoted(&one.resource), quoted(&one.resource.resource)));

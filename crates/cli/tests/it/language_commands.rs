@@ -94,6 +94,16 @@ fn graph_draws_resources_through_modules() {
 }
 
 #[test]
+fn graph_says_that_there_is_nothing_to_draw() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"x\" {\n  value = 1\n}\n");
+    let text = folder.ok(&["graph"]);
+    assert_eq!(text.matches("  /* ").count(), 2, "{text}");
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    assert!(!folder.ok(&["graph"]).contains("/*"));
+}
+
+#[test]
 fn graph_draws_each_module_once_and_data_first() {
     let folder = Folder::new();
     folder
