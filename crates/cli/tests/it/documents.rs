@@ -29,6 +29,30 @@ fn a_text_of_the_json_syntax_is_told_as_it_is_written() {
     assert_eq!(block["count_expression"], json!({"constant_value": "${1}"}));
 }
 
+/// As Terraform 1.15 tells them.
+#[test]
+fn a_value_is_constant_where_it_does_not_depend_on_what_is_mentioned() {
+    let folder = Folder::new();
+    let cases = [
+        ("var.b ? null : null", json!({"constant_value": null, "references": ["var.b"]})),
+        ("var.b || true", json!({"constant_value": true, "references": ["var.b"]})),
+        ("[for k, v in {} : var.b]", json!({"constant_value": [], "references": ["var.b"]})),
+        ("var.b ? \"a\" : \"a\"", json!({"references": ["var.b"]})),
+        ("1 / 0", json!({})),
+    ];
+    let blocks: Vec<String> = (0..)
+        .zip(&cases)
+        .map(|(at, (text, _))| format!("resource \"terraform_data\" \"r{at}\" {{\n  count = 0\n  input = {text}\n}}\n"))
+        .collect();
+    folder.write("main.tf", &format!("variable \"b\" {{\n  default = true\n}}\n{}", blocks.concat()));
+    folder.ok(&["plan", "-out", "p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let resources = &document["configuration"]["root_module"]["resources"];
+    for (at, (text, expected)) in cases.into_iter().enumerate() {
+        assert_eq!(resources[at]["expressions"]["input"], expected, "{text}");
+    }
+}
+
 const READING: &str = "resource \"terraform_data\" \"a\" {}\ndata \"terraform_remote_state\" \"x\" {\n  backend = \"local\"\n  config = { path = \"other.tfstate\" }\n}\n";
 const OTHER: &str =
     r#"{"version": 4, "terraform_version": "1.15.5", "serial": 1, "lineage": "x", "outputs": {}, "resources": []}"#;

@@ -23,12 +23,11 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
     Json::Object(json)
 }
 
-/// The value of an expression that needs nothing to be worked out.
+/// The value of an expression that needs nothing to be worked out, if JSON can say it.
 fn constant(expression: &Expression) -> Option<Json> {
-    // A branch that is not taken may mention anything.
-    let mut problems = Diagnostics::new();
-    let value = evaluate_constant(expression, &mut problems);
-    (value.is_wholly_known() && !problems.has_errors()).then(|| value_json(&value))
+    // What the value does not depend on may mention anything.
+    let value = evaluate_constant(expression, &mut Diagnostics::new());
+    groma_value::json::encode(&value).is_ok().then(|| value_json(&value))
 }
 
 /// What is written in the JSON syntax, where a text is constant whatever the template in it refers to. Nothing for the native syntax.

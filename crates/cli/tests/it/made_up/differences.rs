@@ -138,6 +138,15 @@ const ROWS: &[Meant] = &[
         after: After::GoesOn,
     },
     Meant {
+        matter: "results of conditions that apply does not evaluate again",
+        even: |_, theirs, ours| {
+            for ended in [&mut theirs.applied, &mut ours.applied].into_iter().flatten() {
+                ended.summaries.retain(|summary| summary != "Warning: Error message refers to sensitive values");
+            }
+        },
+        after: After::GoesOn,
+    },
+    Meant {
         matter: "`plan -refresh-only -detailed-exitcode` where all there is to record is a move or a secret output",
         even: |step, theirs, ours| {
             if step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (0, 2) {
