@@ -19,7 +19,7 @@ use super::context::Context;
 use super::key_network::KeyNetwork;
 use super::mistakes;
 use super::outcome::fail;
-use super::variables::ask_for_encryption;
+use super::variables::{ask_for_encryption, check_given};
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,9 +70,13 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
     load_here(context, &load_options(context), empty)
 }
 
-/// The same as far as its blocks go, for commands that evaluate nothing: what expressions name does not matter to them.
+/// The same as far as its blocks go, for commands that evaluate nothing: what expressions name does not matter to them. Whoever
+/// gives values for variables is told all the same what is wrong with these.
 pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_here(context, &LoadOptions { references: References::LeftAlone, ..load_options(context) }, empty)
+    let options = LoadOptions { references: References::LeftAlone, ..load_options(context) };
+    let (configuration, mut diagnostics) = load_here(context, &options, empty)?;
+    diagnostics.append(check_given(context, &configuration.root)?);
+    Ok((configuration, diagnostics))
 }
 
 fn load_here(

@@ -6,6 +6,7 @@ use super::configuration::has_files;
 use super::context::Context;
 use super::installation::{EmptyList, Lines, install};
 use super::outcome::Outcome;
+use super::variables::check_given;
 use crate::arguments::{Flag, Get};
 
 pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
@@ -16,7 +17,8 @@ pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
     }
     let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
     let mut print = |line: &str| context.say(&format!("{line}\n"));
-    let (_, warnings) = install(context, freshness, EmptyList::Written, &mut Lines(&mut print))?;
+    let (configuration, warnings) = install(context, freshness, EmptyList::Written, &mut Lines(&mut print))?;
+    check_given(context, &configuration.root)?;
     context.show(&warnings);
     Ok(0)
 }

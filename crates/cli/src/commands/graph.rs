@@ -18,6 +18,7 @@ use super::context::Context;
 use super::operation::look_at_state;
 use super::outcome::{Outcome, misuse};
 use super::show::saved_plan;
+use super::variables::check_given;
 use crate::arguments::Graph;
 
 pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
@@ -116,7 +117,9 @@ fn drawn(
 }
 
 fn looked_at(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
-    let configuration = Arc::new(load_to_look(context)?.0);
+    let (configuration, _) = load_to_look(context)?;
+    check_given(context, &configuration.root)?;
+    let configuration = Arc::new(configuration);
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
     let state = look_at_state(context, paths)?;
     Ok((configuration, state))

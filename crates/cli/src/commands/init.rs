@@ -14,6 +14,7 @@ use super::installation::{EmptyList, Lines, install};
 use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
+use super::variables::check_given;
 use crate::arguments::{Flag, Init};
 use crate::settings::Questions;
 
@@ -157,5 +158,7 @@ fn modules(
     if installed.as_ref().is_ok_and(|(configuration, _)| !configuration.root.calls.is_empty()) {
         head();
     }
-    installed
+    let (configuration, mut diagnostics) = installed?;
+    diagnostics.append(check_given(context, &configuration.root)?);
+    Ok((configuration, diagnostics))
 }

@@ -62,6 +62,18 @@ pub(super) fn values(
     Ok((inputs.collect(), diagnostics))
 }
 
+/// What is wrong with the values given for the variables of `root`, for commands that need none of them: files that cannot be
+/// read, and values of variables that there are not. Warnings about them are the result.
+///
+/// # Errors
+///
+/// A value cannot be read, or its variable is not declared.
+pub(super) fn check_given(context: &Context, root: &Module) -> Result<Diagnostics, Diagnostics> {
+    let given = VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() };
+    let (_, diagnostics) = collect(&root.variables, &given, &context.sources, &DiskFiles::new("."));
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(diagnostics) }
+}
+
 /// The required variables that nobody has given.
 fn without_value(root: &Module, is_given: impl Fn(&Name) -> bool) -> Vec<Name> {
     let absent = root.variables.iter().filter(|(name, variable)| variable.default.is_none() && !is_given(name));

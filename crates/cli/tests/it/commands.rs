@@ -389,3 +389,41 @@ fn the_emulator_is_looked_into_without_making_one() {
     assert!(!folder.path("groma-emulator.json").exists());
     assert!(folder.fails(&["emulator", "serve", "-listen=nowhere"]).contains("Invalid address to listen on"));
 }
+
+#[test]
+fn what_is_wrong_with_given_values_is_told_by_commands_that_need_none() {
+    let folder = Folder::new();
+    folder.write("main.tf", "variable \"l\" {\n  type    = list(string)\n  default = []\n}\n");
+    folder.write("other.tfvars", "other = 1\n");
+    let commands: &[&[&str]] = &[
+        &["init"],
+        &["init", "-get=false"],
+        &["get"],
+        &["graph"],
+        &["graph", "-type=plan"],
+        &["modules"],
+        &["providers"],
+        &["providers", "lock"],
+        &["providers", "schema", "-json"],
+    ];
+    let with = |command: &[&str], option: &str| {
+        [command, &[option]].concat().iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    for command in commands {
+        for (option, summary) in [
+            ("-var=undeclared=1", "Value for undeclared variable"),
+            ("-var=l", "Invalid -var option"),
+            ("-var=l={", "Missing expression"),
+            ("-var-file=nope", "Failed to read variables file"),
+        ] {
+            let words = with(command, option);
+            let told = folder.fails(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!(told.contains(&format!("Error: {summary}")), "{words:?}: {told}");
+        }
+        // Whether a value fits its type is for a plan to say.
+        for option in ["-var=l=1", "-var-file=other.tfvars"] {
+            folder.ok(&with(command, option).iter().map(String::as_str).collect::<Vec<_>>());
+        }
+    }
+    assert!(folder.ok(&["init", "-var-file=other.tfvars"]).contains("Warning: Value for undeclared variable"));
+}
