@@ -78,6 +78,9 @@ pub struct Graph {
     #[arg(long)]
     pub draw_cycles: Option<Flag>,
     /// Has no meaning any more
+    #[arg(long, hide = true)]
+    pub verbose: Option<Flag>,
+    /// Has no meaning any more
     #[arg(long, value_name = "N", hide = true)]
     pub module_depth: Option<i64>,
     /// Variables and texts

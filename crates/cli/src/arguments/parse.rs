@@ -73,11 +73,12 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     let (summary, what) = match problem.kind() {
         ErrorKind::UnknownArgument if flag.starts_with('-') => {
-            let known = text(ContextKind::SuggestedArg);
-            let known = known.as_deref().map(|known| known.trim_start_matches('-'));
-            // What the parser takes for near may be another word.
-            let known = groma_diagnostics::suggest(&name, known).map(|known| format!(". Did you mean -{known}?"));
-            (FLAGS, format!("flag provided but not defined: -{name}{}", known.unwrap_or_default()))
+            let flags = command_path(words, parser).last().copied().unwrap_or(parser).get_arguments();
+            // Names of two letters are near to every short word.
+            let flags = flags.filter(|flag| !flag.is_hide_set()).filter_map(|flag| flag.get_long());
+            let meant = groma_diagnostics::suggest(&name, flags.filter(|flag| flag.len() > 2));
+            let meant = meant.map(|meant| format!(". Did you mean -{meant}?")).unwrap_or_default();
+            (FLAGS, format!("flag provided but not defined: -{name}{meant}"))
         }
         ErrorKind::UnknownArgument => {
             ("Too many command line arguments", format!("There is no use for the argument {flag:?}."))
@@ -101,21 +102,21 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         ErrorKind::InvalidUtf8 => (FLAGS, "an argument is not valid UTF-8".to_owned()),
         _ => (FLAGS, problem.to_string()),
     };
-    let path = command_path(program, words, parser);
+    let names = command_path(words, parser).into_iter().map(Command::get_name);
+    let path = std::iter::once(program).chain(names).collect::<Vec<_>>().join(" ");
     let detail = format!("{what}\n\nThe options of this command are shown by:\n  {path} -help");
     UsageError::Diagnostic(Box::new(Diagnostic::error(summary, detail)))
 }
 
 const FLAGS: &str = "Failed to parse command-line flags";
 
-/// The program and the command, as typed.
-fn command_path(program: &str, words: &[OsString], parser: &Command) -> String {
-    let mut path = program.to_owned();
+/// The command that was typed, behind the groups that it is in.
+fn command_path<'p>(words: &[OsString], parser: &'p Command) -> Vec<&'p Command> {
+    let mut path = Vec::new();
     let mut current = parser;
     for word in words.iter().skip(1) {
         let Some(next) = current.get_subcommands().find(|sub| sub.get_name() == word) else { break };
-        path.push(' ');
-        path.push_str(next.get_name());
+        path.push(next);
         current = next;
     }
     path
@@ -182,6 +183,8 @@ mod tests {
         assert!(message(&["plan", "-nosuch"]).contains("flag provided but not defined: -nosuch"));
         assert!(message(&["plan", "-nosuch"]).contains("groma plan -help"));
         assert!(!message(&["plan", "-nope"]).contains("Did you mean"));
+        assert!(!message(&["state", "list", "-x"]).contains("Did you mean"));
+        assert!(message(&["plan", "-vra", "x=1"]).contains("Did you mean -var?"));
         assert!(message(&["plan", "-detailed-exitcod"]).contains("Did you mean -detailed-exitcode?"));
         assert!(message(&["plan", "-var"]).contains("flag needs an argument: -var"));
         assert!(message(&["plan", "-refresh=maybe"]).contains("invalid value \"maybe\" for flag -refresh"));

@@ -427,3 +427,11 @@ fn what_is_wrong_with_given_values_is_told_by_commands_that_need_none() {
     }
     assert!(folder.ok(&["init", "-var-file=other.tfvars"]).contains("Warning: Value for undeclared variable"));
 }
+
+#[test]
+fn flags_of_old_that_mean_nothing_are_taken() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    assert_eq!(folder.ok(&["graph", "-verbose"]), folder.ok(&["graph"]));
+    assert_eq!(folder.ok(&["graph", "-module-depth=1"]), folder.ok(&["graph"]));
+}
