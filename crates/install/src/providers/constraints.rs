@@ -19,8 +19,9 @@ pub fn constraints_text(constraints: &Constraints) -> String {
 fn constraint_text(constraint: &Constraint) -> String {
     match (constraint.operator, constraint.version.written_segments()) {
         // What it means, and how lock files of others have it.
-        (Operator::Pessimistic, 1) if !constraint.version.is_prerelease() => {
-            format!("~> {}.0", constraint.version.segment(0))
+        (Operator::Pessimistic, 1) => {
+            let dash = if constraint.version.is_prerelease() { "-" } else { "" };
+            format!("~> {}.0{dash}{}", constraint.version.segment(0), constraint.version.prerelease())
         }
         _ => constraint.to_string(),
     }
@@ -79,6 +80,7 @@ mod tests {
     fn constraints_have_one_form() {
         for (text, form) in [
             ("~> 1", "~> 1.0"),
+            ("~> 1-beta", "~> 1.0-beta"),
             ("~> 1, ~> 1.2", "~> 1.0, ~> 1.2"),
             ("!= 1.13.0, ~> 1.13", "~> 1.13, != 1.13.0"),
             ("= 1.2, > 1.2.0, >= 1.2.0", "> 1.2.0, >= 1.2.0, 1.2.0"),
