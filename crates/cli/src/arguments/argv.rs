@@ -231,11 +231,12 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
     out
 }
 
-/// Whether a flag names one file or folder.
+/// Whether a flag names one file or folder, or one more where none is as good as the others: without the files of `-target-file` everything
+/// would be meant.
 fn names_file(command: &Command, name: &str) -> bool {
     let argument = command.get_arguments().find(|argument| argument.get_long() == Some(name));
     argument.is_some_and(|argument| {
-        matches!(argument.get_action(), ArgAction::Set)
+        (matches!(argument.get_action(), ArgAction::Set) || name == "plugin-dir")
             && argument.get_value_parser().type_id() == TypeId::of::<PathBuf>()
     })
 }

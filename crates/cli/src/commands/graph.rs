@@ -40,7 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
         _ => Circles::Refused,
     };
     let drawing = Drawing { format, circles };
-    let text = match (&arguments.plan, arguments.kind.as_deref()) {
+    let text = match (&arguments.plan, arguments.kind.as_deref().filter(|kind| !kind.is_empty())) {
         (Some(path), None | Some("apply")) => planned(context, path, drawing)?,
         (None, None) => {
             let (configuration, state) = looked_at(context)?;

@@ -27,7 +27,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
-    if let Some(address) = &arguments.from_module {
+    if let Some(address) = arguments.from_module.as_ref().filter(|address| !address.is_empty()) {
         begin_with_copy(context, &teller, address)?;
     }
     if !has_files() {

@@ -159,6 +159,13 @@ fn targets_and_replacements_are_addresses() {
 }
 
 #[test]
+fn flags_that_scripts_leave_empty_are_as_good_as_none() {
+    let folder = counted();
+    folder.ok(&["init", "-plugin-dir=", "-from-module=", "-backend-config="]);
+    assert_eq!(folder.ok(&["graph", "-type="]), folder.ok(&["graph"]));
+}
+
+#[test]
 fn what_to_look_at_and_what_not_may_be_said_in_files() {
     let folder = counted();
     folder.write("these", "# the second one\n\n  terraform_data.item[1]\n");
