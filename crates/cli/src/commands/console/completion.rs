@@ -1,43 +1,45 @@
-//! What can be completed at the prompt: functions, and the names of the root module.
+//! What can be completed at the prompt: functions, the names of the root module, and what is in the objects that they name.
 
 use std::cell::Cell;
 
-use groma_config::Module;
-use groma_lang::functions;
+use groma_config::check_references;
+use groma_diagnostics::Sources;
+use groma_hcl::{is_identifier, parse_expression};
+use groma_lang::{evaluate, functions};
+use groma_value::{Kind, Type};
 use rustyline::completion::Completer;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
+use super::Asked;
 use super::unfinished::goes_on;
 
-/// All words, sorted, and what is known of the line that is being written.
-pub(super) struct Words {
+/// All words, sorted, what they are about, and what is known of the line that is being written.
+pub(super) struct Words<'a> {
     words: Vec<String>,
+    asked: &'a Asked<'a>,
     /// Whether there is something on it: then an interrupt gives up the line, not the console.
     begun: Cell<bool>,
 }
 
-/// The words that an expression in `module` may use.
-pub(super) fn words(module: &Module) -> Words {
-    let mut words: Vec<String> =
-        ["path.module", "path.root", "path.cwd", "terraform.workspace", "type(", "exit", "help"]
-            .map(str::to_owned)
-            .into();
-    words.extend(functions::names().into_iter().map(|name| format!("{name}(")));
-    words.extend(module.variables.keys().map(|name| format!("var.{name}")));
-    words.extend(module.locals.keys().map(|name| format!("local.{name}")));
-    words.extend(module.calls.keys().map(|name| format!("module.{name}")));
-    words.extend(module.resources.keys().map(ToString::to_string));
-    words.sort_unstable();
-    words.dedup();
-    Words::new(words)
-}
-
-impl Words {
-    fn new(words: Vec<String>) -> Self {
-        Self { words, begun: Cell::new(false) }
+impl<'a> Words<'a> {
+    /// The words that an expression may use.
+    pub(super) fn of(asked: &'a Asked<'a>) -> Self {
+        let module = asked.module;
+        let mut words: Vec<String> =
+            ["path.module", "path.root", "path.cwd", "terraform.workspace", "type(", "exit", "help"]
+                .map(str::to_owned)
+                .into();
+        words.extend(functions::names().into_iter().map(|name| format!("{name}(")));
+        words.extend(module.variables.keys().map(|name| format!("var.{name}")));
+        words.extend(module.locals.keys().map(|name| format!("local.{name}")));
+        words.extend(module.calls.keys().map(|name| format!("module.{name}")));
+        words.extend(module.resources.keys().map(ToString::to_string));
+        words.sort_unstable();
+        words.dedup();
+        Self { words, asked, begun: Cell::new(false) }
     }
 
     /// Whether something had been written when the prompt was last left.
@@ -45,7 +47,7 @@ impl Words {
         self.begun.take()
     }
 
-    /// Where the word before the cursor begins, and what it may become.
+    /// Where the word before the cursor begins, and what it may become: a word, or what is in the object before its last dot.
     fn candidates(&self, line: &str, cursor: usize) -> (usize, Vec<String>) {
         let before = line.get(..cursor).unwrap_or(line);
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -55,12 +57,54 @@ impl Words {
             return (start, Vec::new());
         }
         let from = self.words.partition_point(|word| word.as_str() < begun);
-        let fitting = self.words.iter().skip(from).take_while(|word| word.starts_with(begun));
-        (start, fitting.cloned().collect())
+        let fitting: Vec<String> =
+            self.words.iter().skip(from).take_while(|word| word.starts_with(begun)).cloned().collect();
+        if !fitting.is_empty() {
+            return (start, fitting);
+        }
+        let Some((_, name)) = begun.rsplit_once('.') else { return (start, Vec::new()) };
+        let start = before.len() - name.len();
+        let object = path_at_end(before.get(..start - 1).unwrap_or_default());
+        let members = self.members(object).into_iter().filter(|member| member.starts_with(name));
+        (start, members.collect())
+    }
+
+    /// The names of what is in an object, as far as they can stand behind a dot.
+    fn members(&self, object: &str) -> Vec<String> {
+        let sources = Sources::default();
+        let Some(file) = sources.add("<console-input>", object) else { return Vec::new() };
+        let (expression, mut problems) = parse_expression(&file);
+        problems.append(check_references(self.asked.module, &expression));
+        if problems.has_errors() {
+            return Vec::new();
+        }
+        let value = evaluate(&expression, self.asked.scope, &mut problems);
+        let names: Vec<String> = match (value.unmark().0.kind(), value.ty()) {
+            (Kind::Map(map), _) => map.keys().iter().map(ToString::to_string).collect(),
+            (_, Type::Object(object)) => object.iter().map(|(name, _)| name.to_string()).collect(),
+            _ => Vec::new(),
+        };
+        names.into_iter().filter(|name| is_identifier(name)).collect()
     }
 }
 
-impl Completer for Words {
+/// The path that a text ends with: names with dots, and indexes in brackets.
+fn path_at_end(text: &str) -> &str {
+    let mut depth = 0_usize;
+    let mut start = text.len();
+    for (at, c) in text.char_indices().rev() {
+        match c {
+            ']' => depth += 1,
+            '[' if depth > 0 => depth -= 1,
+            _ if depth > 0 || c.is_alphanumeric() || matches!(c, '_' | '-' | '.') => {}
+            _ => break,
+        }
+        start = at;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+impl Completer for Words<'_> {
     type Candidate = String;
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
@@ -68,14 +112,14 @@ impl Completer for Words {
     }
 }
 
-impl Validator for Words {
+impl Validator for Words<'_> {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let is_open = goes_on(&format!("{}\n", context.input()));
         Ok(if is_open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
-impl Hinter for Words {
+impl Hinter for Words<'_> {
     type Hint = String;
 
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
@@ -84,19 +128,60 @@ impl Hinter for Words {
     }
 }
 
-impl Highlighter for Words {}
+impl Highlighter for Words<'_> {}
 
-impl Helper for Words {}
+impl Helper for Words<'_> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use groma_config::{LoadOptions, MemoryFiles, load};
+    use groma_lang::{ConstantScope, Resolved, Scope};
+
+    /// Local values that are written as constants.
+    struct Locals(Vec<(&'static str, groma_value::Value)>);
+
+    impl Scope for Locals {
+        fn resolve(&self, traversal: &groma_hcl::Traversal) -> Result<Resolved, groma_diagnostics::Diagnostic> {
+            let named = |name: &str| {
+                traversal.steps().first().is_some_and(
+                    |step| matches!(step, groma_hcl::Step::Attribute { name: found, .. } if **found == *name),
+                )
+            };
+            match self.0.iter().find(|(name, _)| named(name)) {
+                Some((_, value)) => Ok(Resolved { value: value.clone(), consumed: 1 }),
+                None => ConstantScope.resolve(traversal),
+            }
+        }
+
+        fn functions(&self) -> &groma_lang::FunctionContext {
+            ConstantScope.functions()
+        }
+    }
 
     #[test]
     fn the_word_before_the_cursor_is_completed() {
-        let words = Words::new(["local.a", "upper(", "var.name", "var.number"].map(str::to_owned).into());
-        assert_eq!(words.candidates("upper(var.n", 11), (6, vec!["var.name".to_owned(), "var.number".to_owned()]));
-        assert_eq!(words.candidates("up + 1", 2), (0, vec!["upper(".to_owned()]));
-        assert_eq!(words.candidates("1 + ", 4), (4, Vec::new()));
+        let text = "variable \"name\" {}\nvariable \"number\" {}\nlocals {\n  a = {}\n  list = []\n}\n";
+        let files = MemoryFiles::new().with("main.tf", text);
+        let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
+        let root = &configuration.unwrap_or_else(|| panic!("{problems:?}")).root;
+        let value = |text: &str| groma_value::json::decode(text.as_bytes()).unwrap();
+        let object = value(r#"{"inner": {"deep": 1}, "input": 2, "not a name": 3}"#);
+        let scope = Locals(vec![("a", object.clone()), ("list", groma_value::Value::tuple(vec![object]))]);
+        let asked = Asked { module: root, scope: &scope };
+        let words = Words::of(&asked);
+        let candidates = |line: &str| {
+            let (start, found) = words.candidates(line, line.len());
+            (start, found.join(" "))
+        };
+        assert_eq!(candidates("upper(var.n"), (6, "var.name var.number".into()));
+        assert_eq!(words.candidates("upp + 1", 3), (0, vec!["upper(".to_owned()]));
+        assert_eq!(candidates("1 + "), (4, String::new()));
+        assert_eq!(candidates("1 + local.a."), (12, "inner input".into()));
+        assert_eq!(candidates("[local.a.inn"), (9, "inner".into()));
+        assert_eq!(candidates("local.a.inner."), (14, "deep".into()));
+        assert_eq!(candidates("f(local.list[0].inp"), (16, "input".into()));
+        assert_eq!(candidates("local.a.nope."), (13, String::new()));
+        assert_eq!(candidates("]."), (2, String::new()));
     }
 }

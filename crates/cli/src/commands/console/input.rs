@@ -10,16 +10,16 @@ use super::completion::Words;
 use super::unfinished::goes_on;
 
 /// The source of expressions.
-pub(super) enum Input {
+pub(super) enum Input<'a> {
     /// Somebody types.
-    Prompt(Box<Prompt>),
+    Prompt(Box<Prompt<'a>>),
     /// Standard input as it comes.
     Pipe,
 }
 
 /// Lines that somebody edits.
-pub(super) struct Prompt {
-    editor: Editor<Words, MemHistory>,
+pub(super) struct Prompt<'a> {
+    editor: Editor<Words<'a>, MemHistory>,
     /// What was entered, of which several expressions may be left: what is pasted comes as one.
     entered: Cursor<String>,
 }
@@ -39,12 +39,12 @@ pub(super) enum Next {
     End,
 }
 
-impl Input {
+impl<'a> Input<'a> {
     /// A prompt that completes `words`.
     ///
     /// # Errors
     /// The terminal cannot be used.
-    pub fn prompt(words: Words) -> io::Result<Self> {
+    pub fn prompt(words: Words<'a>) -> io::Result<Self> {
         let editor = Editor::with_history(Config::default(), MemHistory::new());
         let mut editor = editor.map_err(io::Error::other)?;
         editor.set_helper(Some(words));
@@ -68,7 +68,7 @@ impl Input {
     }
 }
 
-impl Prompt {
+impl Prompt<'_> {
     fn next(&mut self) -> Next {
         loop {
             if let Next::Text(text) = from_lines(&mut self.entered) {
@@ -80,7 +80,7 @@ impl Prompt {
                     let _ = self.editor.add_history_entry(&text);
                     self.entered = Cursor::new(text);
                 }
-                Err(ReadlineError::Interrupted) if self.editor.helper().is_some_and(Words::had_begun) => {}
+                Err(ReadlineError::Interrupted) if self.editor.helper().is_some_and(|words| words.had_begun()) => {}
                 // Control-D, Control-C at the start of a line, or a terminal that is gone.
                 Err(_) => return Next::End,
             }

@@ -21,6 +21,7 @@ use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
 use crate::views::json::Message;
+use completion::Words;
 use input::{Input, Lines, Next};
 
 pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
@@ -34,11 +35,6 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
     warnings.append(problems);
     let state = look_at_state(context, paths)?;
-    let mut input = match context.streams.input_is_terminal {
-        true => Input::prompt(completion::words(&configuration.root))
-            .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
-        false => Input::Pipe,
-    };
     let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
     let inspection = if arguments.plan.is_some_and(Flag::is_on) {
@@ -58,7 +54,14 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
         ));
     }
     context.show(&warnings);
-    let outcome = converse(context, &Asked { module: &root, scope: &inspection.scope() }, &mut input);
+    let scope = inspection.scope();
+    let asked = Asked { module: &root, scope: &scope };
+    let mut input = match context.streams.input_is_terminal {
+        true => Input::prompt(Words::of(&asked))
+            .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
+        false => Input::Pipe,
+    };
+    let outcome = converse(context, &asked, &mut input);
     run.leave();
     outcome
 }
@@ -70,7 +73,7 @@ struct Asked<'a> {
 }
 
 /// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
-fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Input) -> Outcome {
+fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Input<'_>) -> Outcome {
     loop {
         let text = match input.next() {
             Next::Text(text) => text,
