@@ -2,6 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
+use super::evening::{
+    each_instance, set, without_dependencies_anywhere, without_dependencies_below, without_deposed,
+    without_empty_resources, without_members, without_outputs, without_secrecy,
+};
 use super::life::{Ended, Outcome, Step};
 use crate::common::even::first_difference;
 
@@ -202,77 +206,6 @@ const ROWS: &[Meant] = &[
         after: After::GoesOn,
     },
 ];
-
-/// A resource in a called module is taken off the list of what an object depends on.
-fn without_dependencies_below(object: &mut serde_json::Map<String, Json>, list: &str) {
-    if let Some(Json::Array(dependencies)) = object.get_mut(list) {
-        dependencies.retain(|one| !one.as_str().is_some_and(|text| text.starts_with("module.")));
-        if dependencies.is_empty() {
-            object.remove(list);
-        }
-    }
-}
-
-fn without_dependencies_anywhere(document: &mut Json) {
-    match document {
-        Json::Array(elements) => elements.iter_mut().for_each(without_dependencies_anywhere),
-        Json::Object(object) => {
-            without_dependencies_below(object, "depends_on");
-            object.values_mut().for_each(without_dependencies_anywhere);
-        }
-        _ => {}
-    }
-}
-
-fn without_deposed(outcome: &mut Outcome) {
-    let resources = outcome.state.as_mut().and_then(|state| state["resources"].as_array_mut());
-    for instances in resources.into_iter().flatten().filter_map(|resource| resource["instances"].as_array_mut()) {
-        instances.retain(|instance| instance.get("deposed").is_none());
-    }
-}
-
-fn without_empty_resources(outcome: &mut Outcome) {
-    if let Some(resources) = outcome.state.as_mut().and_then(|state| state["resources"].as_array_mut()) {
-        resources.retain(|resource| resource["instances"] != json!([]));
-    }
-}
-
-fn without_secrecy(outcome: &mut Outcome) {
-    each_instance(outcome, |instance| drop(instance.remove("sensitive_attributes")));
-    outcome.plan.iter_mut().for_each(|document| without_members(document, &["after_sensitive", "sensitive_values"]));
-}
-
-fn without_members(document: &mut Json, names: &[&str]) {
-    match document {
-        Json::Array(elements) => elements.iter_mut().for_each(|element| without_members(element, names)),
-        Json::Object(object) => {
-            object.retain(|name, _| !names.contains(&name.as_str()));
-            object.values_mut().for_each(|value| without_members(value, names));
-        }
-        _ => {}
-    }
-}
-
-fn without_outputs(outcome: &mut Outcome) {
-    set(&mut outcome.state, "/outputs", &Json::Null);
-    set(&mut outcome.plan, "/planned_values/outputs", &Json::Null);
-    // A state of which nothing but outputs is planned is there with them only.
-    for name in ["output_changes", "prior_state"] {
-        outcome.plan.iter_mut().filter_map(Json::as_object_mut).for_each(|document| drop(document.remove(name)));
-    }
-}
-
-fn each_instance(outcome: &mut Outcome, change: fn(&mut serde_json::Map<String, Json>)) {
-    let resources = outcome.state.as_mut().and_then(|state| state["resources"].as_array_mut());
-    let instances = resources.into_iter().flatten().filter_map(|resource| resource["instances"].as_array_mut());
-    instances.flatten().filter_map(Json::as_object_mut).for_each(change);
-}
-
-fn set(document: &mut Option<Json>, place: &str, to: &Json) {
-    if let Some(part) = document.as_mut().and_then(|document| document.pointer_mut(place)) {
-        *part = to.clone();
-    }
-}
 
 /// Where they part first; nothing is compared behind that, as they lead to different things.
 pub fn first(steps: &[Step], theirs: Vec<Outcome>, ours: Vec<Outcome>) -> Found {

@@ -6,6 +6,7 @@
 
 mod change;
 mod differences;
+mod evening;
 mod generate;
 mod life;
 mod project;
