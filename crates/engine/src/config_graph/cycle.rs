@@ -2,11 +2,14 @@
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
+use super::edges::Edges;
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Requirement, narrow};
 
 /// All nodes of all modules in one numbering, with the edges that expansion implies.
 pub(super) struct Flat<'a> {
     graph: &'a ConfigGraph,
+    /// What nodes require while that is being drawn.
+    drawn: Option<&'a [Edges<Requirement>]>,
     /// The number of the first node of each module.
     first: Vec<u32>,
     total: usize,
@@ -23,7 +26,12 @@ impl<'a> Flat<'a> {
                 first
             })
             .collect();
-        Self { graph, first, total }
+        Self { graph, drawn: None, first, total }
+    }
+
+    /// The same with these edges, where those of the graph are not there yet.
+    pub(super) fn drawing(graph: &'a ConfigGraph, requires: &'a [Edges<Requirement>]) -> Self {
+        Self { drawn: Some(requires), ..Self::new(graph) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -43,7 +51,11 @@ impl<'a> Flat<'a> {
     /// Calls `visit` with each node that `number` waits for.
     pub(super) fn for_each_requirement(&self, number: u32, visit: &mut dyn FnMut(u32)) {
         let (index, node) = self.node(number);
-        for requirement in self.graph.requires(index, node) {
+        let required = match self.drawn {
+            Some(all) => all[index.at()].of(node),
+            None => self.graph.requires(index, node),
+        };
+        for requirement in required {
             if let Some((index, node)) = self.graph.place(index, requirement.place) {
                 visit(self.number(index, node));
             }

@@ -2,34 +2,64 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::cycle::Flat;
 use super::edges::Edges;
 use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement};
 
 /// A node of a module.
 type At = (ModuleIndex, NodeIndex);
 
+/// Edges that are not among those of the graph yet, by the node that waits.
+type Added = HashMap<At, Vec<Requirement>>;
+
 /// Adds an edge from each use of a variable to its rules, but for the uses that the rules themselves stand on: those can only come first.
-pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirement>]) {
+pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut Vec<Edges<Requirement>>) {
     let rules: Vec<(At, At)> = rules(graph).collect();
     if rules.is_empty() {
         return;
     }
     let uses = uses(graph, requires, rules.iter().map(|(variable, _)| *variable).collect());
-    let mut added: HashMap<At, Vec<Requirement>> = HashMap::new();
-    for (variable, rule) in rules {
+    let users = |variable: &At| uses.get(variable).into_iter().flatten();
+    let mut added = Added::new();
+    for (variable, rule) in &rules {
+        users(variable).for_each(|(user, use_of)| add(&mut added, *user, use_of, *rule));
+    }
+    let mut all = requires.clone();
+    insert(graph, &mut all, added);
+    // A rule seldom stands on what uses its variable. One that has its place in the order does not.
+    let flat = Flat::drawing(graph, &all);
+    let ordered: HashSet<u32> = flat.order().into_iter().collect();
+    let (good, doubtful): (Vec<_>, Vec<_>) =
+        rules.into_iter().partition(|(_, (module, node))| ordered.contains(&flat.number(*module, *node)));
+    if doubtful.is_empty() {
+        *requires = all;
+        return;
+    }
+    let mut added = Added::new();
+    for (variable, rule) in good {
+        users(&variable).for_each(|(user, use_of)| add(&mut added, *user, use_of, rule));
+    }
+    for (variable, rule) in doubtful {
         // With what was added before, so that no two rules wait for each other.
         let below = stands_on(graph, requires, &added, rule);
-        for (user, of_variable) in uses.get(&variable).into_iter().flatten() {
-            if !below.contains(user) {
-                let place = match of_variable.place {
-                    Place::Here(_) => Place::Here(rule.1),
-                    Place::Caller(_) => Place::Caller(rule.1),
-                    Place::Above(module, _) => Place::Above(module, rule.1),
-                };
-                added.entry(*user).or_default().push(Requirement { place, ..of_variable.clone() });
-            }
-        }
+        let free = users(&variable).filter(|(user, _)| !below.contains(user));
+        free.for_each(|(user, use_of)| add(&mut added, *user, use_of, rule));
     }
+    insert(graph, requires, added);
+}
+
+/// Notes that a use of a variable waits for a rule.
+fn add(added: &mut Added, user: At, use_of: &Requirement, rule: At) {
+    let place = match use_of.place {
+        Place::Here(_) => Place::Here(rule.1),
+        Place::Caller(_) => Place::Caller(rule.1),
+        Place::Above(module, _) => Place::Above(module, rule.1),
+    };
+    added.entry(user).or_default().push(Requirement { place, ..use_of.clone() });
+}
+
+/// Puts edges among those of the graph.
+fn insert(graph: &ConfigGraph, requires: &mut [Edges<Requirement>], mut added: Added) {
     let touched: HashSet<ModuleIndex> = added.keys().map(|(module, _)| *module).collect();
     for (index, module) in graph.modules().filter(|(index, _)| touched.contains(index)) {
         let mut lists = Edges::with_room(module.len());
@@ -71,12 +101,7 @@ fn uses(
 }
 
 /// All that a node waits for, itself included.
-fn stands_on(
-    graph: &ConfigGraph,
-    requires: &[Edges<Requirement>],
-    added: &HashMap<At, Vec<Requirement>>,
-    start: At,
-) -> HashSet<At> {
+fn stands_on(graph: &ConfigGraph, requires: &[Edges<Requirement>], added: &Added, start: At) -> HashSet<At> {
     let mut seen = HashSet::new();
     let mut open = vec![start];
     while let Some(at) = open.pop() {

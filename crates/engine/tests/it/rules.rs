@@ -96,3 +96,41 @@ fn pl_29_keys_that_only_apply_knows_are_refused() {
     let planned = project.plan();
     assert_eq!(planned.errors(), ["Invalid for_each argument"]);
 }
+
+/// What a rule itself stands on can only come before it; everything else waits, also where another rule looks at that.
+#[test]
+fn rules_that_look_at_what_is_made_of_their_variable_hold_back_the_rest() {
+    let variables = |value: &str| {
+        format!(
+            r#"
+        variable "a" {{
+          default = "{value}"
+          validation {{
+            condition     = terraform_data.of_a.output == "good" && var.a != ""
+            error_message = "a is refused"
+          }}
+        }}
+        variable "b" {{
+          default = "b"
+          validation {{
+            condition     = terraform_data.also_of_a.output == "good" && var.b != ""
+            error_message = "b is refused"
+          }}
+        }}
+        resource "terraform_data" "of_a" {{ input = var.a }}
+        resource "terraform_data" "also_of_a" {{ input = var.a }}
+        resource "terraform_data" "of_b" {{ input = var.b }}
+        "#
+        )
+    };
+    let mut project = Project::new(&variables("bad"));
+    let planned = project.plan();
+    let problems = project.apply_plan(planned);
+    assert_eq!(crate::support::errors(&problems), ["Invalid value for variable"]);
+    assert_eq!(project.recorded(), ["terraform_data.of_a"]);
+    project.rewrite(&variables("good"));
+    project.apply();
+    let mut recorded = project.recorded();
+    recorded.sort();
+    assert_eq!(recorded, ["terraform_data.also_of_a", "terraform_data.of_a", "terraform_data.of_b"]);
+}
