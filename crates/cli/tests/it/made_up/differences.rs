@@ -147,6 +147,8 @@ const ROWS: &[Meant] = &[
             for ended in [&mut theirs.applied, &mut ours.applied].into_iter().flatten() {
                 ended.summaries.retain(|summary| summary != "Warning: Error message refers to sensitive values");
             }
+            set(&mut theirs.state, "/check_results", &Json::Null);
+            set(&mut ours.state, "/check_results", &Json::Null);
         },
         after: After::GoesOn,
     },
@@ -168,6 +170,15 @@ const ROWS: &[Meant] = &[
             }
         },
         after: After::GoesOn,
+    },
+    Meant {
+        matter: "`destroy` of an estate that is only half made",
+        even: |step, theirs, ours| {
+            if step.has("-destroy") && theirs.planned.code == 1 {
+                *theirs = ours.clone();
+            }
+        },
+        after: After::Ends,
     },
     Meant {
         matter: "outputs in a plan that destroys",
