@@ -243,20 +243,19 @@ fn a_bastion_leads_to_the_machine() {
 
 #[test]
 fn pl_12_what_has_moved_is_destroyed_after_what_stands_on_it() {
-    let text = |name: &str| {
-        let block = |name: &str, rest: &str, command: &str| {
-            format!(
-                "resource \"terraform_data\" \"{name}\" {{\n{rest}  provisioner \"local-exec\" {{\n    when = destroy\n    command = \"{command}\"\n  }}\n}}\n"
-            )
-        };
-        let above = format!("  input = terraform_data.{name}.id\n");
-        format!("{}{}", block(name, "", "echo below >> log"), block("above", &above, "sleep 0.3; echo above >> log"))
+    let block = |name: &str, input: &str, command: &str| {
+        format!(
+            "resource \"terraform_data\" \"{name}\" {{\n{input}  provisioner \"local-exec\" {{\n    when = destroy\n    command = \"{command}\"\n  }}\n}}\n"
+        )
     };
-    let folder = Folder::new();
-    folder.write("main.tf", &text("old"));
-    folder.ok(&["apply", "-auto-approve"]);
+    let below = |name: &str| block(name, "", "echo below >> log");
+    let above =
+        |name: &str| block("above", &format!("  input = terraform_data.{name}.id\n"), "sleep 0.3; echo above >> log");
     let moved = "moved {\n  from = terraform_data.old\n  to   = terraform_data.new\n}\n";
-    folder.write("main.tf", &format!("{}{moved}", text("new")));
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{}{}", below("old"), above("old")));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &format!("{}{}{moved}", below("new"), above("new")));
     folder.ok(&["destroy", "-auto-approve"]);
     assert_eq!(folder.read("log"), "above\nbelow\n");
 }

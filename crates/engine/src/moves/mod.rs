@@ -6,7 +6,7 @@ mod statement;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use groma_address::{AbsResource, InstanceKey, ResourceInstance, Target};
+use groma_address::{AbsResource, ConfigResource, InstanceKey, Resource, ResourceInstance, Target};
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::State;
 
@@ -23,20 +23,22 @@ pub struct Moves {
     pub previous: HashMap<ResourceInstance, ResourceInstance>,
     /// The moved blocks that were followed.
     statements: Vec<Statement>,
+    /// Positions of those about single instances, by their resource.
+    about_instances: HashMap<Resource, Vec<usize>>,
     /// Positions of those that move an instance which the world had and has not any more.
     passed: BTreeSet<usize>,
 }
 
 impl Moves {
-    /// Notes an instance that the configuration declares and that leaves the world before it is asked for them all.
-    pub fn note_declared(&mut self, address: &ResourceInstance) {
-        let about = self.statements.iter().enumerate().filter(|(_, statement)| statement.moves_instance(address));
-        self.passed.extend(about.map(|(at, _)| at));
+    /// Whether a moved block is about single instances of a resource.
+    pub fn name_instances_of(&self, resource: &Resource) -> bool {
+        self.about_instances.contains_key(resource)
     }
 
-    /// Whether there is any moved block to ask about.
-    pub fn are_stated(&self) -> bool {
-        !self.statements.is_empty()
+    /// Notes an instance that the configuration declares and that leaves the world before it is asked for them all.
+    pub fn note_declared(&mut self, address: &ResourceInstance) {
+        let about = self.about_instances.get(&address.resource).into_iter().flatten();
+        self.passed.extend(about.filter(|at| self.statements[**at].apply(address).is_some()));
     }
 
     /// The problems that instances are still there which moved blocks say have another address.
@@ -88,6 +90,8 @@ pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
         }
     }
     implied(graph, state, &mut moves, &statements);
+    moves.rename_dependencies(state);
+    moves.about_instances = about_instances(&statements);
     moves.statements = statements;
     if !blocked.is_empty() {
         diagnostics.push(blocked_warning(&blocked));
@@ -112,6 +116,37 @@ impl Moves {
             blocked.push((from, to));
         }
     }
+
+    /// What stands on objects that have moved stands on them under their new names, so that it is destroyed before them.
+    fn rename_dependencies(&self, state: &mut State) {
+        let mut names: HashMap<ConfigResource, BTreeSet<ConfigResource>> = HashMap::new();
+        for (to, from) in &self.previous {
+            names.entry(from.config_resource()).or_default().insert(to.config_resource());
+        }
+        // Where only keys have changed nothing is called otherwise.
+        names.retain(|from, now| now.iter().any(|to| to != from));
+        // Some of its instances may have stayed.
+        for (address, _) in state.resources() {
+            let resource = address.config_resource();
+            if let Some(now) = names.get_mut(&resource) {
+                now.insert(resource);
+            }
+        }
+        if !names.is_empty() {
+            state.rename_dependencies(&names);
+        }
+    }
+}
+
+/// The positions of statements that are about single instances of resources, by these.
+fn about_instances(statements: &[Statement]) -> HashMap<Resource, Vec<usize>> {
+    let mut about: HashMap<Resource, Vec<usize>> = HashMap::new();
+    for (at, statement) in statements.iter().enumerate() {
+        if let Some(resource) = statement.resource_of_instance() {
+            about.entry(resource.clone()).or_default().push(at);
+        }
+    }
+    about
 }
 
 fn statements(graph: &ConfigGraph, diagnostics: &mut Diagnostics) -> Vec<Statement> {

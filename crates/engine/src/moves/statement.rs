@@ -60,14 +60,12 @@ impl Statement {
         })
     }
 
-    /// Whether it is about this one instance of a resource, and not about whatever is around it.
-    pub(super) fn moves_instance(&self, address: &ResourceInstance) -> bool {
-        let of_one = match (&self.from, &self.to) {
-            (Target::Instance(from), _) => from.resource == address.resource,
-            (Target::Resource(from), Target::Instance(_)) => from.resource == address.resource,
-            _ => false,
-        };
-        of_one && self.apply(address).is_some()
+    /// The resource of which it moves one instance; none where it is about a whole resource, or whatever is in a module.
+    pub(super) fn resource_of_instance(&self) -> Option<&Resource> {
+        match Extent::of(&self.from, &self.to) {
+            Extent::Instance(_, resource, _) => Some(resource),
+            Extent::Call(_) | Extent::Module(_) | Extent::Resource(..) => None,
+        }
     }
 
     /// The block of a resource that this statement names.

@@ -336,23 +336,25 @@ impl<'a> Planner<'a> {
     }
 
     fn end_instances(&mut self, module: ModuleId, resource: u32, outcome: Outcome) {
-        let address = self.graph.module(self.world.module(module).of).config.resources.get_index(resource as usize);
-        let is_managed = address.is_some_and(|(address, _)| address.mode == ResourceMode::Managed);
-        if self.options.mode == Mode::RefreshOnly && is_managed && outcome == Outcome::Done {
-            // Who only looks sees what there is, not what is still to be made.
-            self.note_declared(module, resource);
-            self.world.module_mut(module).resources[resource as usize].keep_settled();
+        if self.options.mode == Mode::RefreshOnly && outcome == Outcome::Done {
+            self.keep_what_is_there(module, resource);
         }
         self.end(self.resource_visit(module, resource), outcome);
     }
 
-    /// What moved blocks are about is declared, be it made or not.
-    fn note_declared(&mut self, module: ModuleId, resource: u32) {
-        if self.moves.are_stated() {
+    /// Who only looks sees what there is, not what is still to be made; declared is that all the same.
+    fn keep_what_is_there(&mut self, module: ModuleId, resource: u32) {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
+        if address.mode != ResourceMode::Managed {
+            return;
+        }
+        if self.moves.name_instances_of(address) {
             for position in 0..self.world.module(module).resources[resource as usize].expansion.len() {
                 self.moves.note_declared(&self.world.instance_address(module, resource, position));
             }
         }
+        self.world.module_mut(module).resources[resource as usize].keep_settled();
     }
 
     pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {

@@ -13,8 +13,7 @@ impl Planner<'_> {
     /// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right
     /// order one day, though nothing changes it until then. Who is changed gets all this from apply.
     pub(super) fn note_standing(&mut self, subject: &ManagedSubject, action: Option<Action>) {
-        // What goes goes by its record, unless what that names is called otherwise now.
-        if self.options.mode == Mode::Destroy && self.moves.previous.is_empty() {
+        if self.options.mode == Mode::Destroy {
             return;
         }
         let Some(instance) = subject.instance.filter(|_| subject.deposed.is_none()) else { return };
@@ -23,7 +22,7 @@ impl Planner<'_> {
         let dependencies = match (self.options.mode, action) {
             (Mode::Normal, Some(Action::NoOp)) => wanted,
             // What is looked at may be about to let go of something: both count until it has.
-            (Mode::RefreshOnly | Mode::Destroy, _) => union(&record.dependencies, wanted),
+            (Mode::RefreshOnly, _) => union(&record.dependencies, wanted),
             (Mode::Normal, Some(_)) if self.options.refresh == Refresh::Read => union(&record.dependencies, wanted),
             _ => return,
         };

@@ -250,3 +250,35 @@ fn pl_23_what_has_no_key_goes_on_from_one_key_to_the_next() {
     assert!(project.apply().is_empty());
     assert_eq!(project.recorded(), [r#"terraform_data.a["c"]"#, r#"module.m["c"].terraform_data.i"#]);
 }
+
+#[test]
+fn pl_23_what_stands_on_moved_objects_stands_on_them_under_their_new_names() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "old" {}
+        resource "terraform_data" "some" { count = 2 }
+        resource "terraform_data" "above" { input = [terraform_data.old.id, terraform_data.some[*].id] }
+        "#,
+    );
+    project.apply();
+    // The block of what stands on them is gone: only its record tells the order.
+    project.rewrite(
+        r#"
+        resource "terraform_data" "new" {}
+        resource "terraform_data" "some" { count = 1 }
+        moved {
+          from = terraform_data.old
+          to   = terraform_data.new
+        }
+        moved {
+          from = terraform_data.some[1]
+          to   = terraform_data.one
+        }
+        "#,
+    );
+    let planned = project.plan();
+    let state = &planned.plan.as_ref().unwrap().prior_state;
+    let above = state.object(&"terraform_data.above".parse().unwrap(), None).unwrap();
+    let on: Vec<String> = above.dependencies.iter().map(ToString::to_string).collect();
+    assert_eq!(on, ["terraform_data.new", "terraform_data.one", "terraform_data.some"]);
+}

@@ -4,14 +4,17 @@ mod entry;
 mod providers;
 mod results;
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
 use std::sync::Arc;
 
-use groma_address::{AbsResource, InstanceKey, Name, ProviderAddress, ProviderConfig, ResourceInstance};
+use groma_address::{
+    AbsResource, ConfigResource, InstanceKey, Name, ProviderAddress, ProviderConfig, ResourceInstance,
+};
 
 pub use self::entry::{InstanceRecord, InstanceView, ResourceEntry};
 use self::providers::KnownProviders;
 pub use self::results::{CheckResult, CheckStatus, CheckedObject, OutputValue};
+use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, ObjectRecord};
 use crate::random::uuid;
 
@@ -193,6 +196,28 @@ impl State {
         self.ensure_resource(to.abs_resource(), &provider).insert(to.key.clone(), record);
         self.instances += 1;
         true
+    }
+
+    /// Resources that objects depend on have other names now: those that stand beside theirs.
+    pub fn rename_dependencies(&mut self, names: &HashMap<ConfigResource, BTreeSet<ConfigResource>>) {
+        // Objects that lie side by side mostly have one list.
+        let mut last: Option<(Dependencies, Dependencies)> = None;
+        for object in self.resources.values_mut().flat_map(ResourceEntry::objects_mut) {
+            if let Some((_, new)) = last.as_ref().filter(|(old, _)| old.is_same_list(&object.dependencies)) {
+                Arc::make_mut(object).dependencies = new.clone();
+            } else if object.dependencies.iter().any(|dependency| names.contains_key(dependency)) {
+                let mut new = Vec::with_capacity(object.dependencies.len());
+                for dependency in object.dependencies.iter() {
+                    match names.get(dependency) {
+                        Some(now) => new.extend(now.iter().cloned()),
+                        None => new.push(dependency.clone()),
+                    }
+                }
+                let new = Dependencies::new(new);
+                last = Some((object.dependencies.clone(), new.clone()));
+                Arc::make_mut(object).dependencies = new;
+            }
+        }
     }
 
     /// Lets another provider manage a resource, by the configuration that is called the same; returns whether there is such a

@@ -66,6 +66,30 @@ fn a_moved_instance_keeps_its_objects_and_its_provider() {
 }
 
 #[test]
+fn what_objects_depend_on_may_be_called_otherwise() {
+    let mut state = State::new("1.15.5");
+    let resource = |text: &str| address(text).config_resource();
+    let on = |list: &[&str]| {
+        let dependencies = Dependencies::new(list.iter().map(|text| resource(text)));
+        Arc::new(ObjectRecord { dependencies, ..(*object("i")).clone() })
+    };
+    let shared = on(&["x.old", "x.other"]);
+    for text in ["x.a", "x.b"] {
+        state.insert(&address(text), None, &provider(), Arc::clone(&shared));
+    }
+    state.insert(&address("x.c"), None, &provider(), on(&["x.other"]));
+    let names = BTreeSet::from([resource("x.new"), resource("module.m.x.split")]);
+    state.rename_dependencies(&HashMap::from([(resource("x.old"), names)]));
+    let told = |text: &str| {
+        let object = state.object(&address(text), None).unwrap();
+        object.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(told("x.a"), "module.m.x.split x.new x.other");
+    assert_eq!(told("x.b"), told("x.a"));
+    assert_eq!(told("x.c"), "x.other");
+}
+
+#[test]
 fn objects_that_are_taken_in_keep_the_provider_instance_that_manages_them() {
     let alias = ProviderConfig { alias: Some("each".into()), ..provider() };
     let manager = alias.instance(InstanceKey::String("a".into()));
