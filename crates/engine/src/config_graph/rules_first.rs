@@ -13,7 +13,7 @@ type At = (ModuleIndex, NodeIndex);
 type Added = HashMap<At, Vec<Requirement>>;
 
 /// Adds an edge from each use of a variable to its rules, but for the uses that the rules themselves stand on: those can only come first.
-pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut Vec<Edges<Requirement>>) {
+pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirement>]) {
     let rules: Vec<(At, At)> = rules(graph).collect();
     if rules.is_empty() {
         return;
@@ -24,17 +24,16 @@ pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut Vec<Edges<Requi
     for (variable, rule) in &rules {
         users(variable).for_each(|(user, use_of)| add(&mut added, *user, use_of, *rule));
     }
-    let mut all = requires.clone();
-    insert(graph, &mut all, added);
+    let before = insert(graph, requires, added);
     // A rule seldom stands on what uses its variable. One that has its place in the order does not.
-    let flat = Flat::drawing(graph, &all);
+    let flat = Flat::drawing(graph, requires);
     let ordered: HashSet<u32> = flat.order().into_iter().collect();
     let (good, doubtful): (Vec<_>, Vec<_>) =
         rules.into_iter().partition(|(_, (module, node))| ordered.contains(&flat.number(*module, *node)));
     if doubtful.is_empty() {
-        *requires = all;
         return;
     }
+    before.into_iter().for_each(|(index, lists)| requires[index.at()] = lists);
     let mut added = Added::new();
     for (variable, rule) in good {
         users(&variable).for_each(|(user, use_of)| add(&mut added, *user, use_of, rule));
@@ -58,17 +57,23 @@ fn add(added: &mut Added, user: At, use_of: &Requirement, rule: At) {
     added.entry(user).or_default().push(Requirement { place, ..use_of.clone() });
 }
 
-/// Puts edges among those of the graph.
-fn insert(graph: &ConfigGraph, requires: &mut [Edges<Requirement>], mut added: Added) {
+/// Puts edges among those of the graph; what the modules had before that got some.
+fn insert(
+    graph: &ConfigGraph,
+    requires: &mut [Edges<Requirement>],
+    mut added: Added,
+) -> Vec<(ModuleIndex, Edges<Requirement>)> {
     let touched: HashSet<ModuleIndex> = added.keys().map(|(module, _)| *module).collect();
+    let mut before = Vec::with_capacity(touched.len());
     for (index, module) in graph.modules().filter(|(index, _)| touched.contains(index)) {
         let mut lists = Edges::with_room(module.len());
         for (node, _) in module.nodes() {
             let more = added.remove(&(index, node)).unwrap_or_default();
             lists.push(requires[index.at()].of(node).iter().cloned().chain(more));
         }
-        requires[index.at()] = lists;
+        before.push((index, std::mem::replace(&mut requires[index.at()], lists)));
     }
+    before
 }
 
 /// The variables with rules that are nodes of their own, and these.
