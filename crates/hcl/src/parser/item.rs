@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Span};
 
 use super::Parser;
 use super::body::{Item, Items};
-use crate::ast::Ident;
+use crate::ast::{Ident, Name};
 use crate::body::{Attribute, Block, Body, Label};
 use crate::token::TokenKind;
 
@@ -70,6 +70,12 @@ impl Parser<'_> {
         self.skip_item();
     }
 
+    /// The label in a string whose closing quote is missing, where it goes on to the brace that opens the block.
+    fn label_with_brace(&mut self, text: &str) -> Option<Name> {
+        let label = text.trim_end().strip_suffix('{').filter(|_| self.recovering)?;
+        Some(self.names.share(label.trim_end()))
+    }
+
     fn block(&mut self, kind: Ident) -> Block {
         let labels = self.scratch.labels.mark();
         let mut header = kind.span;
@@ -80,16 +86,15 @@ impl Parser<'_> {
                     let was_lost = self.nesting_lost;
                     let (value, span) = self.quoted_literal();
                     header = header.to(span);
-                    let swallowed = value.trim_end().strip_suffix('{').filter(|_| self.recovering);
-                    let value = swallowed.map_or_else(|| value.clone(), |label| self.names.share(label.trim_end()));
-                    if !value.is_empty() || swallowed.is_none() {
+                    let Some(label) = self.label_with_brace(&value) else {
                         self.scratch.labels.push(Label { value, span });
+                        continue;
+                    };
+                    if !label.is_empty() {
+                        self.scratch.labels.push(Label { value: label, span });
                     }
-                    // The brace that opens the block is in the label whose quote is missing.
-                    if swallowed.is_some() {
-                        (self.nesting_lost, self.recovering) = (was_lost, false);
-                        break self.at - 1;
-                    }
+                    (self.nesting_lost, self.recovering) = (was_lost, false);
+                    break self.at - 1;
                 }
                 TokenKind::Identifier => {
                     let token = self.bump();
