@@ -10,7 +10,8 @@ impl World {
     pub(super) fn whole_call(&self, module: ModuleId, call: usize) -> Value {
         let data = &self.module(module).calls[call];
         let one = |position: usize| data.instances.get(position).map_or(Value::DYNAMIC, |id| self.outputs(*id));
-        let Some(ty) = self.type_of_one(module, call) else { return data.expansion.collect(one) };
+        let repeats = matches!(data.expansion, Expansion::Abstract | Expansion::Count(_) | Expansion::ForEach(_));
+        let Some(ty) = self.type_of_one(module, call).filter(|_| repeats) else { return data.expansion.collect(one) };
         match &data.expansion {
             Expansion::Abstract => self.any_instances(module, call, ty),
             // Where every output says of what type it is, those of all instances are of one type, however many there are.
