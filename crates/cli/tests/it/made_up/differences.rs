@@ -1,10 +1,10 @@
 //! Where two lives part, and which differences are meant.
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::evening::{
-    each_instance, set, without_dependencies_anywhere, without_dependencies_below, without_deposed,
-    without_empty_resources, without_members, without_outputs, without_secrecy,
+    blank, each_instance, without_dependencies_anywhere, without_dependencies_below, without_deposed,
+    without_empty_resources, without_members, without_outputs, without_secrecy, without_verdict,
 };
 use super::life::{Ended, Outcome, Step};
 use crate::common::even::first_difference;
@@ -25,196 +25,140 @@ pub enum Found {
 struct Meant {
     /// What its row begins with.
     matter: &'static str,
-    /// Takes it away on both sides, where it shows.
-    even: fn(&Step, &mut Outcome, &mut Outcome),
-    after: After,
+    /// Whether it can be at this step, by what came of it there and here.
+    applies: fn(&Step, &Outcome, &Outcome) -> bool,
+    evening: Evening,
 }
 
-/// Whether the lives can still be compared behind a difference.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum After {
-    GoesOn,
+/// How the rest is compared.
+enum Evening {
+    /// Both are without this part, and go on.
+    Without(fn(&mut Outcome)),
+    /// Both are without this part, and lead to different things from here on.
+    LastWithout(fn(&mut Outcome)),
+    /// The whole step is another one, and so is all behind it.
     Ends,
 }
+
+use Evening::{Ends, LastWithout, Without};
 
 const ROWS: &[Meant] = &[
     Meant {
         matter: "`replace_triggered_by` with a resource that has no instances",
-        even: |_, theirs, ours| {
-            if theirs.planned.says("Error: no change found for ") {
-                *theirs = ours.clone();
-            }
-        },
-        after: After::Ends,
-    },
-    Meant {
-        matter: "`-replace` with an address that matches nothing",
-        even: |_, theirs, ours| {
-            for ended in [&mut theirs.planned, &mut ours.planned] {
-                ended.summaries.retain(|summary| !summary.contains("Incompletely-matched force-replace"));
-            }
-        },
-        after: After::GoesOn,
+        applies: |_, theirs, _| theirs.planned.says("Error: no change found for "),
+        evening: Ends,
     },
     Meant {
         matter: "`replace_triggered_by` with an attribute of a resource that has `count` or `for_each`",
-        even: |_, theirs, ours| {
-            if ours.planned.says("Error: Missing resource instance key") {
-                *theirs = ours.clone();
-            }
-        },
-        after: After::GoesOn,
-    },
-    Meant {
-        matter: "a secret argument that `ignore_changes` keeps from an object",
-        even: |step, theirs, ours| {
-            if step.has("-replace") {
-                [theirs, ours].into_iter().for_each(without_secrecy);
-            }
-        },
-        after: After::Ends,
-    },
-    Meant {
-        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
-        even: |step, theirs, ours| {
-            let is_part = step.has("-target") || step.has("-refresh-only");
-            if is_part && theirs.planned.code == 1 && theirs.planned.says("Error: Invalid index") {
-                *theirs = ours.clone();
-            }
-            if step.has("-target") && theirs.planned.code != 1 && ours.planned.code != 1 {
-                theirs.planned.code = ours.planned.code;
-                set(&mut theirs.plan, "/applyable", &json!(ours.planned.code == 2));
-            }
-            if is_part {
-                [theirs, ours].into_iter().for_each(without_outputs);
-            }
-        },
-        after: After::Ends,
+        applies: |_, _, ours| ours.planned.says("Error: Missing resource instance key"),
+        evening: Ends,
     },
     Meant {
         matter: "an unknown value whose type can never fit",
-        even: |_, theirs, ours| {
-            if ours.planned.says("Error: Invalid template interpolation value") {
-                *theirs = ours.clone();
-            }
-        },
-        after: After::Ends,
+        applies: |_, _, ours| ours.planned.says("Error: Invalid template interpolation value"),
+        evening: Ends,
     },
     Meant {
-        matter: "old objects of what a `-target` needs",
-        even: |step, theirs, ours| {
-            if step.has("-target") {
-                [theirs, ours].into_iter().for_each(without_deposed);
-            }
-        },
-        after: After::Ends,
-    },
-    Meant {
-        matter: "objects that `import` takes in",
-        even: |step, theirs, ours| {
-            if step.files.contains_key("import.tf") {
-                for outcome in [theirs, ours] {
-                    let plan = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state"));
-                    plan.into_iter().for_each(|state| without_members(state, &["depends_on"]));
-                }
-            }
-        },
-        after: After::GoesOn,
-    },
-    Meant {
-        matter: "outputs that stand on a change which fails",
-        even: |_, theirs, ours| {
-            if theirs.applied.as_ref().is_some_and(|ended| ended.code == 1) {
-                set(&mut theirs.state, "/outputs", &json!({}));
-                set(&mut ours.state, "/outputs", &json!({}));
-            }
-        },
-        after: After::Ends,
-    },
-    Meant {
-        matter: "conditions of an object whose provisioner has failed",
-        even: |_, theirs, ours| {
-            if theirs.applied.as_ref().is_some_and(|ended| ended.says("Error: local-exec provisioner error")) {
-                set(&mut theirs.state, "/check_results", &Json::Null);
-                set(&mut ours.state, "/check_results", &Json::Null);
-            }
-        },
-        after: After::GoesOn,
-    },
-    Meant {
-        matter: "results of conditions that apply does not evaluate again",
-        even: |_, theirs, ours| {
-            for ended in [&mut theirs.applied, &mut ours.applied].into_iter().flatten() {
-                ended.summaries.retain(|summary| summary != "Warning: Error message refers to sensitive values");
-            }
-            set(&mut theirs.state, "/check_results", &Json::Null);
-            set(&mut ours.state, "/check_results", &Json::Null);
-        },
-        after: After::GoesOn,
-    },
-    Meant {
-        matter: "`plan -refresh-only -detailed-exitcode` where all there is to record is a move or a secret output",
-        even: |step, theirs, ours| {
-            if step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (0, 2) {
-                *theirs = ours.clone();
-            }
-        },
-        after: After::Ends,
-    },
-    Meant {
-        matter: "`plan -refresh-only -detailed-exitcode` where nothing is told",
-        even: |step, theirs, ours| {
-            if step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (2, 0) {
-                theirs.planned.code = 0;
-                set(&mut theirs.plan, "/applyable", &json!(false));
-            }
-        },
-        after: After::GoesOn,
+        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
+        applies: |step, theirs, _| step.is_partial() && theirs.planned.says("Error: Invalid index"),
+        evening: Ends,
     },
     Meant {
         matter: "`destroy` of an estate that is only half made",
-        even: |step, theirs, ours| {
-            if step.has("-destroy") && theirs.planned.code == 1 {
-                *theirs = ours.clone();
-            }
+        applies: |step, theirs, _| step.has("-destroy") && theirs.planned.code == 1,
+        evening: Ends,
+    },
+    Meant {
+        matter: "`plan -refresh-only -detailed-exitcode` where all there is to record is a move or a secret output",
+        applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (0, 2),
+        evening: Ends,
+    },
+    Meant {
+        matter: "`plan -refresh-only -detailed-exitcode` where nothing is told",
+        applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (2, 0),
+        evening: Without(without_verdict),
+    },
+    Meant {
+        matter: "`-replace` with an address that matches nothing",
+        applies: |step, ..| step.has("-replace"),
+        evening: Without(|outcome| outcome.planned.forget("Warning: Incompletely-matched force-replace")),
+    },
+    Meant {
+        matter: "a secret argument that `ignore_changes` keeps from an object",
+        applies: |step, ..| step.has("-replace"),
+        evening: LastWithout(without_secrecy),
+    },
+    Meant {
+        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
+        applies: |step, theirs, ours| step.is_partial() && theirs.planned.code != 1 && ours.planned.code != 1,
+        evening: LastWithout(|outcome| {
+            without_outputs(outcome);
+            without_verdict(outcome);
+        }),
+    },
+    Meant {
+        matter: "old objects of what a `-target` needs",
+        applies: |step, ..| step.has("-target"),
+        evening: LastWithout(without_deposed),
+    },
+    Meant {
+        matter: "objects that `import` takes in",
+        applies: |step, ..| step.files.contains_key("import.tf"),
+        evening: Without(|outcome| {
+            let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state"));
+            prior.into_iter().for_each(|state| without_members(state, &["depends_on"]));
+        }),
+    },
+    Meant {
+        matter: "outputs that stand on a change which fails",
+        applies: |_, theirs, _| theirs.applied.as_ref().is_some_and(|ended| ended.code == 1),
+        evening: LastWithout(|outcome| blank(&mut outcome.state, "/outputs")),
+    },
+    Meant {
+        matter: "conditions of an object whose provisioner has failed",
+        applies: |_, theirs, _| {
+            theirs.applied.as_ref().is_some_and(|ended| ended.says("Error: local-exec provisioner error"))
         },
-        after: After::Ends,
+        evening: Without(|outcome| blank(&mut outcome.state, "/check_results")),
+    },
+    Meant {
+        matter: "results of conditions that apply does not evaluate again",
+        applies: |_, theirs, _| theirs.applied.is_some(),
+        evening: Without(|outcome| {
+            blank(&mut outcome.state, "/check_results");
+            outcome
+                .applied
+                .iter_mut()
+                .for_each(|ended| ended.forget("Warning: Error message refers to sensitive values"));
+        }),
     },
     Meant {
         matter: "outputs in a plan that destroys",
-        even: |step, theirs, ours| {
-            if step.has("-destroy") {
-                for place in ["/output_changes", "/prior_state/values/outputs"] {
-                    set(&mut theirs.plan, place, &Json::Null);
-                    set(&mut ours.plan, place, &Json::Null);
-                }
-            }
-        },
-        after: After::GoesOn,
+        applies: |step, ..| step.has("-destroy"),
+        evening: Without(|outcome| {
+            blank(&mut outcome.plan, "/output_changes");
+            blank(&mut outcome.plan, "/prior_state/values/outputs");
+        }),
     },
     Meant {
         matter: "resources without instances in the state",
-        even: |_, theirs, ours| [theirs, ours].into_iter().for_each(without_empty_resources),
-        after: After::GoesOn,
+        applies: |_, theirs, _| theirs.state.is_some(),
+        evening: Without(without_empty_resources),
     },
     Meant {
         matter: "`create_before_destroy` in the state",
-        even: |_, theirs, ours| {
-            [theirs, ours].into_iter().for_each(|outcome| {
-                each_instance(outcome, |instance| drop(instance.remove("create_before_destroy")));
-            });
-        },
-        after: After::GoesOn,
+        applies: |_, theirs, _| theirs.state.is_some(),
+        evening: Without(|outcome| {
+            each_instance(outcome, |instance| drop(instance.remove("create_before_destroy")));
+        }),
     },
     Meant {
         matter: "a mention of a called module as a whole",
-        even: |_, theirs, ours| {
-            for outcome in [theirs, ours] {
-                each_instance(outcome, |instance| without_dependencies_below(instance, "dependencies"));
-                outcome.plan.iter_mut().for_each(without_dependencies_anywhere);
-            }
-        },
-        after: After::GoesOn,
+        applies: |_, theirs, _| theirs.plan.is_some(),
+        evening: Without(|outcome| {
+            each_instance(outcome, |instance| without_dependencies_below(instance, "dependencies"));
+            outcome.plan.iter_mut().for_each(without_dependencies_anywhere);
+        }),
     },
 ];
 
@@ -225,23 +169,31 @@ pub fn first(steps: &[Step], theirs: Vec<Outcome>, ours: Vec<Outcome>) -> Found 
         if fail_alike(&theirs, &ours) {
             continue;
         }
-        let mut ends = false;
+        let mut is_last = false;
         for row in ROWS {
             if theirs == ours {
                 break;
             }
             assert!(is_documented(row.matter), "not in docs/differences.md: {}", row.matter);
+            if !(row.applies)(step, &theirs, &ours) {
+                continue;
+            }
+            let leave_out = match row.evening {
+                Ends => return Found::Meant,
+                Without(leave_out) | LastWithout(leave_out) => leave_out,
+            };
             let before = (theirs.clone(), ours.clone());
-            (row.even)(step, &mut theirs, &mut ours);
+            leave_out(&mut theirs);
+            leave_out(&mut ours);
             if before != (theirs.clone(), ours.clone()) {
                 found = Found::Meant;
-                ends |= row.after == After::Ends;
+                is_last |= matches!(row.evening, LastWithout(_));
             }
         }
         if theirs != ours {
             return Found::Other(format!("step {at} {:?}: {}", step.options, difference(&theirs, &ours)));
         }
-        if ends {
+        if is_last {
             return found;
         }
     }

@@ -55,8 +55,8 @@ pub fn without_members(document: &mut Json, names: &[&str]) {
 }
 
 pub fn without_outputs(outcome: &mut Outcome) {
-    set(&mut outcome.state, "/outputs", &Json::Null);
-    set(&mut outcome.plan, "/planned_values/outputs", &Json::Null);
+    blank(&mut outcome.state, "/outputs");
+    blank(&mut outcome.plan, "/planned_values/outputs");
     // A state of which nothing but outputs is planned is there with them only.
     for name in ["output_changes", "prior_state"] {
         outcome.plan.iter_mut().filter_map(Json::as_object_mut).for_each(|document| drop(document.remove(name)));
@@ -69,8 +69,15 @@ pub fn each_instance(outcome: &mut Outcome, change: fn(&mut Map<String, Json>)) 
     instances.flatten().filter_map(Json::as_object_mut).for_each(change);
 }
 
-pub fn set(document: &mut Option<Json>, place: &str, to: &Json) {
+/// What is at that place of a document is null.
+pub fn blank(document: &mut Option<Json>, place: &str) {
     if let Some(part) = document.as_mut().and_then(|document| document.pointer_mut(place)) {
-        *part = to.clone();
+        *part = Json::Null;
     }
+}
+
+/// Whether there is anything to apply is not asked.
+pub fn without_verdict(outcome: &mut Outcome) {
+    outcome.planned.code = 0;
+    blank(&mut outcome.plan, "/applyable");
 }

@@ -79,12 +79,22 @@ impl Step {
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|given| given.starts_with(option))
     }
+
+    /// Whether the plan looks at a part only, or only looks.
+    pub fn is_partial(&self) -> bool {
+        self.has("-target") || self.has("-refresh-only")
+    }
 }
 
 impl Ended {
     /// Whether there is a problem whose summary begins so.
     pub fn says(&self, summary: &str) -> bool {
         self.summaries.iter().any(|said| said.starts_with(summary))
+    }
+
+    /// Problems whose summary begins so are passed over.
+    pub fn forget(&mut self, summary: &str) {
+        self.summaries.retain(|said| !said.starts_with(summary));
     }
 
     fn of(ran: &Ran) -> Self {
@@ -156,7 +166,7 @@ fn options(random: &mut Random, project: &Module) -> Vec<String> {
     vec![option]
 }
 
-/// Leads it with the program of the folder; `each` is told what came of each step.
+/// Leads it with the program of the folder; what came of each step.
 pub fn lead(steps: &[Step], folder: &Folder) -> Vec<Outcome> {
     folder.write(OTHER_STATE.0, OTHER_STATE.1);
     let mut written = Vec::new();

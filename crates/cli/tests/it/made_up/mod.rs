@@ -75,6 +75,7 @@ fn lives_are_led_as_terraform_leads_them() {
             Found::Meant => meant += 1,
             Found::Other(what) => {
                 different += 1;
+                println!("seed {seed}: {}", what.lines().next().unwrap_or_default());
                 writeln!(wrong, "##### seed {seed}\n{}\n{what}", text(&steps)).unwrap();
             }
         }
