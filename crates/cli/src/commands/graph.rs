@@ -46,7 +46,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
             let (configuration, state) = looked_at(context)?;
             let resources = resource_dependencies(&configuration, &state)?;
             match format {
-                Format::Dot => dot(&resources),
+                Format::Dot => dot(&resources, &context.wording.command),
                 Format::Mermaid => mermaid(&resources),
             }
         }
@@ -176,12 +176,12 @@ fn operation_mermaid(nodes: &[OperationNode]) -> String {
 }
 
 /// The DOT language, as GraphViz reads it.
-fn dot(resources: &[ResourceDependencies]) -> String {
+fn dot(resources: &[ResourceDependencies], command: &str) -> String {
     let mut text = "digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n".to_owned();
     if resources.is_empty() {
         // Two lines of a comment in a frame, as Terraform has them.
-        let lines =
-            ["There are no resources in this configuration.", "All its parts are drawn by: groma graph -type=plan"];
+        let all = format!("All its parts are drawn by: {command} graph -type=plan");
+        let lines = ["There are no resources in this configuration.", &all];
         let width = lines.iter().map(|line| line.len()).max().unwrap_or_default();
         lines.iter().for_each(|line| text.push_str(&format!("  /* {line:width$} */\n")));
     }

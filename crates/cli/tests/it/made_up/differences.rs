@@ -80,12 +80,12 @@ const ROWS: &[Meant] = &[
     },
     Meant {
         matter: "`-replace` with an address that matches nothing",
-        applies: |step, ..| step.has("-replace"),
+        applies: |step, _, _| step.has("-replace"),
         evening: Without(|outcome| outcome.planned.forget("Warning: Incompletely-matched force-replace")),
     },
     Meant {
         matter: "a secret argument that `ignore_changes` keeps from an object",
-        applies: |step, ..| step.has("-replace"),
+        applies: |step, _, _| step.has("-replace"),
         evening: LastWithout(without_secrecy),
     },
     Meant {
@@ -98,12 +98,12 @@ const ROWS: &[Meant] = &[
     },
     Meant {
         matter: "old objects of what a `-target` needs",
-        applies: |step, ..| step.has("-target"),
+        applies: |step, _, _| step.has("-target"),
         evening: LastWithout(without_deposed),
     },
     Meant {
         matter: "objects that `import` takes in",
-        applies: |step, ..| step.files.contains_key("import.tf"),
+        applies: |step, _, _| step.files.contains_key("import.tf"),
         evening: Without(|outcome| {
             let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state"));
             prior.into_iter().for_each(|state| without_members(state, &["depends_on"]));
@@ -134,7 +134,7 @@ const ROWS: &[Meant] = &[
     },
     Meant {
         matter: "outputs in a plan that destroys",
-        applies: |step, ..| step.has("-destroy"),
+        applies: |step, _, _| step.has("-destroy"),
         evening: Without(|outcome| {
             blank(&mut outcome.plan, "/output_changes");
             blank(&mut outcome.plan, "/prior_state/values/outputs");
