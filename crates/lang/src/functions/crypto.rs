@@ -11,6 +11,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use uuid::Uuid;
 
+use super::openssh;
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
 use crate::context::Purity;
 
@@ -83,7 +84,10 @@ fn uuidv5(arguments: &Arguments<'_>) -> Outcome {
 
 /// The private key of a PEM text in one of the two common formats.
 fn private_key(pem: &str) -> Option<RsaPrivateKey> {
-    RsaPrivateKey::from_pkcs1_pem(pem).ok().or_else(|| RsaPrivateKey::from_pkcs8_pem(pem).ok())
+    RsaPrivateKey::from_pkcs1_pem(pem)
+        .ok()
+        .or_else(|| RsaPrivateKey::from_pkcs8_pem(pem).ok())
+        .or_else(|| openssh::rsa_private_key(pem))
 }
 
 fn rsadecrypt(arguments: &Arguments<'_>) -> Outcome {
@@ -93,7 +97,7 @@ fn rsadecrypt(arguments: &Arguments<'_>) -> Outcome {
     let key = private_key(arguments.text(1)).ok_or_else(|| {
         FunctionError::argument(
             1,
-            "invalid private key: it must be an RSA key without passphrase in PEM, as PKCS #1 or PKCS #8",
+            "invalid private key: it must be an RSA key without passphrase in PEM, as PKCS #1 or PKCS #8, or in the format of OpenSSH",
         )
     })?;
     let plain = key

@@ -250,6 +250,7 @@ fn character_set(name: &str) -> Result<CharacterSet, FunctionError> {
         "UTF-16" | "CSUTF16" => CharacterSet::Utf16Marked,
         "ISO-8859-1" | "ISO_8859-1" | "LATIN1" | "L1" | "ISO_8859-1:1987" | "IBM819" | "CP819" => CharacterSet::Latin1,
         "US-ASCII" | "ASCII" | "ISO646-US" | "ANSI_X3.4-1968" => CharacterSet::Ascii,
+        "CP936" | "MS936" | "WINDOWS-936" => CharacterSet::Other(encoding_rs::GBK),
         other => match encoding_rs::Encoding::for_label(other.as_bytes()) {
             Some(encoding) => CharacterSet::Other(encoding),
             None => {

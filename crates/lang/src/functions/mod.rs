@@ -16,6 +16,7 @@ mod gzip;
 mod mapping;
 mod network;
 mod number;
+mod openssh;
 mod outside;
 mod paths;
 mod pattern;
