@@ -441,3 +441,11 @@ fn outputs_that_only_a_called_module_may_have_are_no_matter_where_nothing_is_eva
     let (configuration, told) = load(&options, &Sources::new(), &support::files(text));
     assert!(configuration.is_some() && told.is_empty(), "{told:?}");
 }
+
+/// Each file follows its own product: OpenTofu lets the root module have what only a caller could heed.
+#[test]
+fn outputs_of_the_root_module_are_deprecated_in_files_of_opentofu() {
+    let text = "-- main.tofu --\noutput \"b\" {\n  value      = 1\n  deprecated = \"gone\"\n}\n";
+    let (configuration, told, _) = load_text(text);
+    assert!(configuration.is_some() && told.is_empty(), "{told:?}");
+}

@@ -7,13 +7,13 @@ use crate::model::Module;
 /// Checks the outputs of the root module.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     for output in root.outputs.values() {
-        if output.deprecated.is_some() {
+        if let Some(place) = output.deprecated_span.filter(|_| output.deprecated.is_some()) {
             diagnostics.push(
                 Diagnostic::error(
                     "Root module output deprecated",
                     "Only a calling module could heed this, and the root module has none. Remove the argument, or the output.",
                 )
-                .at(output.deprecated_span),
+                .at(place),
             );
         }
         if output.ephemeral {

@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, Traversal};
 use groma_lang::TypeConstraint;
 
-use super::context::Decoding;
+use super::context::{Decoding, Dialect};
 use super::{condition, depends_on, literal, name, variable};
 use crate::model::{Condition, Local};
 
@@ -21,7 +21,7 @@ pub(crate) struct OutputDraft {
     pub(crate) ephemeral: Option<bool>,
     pub(crate) description: Option<Name>,
     pub(crate) deprecated: Option<Name>,
-    pub(crate) deprecated_span: Span,
+    pub(crate) deprecated_span: Option<Span>,
     pub(crate) depends_on: Vec<Traversal>,
     pub(crate) preconditions: Vec<Condition>,
     pub(crate) span: Span,
@@ -55,7 +55,10 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
         ephemeral,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
-        deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
+        deprecated_span: match decoding.dialect {
+            Dialect::Terraform => content.get("deprecated").map(Attribute::span),
+            Dialect::OpenTofu => None,
+        },
         depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
         preconditions: preconditions(&content, decoding),
         span: block.header,

@@ -75,8 +75,8 @@ pub struct Output {
     pub description: Option<Name>,
     /// Set when it should no longer be used: what to do instead.
     pub deprecated: Option<Name>,
-    /// Where that is written.
-    pub deprecated_span: Span,
+    /// Where that is written in a file of Terraform, which does not take it in a root module; OpenTofu does.
+    pub deprecated_span: Option<Span>,
     /// What must be done before it is known, beside what it refers to.
     pub depends_on: Vec<Traversal>,
     /// What must hold before it is taken.
