@@ -546,3 +546,29 @@ fn who_evaluates_nothing_does_not_mind_what_expressions_name() {
         assert!(folder.fails(words).contains("Reference to undeclared resource"), "{words:?}");
     }
 }
+
+/// No state can keep an infinite number: it must not be told as recorded when it is not.
+#[test]
+fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
+    let summary = "Infinite number not allowed";
+    for configuration in [
+        "output \"a\" {\n  value = 1 / 0\n}\n",
+        "output \"a\" {\n  value = { b = [1, -1 / 0] }\n}\n",
+        "resource \"terraform_data\" \"a\" {\n  input = [1 / length([])]\n}\n",
+    ] {
+        let folder = folder(configuration);
+        for arguments in [&["plan"][..], &["apply", "-auto-approve"]] {
+            refuses(&folder, arguments, summary, "is not zero");
+        }
+    }
+    // Found while applying only; what was made by then is kept.
+    let folder = folder(
+        "resource \"terraform_data\" \"a\" {\n  input = 0\n}\nresource \"terraform_data\" \"b\" {\n  \
+         input = 1 / terraform_data.a.output\n}\noutput \"c\" {\n  value = 1 / terraform_data.a.output\n}\n",
+    );
+    refuses(&folder, &["apply", "-auto-approve"], summary, "terraform_data.b");
+    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+    // Nothing keeps what a local value is.
+    folder.write("main.tf", "locals {\n  a = 1 / 0\n}\noutput \"b\" {\n  value = local.a > 1\n}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+}

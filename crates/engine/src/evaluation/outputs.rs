@@ -67,6 +67,10 @@ impl Evaluation {
                 }
             };
         }
+        if caller.is_none() && value.has_infinity() {
+            self.diagnostics.push(super::values::infinite().at(output.expression.span));
+            return None;
+        }
         let marks = value.deep_marks();
         if caller.is_none() && !output.sensitive && marks.is_sensitive() {
             let detail = "This output of the root module holds sensitive data, and outputs are what others get to \

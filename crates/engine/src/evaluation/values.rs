@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{Name, ResourceInstance};
+use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
 use groma_hcl::Expression;
 use groma_lang::{FunctionContext, Scope, evaluate, observing};
 use groma_provider::BodyDecoder;
-use groma_value::{Kind, Type, Value, convert};
+use groma_value::{Kind, Path, Type, Value, convert};
 use indexmap::IndexMap;
 
 use crate::checks::Checks;
@@ -88,6 +88,11 @@ impl Evaluation {
         for problem in problems.iter_mut() {
             problem.address.get_or_insert_with(|| address.to_string());
         }
+        if address.resource.mode != ResourceMode::Ephemeral
+            && let Some(place) = infinity_in(&value)
+        {
+            problems.push(infinite().at(body.span_of(&place)).about(address.to_string()));
+        }
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
         let value = self.used_by(value, body, address);
@@ -157,4 +162,28 @@ pub(super) fn names(world: &World, module: ModuleId, name: &str) -> (String, Str
 /// What `count` and `each` mean for one instance of a resource.
 pub fn repetition_of(world: &World, module: ModuleId, resource: u32, position: usize) -> Repetition {
     world.module(module).resources[resource as usize].expansion.repetition(position)
+}
+
+/// Where a value that the state is to keep has a number which it cannot keep.
+fn infinity_in(value: &Value) -> Option<Path> {
+    if !value.has_infinity() {
+        return None;
+    }
+    let mut place = None;
+    value.walk(|path, inside| {
+        if let Kind::Number(number) = inside.kind()
+            && number.is_infinite()
+        {
+            place.get_or_insert_with(|| path.clone());
+        }
+        place.is_none()
+    });
+    place
+}
+
+/// What is told of a value that the state cannot keep.
+pub(super) fn infinite() -> Diagnostic {
+    let detail = "The value holds an infinite number, such as a division by zero gives, and the state cannot serialize \
+                  infinity. See to it that what is divided by is not zero, or choose another value for that case.";
+    Diagnostic::error("Infinite number not allowed", detail)
 }

@@ -1,6 +1,7 @@
 //! Visiting and changing everything inside a value.
 
 use super::index::IndexError;
+use super::kind::Kind;
 use super::repr::Value;
 use crate::path::{Path, PathStep};
 
@@ -25,6 +26,16 @@ impl Value {
     /// Calls `visit` with every value inside, this one first; what is inside a value is skipped if it says no.
     pub fn walk(&self, mut visit: impl FnMut(&Path, &Value) -> bool) {
         walk(self, &mut Path::root(), &mut visit);
+    }
+
+    /// Whether a number inside is infinite, for which JSON, and so a state, has no form.
+    pub fn has_infinity(&self) -> bool {
+        if let Kind::Number(number) = self.kind() {
+            return number.is_infinite();
+        }
+        let mut found = false;
+        self.children(|_, child| found = found || child.has_infinity());
+        found
     }
 
     /// The value with every value inside replaced by what `replace` makes of it, the innermost first. Marks of an
