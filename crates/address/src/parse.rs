@@ -146,6 +146,15 @@ const MODULE_FORM: &str = "A module address is needed here, such as module.netwo
 const PROVIDER_FORM: &str =
     "A provider configuration address is needed here, such as provider[\"registry.terraform.io/hashicorp/aws\"].";
 
+/// What stands for something else than a resource type in expressions. A type of such a name is meant with `resource.` before it.
+const RESERVED: [&str; 10] = ["arg", "count", "each", "lazy", "local", "path", "self", "template", "terraform", "var"];
+
+fn reserved(word: &str) -> String {
+    format!(
+        "{word} is a reserved name, which means no resource. A resource type that is called so is written resource.{word}."
+    )
+}
+
 macro_rules! from_str {
     ($($type:ty => $parse:path),* $(,)?) => {$(
         impl FromStr for $type {
@@ -262,13 +271,23 @@ impl<'a> Scanner<'a> {
         let (mode, missing) = match self.identifier() {
             Some("data") => (Mode::Data, "After \"data\", a data source type and a name are needed."),
             Some("ephemeral") => (Mode::Ephemeral, "After \"ephemeral\", a resource type and a name are needed."),
-            _ => (Mode::Managed, "A resource address is a type and a name, such as aws_instance.web."),
+            Some("resource") => (Mode::Managed, "After \"resource\", a resource type and a name are needed."),
+            Some(word) if RESERVED.contains(&word) => return Err(self.error_at(start, &reserved(word))),
+            _ => {
+                self.offset = start;
+                return self.type_and_name(
+                    Mode::Managed,
+                    "A resource address is a type and a name, such as aws_instance.web.",
+                );
+            }
         };
-        if mode == Mode::Managed {
-            self.offset = start;
-        } else if !self.accept('.') {
+        if !self.accept('.') {
             return Err(self.error(missing));
         }
+        self.type_and_name(mode, missing)
+    }
+
+    fn type_and_name(&mut self, mode: Mode, missing: &str) -> Result<Resource, ParseError> {
         let type_name = self.name(missing)?;
         if !self.accept('.') {
             return Err(self.error(missing));
@@ -435,6 +454,20 @@ mod tests {
         assert!(error(parse_module_instance("x.y")).contains("A module address"));
         assert!(error(parse_provider_config("provider.aws")).contains("A provider configuration address"));
         assert!(error(parse_provider_config(r#"module.a[0].provider["a/b"]"#)).contains("not to one of its instances"));
+    }
+
+    #[test]
+    fn a_reserved_name_is_a_resource_type_only_where_that_is_said() {
+        for word in RESERVED {
+            assert!(error(parse_target(&format!("{word}.x"))).contains("is a reserved name"), "{word}");
+            let told = error(parse_resource_instance(&format!("module.m.{word}.x[0]")));
+            assert!(told.starts_with(&format!("9: {word} is a reserved name")), "{told}");
+            let meant = parse_resource_instance(&format!("resource.{word}.x[0]")).unwrap();
+            assert_eq!(meant.resource, Resource::managed(word, "x"));
+        }
+        assert_eq!(parse_target("module.m.resource.a.b").unwrap(), parse_target("module.m.a.b").unwrap());
+        assert!(error(parse_target("resource.a")).contains("After \"resource\""));
+        assert!(parse_target("data.var.x").is_ok());
     }
 
     #[test]

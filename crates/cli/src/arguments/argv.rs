@@ -128,9 +128,8 @@ fn of_variables(names: &[String], environment: Environment<'_>) -> Result<Vec<Os
     }
     for variable in [format!("TF_CLI_ARGS_{}", names.join("_").replace('-', "_")), "TF_CLI_ARGS".to_owned()] {
         let text = environment(&variable).unwrap_or_default();
-        let words = split_words(&text).map_err(|problem| {
-            UsageError::bare(format!("Cannot use the environment variable {variable}: {problem}."))
-        })?;
+        let words = split_words(&text)
+            .map_err(|problem| UsageError::bare(format!("Error parsing extra CLI args from {variable}: {problem}.")))?;
         flags.extend(words.into_iter().map(OsString::from));
     }
     Ok(flags)

@@ -1,8 +1,11 @@
 //! Values of flags.
 
 use std::any::TypeId;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::TypedValueParser;
 use clap::{Arg, Command};
 
 /// A flag that may be given bare or with a truth value: `-refresh`, `-refresh=false`.
@@ -93,6 +96,18 @@ impl FromStr for Duration {
             return Err(PROBLEM);
         }
         std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| PROBLEM)
+    }
+}
+
+/// A path that may be empty, as scripts write it (`validate "$FOLDER"`): the folder in which we are.
+#[derive(Clone, Copy)]
+pub(super) struct PathOrNone;
+
+impl TypedValueParser for PathOrNone {
+    type Value = PathBuf;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<PathBuf, clap::Error> {
+        Ok(PathBuf::from(value))
     }
 }
 

@@ -14,6 +14,9 @@ pub struct Init {
     /// -backend=false leaves the backend alone
     #[arg(long)]
     pub backend: Option<Flag>,
+    /// The same by another name
+    #[arg(long, hide = true)]
+    pub cloud: Option<Flag>,
     /// A setting of the backend, or a file with settings
     #[arg(long, value_name = "FILE|NAME=VALUE")]
     pub backend_config: Vec<String>,

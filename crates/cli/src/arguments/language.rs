@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
-use super::flags::Flag;
+use super::flags::{Flag, PathOrNone};
 use super::shared::{Common, JsonDocument, JsonMessages, View};
 
 /// Arguments of `get`.
@@ -58,7 +58,7 @@ pub struct Fmt {
     #[command(flatten)]
     pub view: View,
     /// Files and folders, or - for standard input
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", value_parser = PathOrNone)]
     pub targets: Vec<PathBuf>,
 }
 
@@ -110,7 +110,7 @@ pub struct Functions {
 #[derive(Args, Clone, Debug)]
 pub struct Validate {
     /// The folder of the configuration, if it is another one
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = PathOrNone)]
     pub directory: Option<PathBuf>,
     /// The result for programs
     #[command(flatten)]

@@ -45,30 +45,19 @@ pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
 }
 
 pub(super) fn destroy(context: &mut Context, arguments: Destroy) -> Outcome {
-    let mut arguments = arguments.apply;
-    if arguments.planning.destroy.is_some() {
-        return Err(fail("Invalid mode option", "The destroy command always destroys: leave the option -destroy out."));
-    }
-    if arguments.planning.refresh_only.is_some_and(Flag::is_on) {
-        return Err(fail("Invalid mode option", "The destroy command destroys: -refresh-only belongs to apply."));
-    }
-    arguments.planning.destroy = Some(Flag::On);
-    apply(context, arguments, Kind::Destroy)
+    apply(context, arguments.apply, Kind::Destroy)
 }
 
 /// Takes in what has changed outside, without showing a plan.
 pub(super) fn refresh(context: &mut Context, arguments: Refresh) -> Outcome {
-    if !arguments.rest.is_empty() {
-        return Err(fail(
-            "Too many command line arguments",
-            "Refresh works in the current directory and takes options only.",
-        ));
-    }
     apply(context, arguments.into_apply(), Kind::Refresh)
 }
 
-fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
+fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     prepare_context(context, &arguments.planning)?;
+    if kind == Kind::Destroy {
+        only_destroys(&mut arguments)?;
+    }
     let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
     let file = saved_plan(&arguments.rest, kind)?;
     if file.is_none() && !approves_itself && context.messages().is_some() {
@@ -120,10 +109,28 @@ fn apply(context: &mut Context, arguments: Apply, kind: Kind) -> Outcome {
     Ok(0)
 }
 
-/// The file of the plan that is to be applied, if one is given.
+/// The mode of `destroy` is its name: what else may be said of it says the same.
+fn only_destroys(arguments: &mut Apply) -> Result<(), Diagnostics> {
+    let planning = &mut arguments.planning;
+    if planning.destroy.is_some_and(Flag::is_on) {
+        return Err(fail("Invalid mode option", "The destroy command always destroys: leave the option -destroy out."));
+    }
+    if planning.refresh_only.is_some_and(Flag::is_on) {
+        return Err(fail("Invalid mode option", "The destroy command destroys: -refresh-only belongs to apply."));
+    }
+    planning.destroy = Some(Flag::On);
+    Ok(())
+}
+
+/// The file of the plan that is to be applied, if one is given. An empty name is none: scripts write `apply "$PLAN"`.
 fn saved_plan(rest: &[OsString], kind: Kind) -> Result<Option<PathBuf>, Diagnostics> {
     match rest {
         [] => Ok(None),
+        [_, ..] if kind == Kind::Refresh => Err(fail(
+            "Too many command line arguments",
+            "Refresh works in the current directory and takes options only.",
+        )),
+        [file] if file.is_empty() => Ok(None),
         [file] if kind == Kind::Apply => Ok(Some(PathBuf::from(file))),
         _ => Err(fail("Too many command line arguments", "Give one file at most: that of a saved plan.")),
     }

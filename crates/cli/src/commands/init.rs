@@ -4,7 +4,7 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, copy_module, shown};
 
-use super::backend::{Elsewhere, has_state, paths_in, unless_off};
+use super::backend::{Elsewhere, active_workspace, has_state, paths_in, unless_off};
 use super::configuration::{Empty, has_files, load_blocks, load_options};
 use super::context::Context;
 use super::init_backend;
@@ -49,6 +49,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     let mut providers = ProviderSteps::begin(context, &teller, arguments)?;
     providers.configuration(context, &configuration)?;
     let backend = init_backend::ready(context, &teller, arguments, root)?;
+    active_workspace(context)?;
     let paths = paths_in(&backend, root, &context.settings.workspace, Elsewhere::default())?;
     backend.make(&context.settings.workspace)?;
     if has_state(&paths) {
@@ -74,6 +75,9 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
             "Invalid init options",
             "-migrate-state takes the state along to another backend, and -reconfigure leaves it behind: give one of them.",
         ));
+    }
+    if arguments.backend.is_some() && arguments.cloud.is_some() {
+        return Err(fail("Invalid init options", "-backend and -cloud are two names of one option: give one of them."));
     }
     if is_on(arguments.migrate_state) && is_on(arguments.json.json) {
         return Err(fail(

@@ -21,7 +21,7 @@ pub(super) fn ready(
     module: &Module,
 ) -> Result<Local, Diagnostics> {
     let file = RecordFile::of(context);
-    if !unless_off(arguments.backend) {
+    if !unless_off(arguments.backend.or(arguments.cloud)) {
         return Ok(as_recorded(&file));
     }
     teller.gap(context);

@@ -31,7 +31,8 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
     let manner = if arguments.raw.is_some_and(Flag::is_on) { Manner::Raw } else { Manner::Shown };
     let name = match &*arguments.rest {
         [] => None,
-        [name] => Some(&**name),
+        // Scripts write `output "$NAME"`.
+        [name] => Some(&**name).filter(|name| !name.is_empty()),
         _ => {
             return Err(fail("Unexpected argument", "Give the name of one output, or none to see all outputs."));
         }

@@ -1,6 +1,7 @@
 //! `show`.
 
 use std::collections::hash_map::Entry;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +31,12 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     context.view(&arguments.reading.common.view);
     context.reveal(&arguments.reading.secrets);
     let results = Results::of(&arguments.reading.json)?;
-    match &*arguments.rest {
+    let files: &[OsString] = match &*arguments.rest {
+        // Scripts write `show "$FILE"`.
+        [file] if file.is_empty() => &[],
+        files => files,
+    };
+    match files {
         [] => {
             let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
             let exists = has_state(&paths);

@@ -68,7 +68,7 @@ pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
     let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
     let directory = arguments.directory.clone().unwrap_or_default();
-    if arguments.directory.as_ref().is_some_and(|directory| !directory.is_dir()) {
+    if !directory.as_os_str().is_empty() && !directory.is_dir() {
         let detail = format!("There is no folder {}. Check the path.", directory.display());
         return Err(fail("Failed to read module directory", detail));
     }

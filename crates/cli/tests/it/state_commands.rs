@@ -394,10 +394,17 @@ fn the_environment_cannot_name_a_workspace_that_leads_out_of_its_folder() {
     for name in ["../out", "a b", ".."] {
         let folder = Folder::new().with("TF_WORKSPACE", name);
         folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
-        for command in
-            [&["apply", "-auto-approve"][..], &["plan"], &["init"], &["state", "list"], &["workspace", "show"]]
-        {
-            assert!(folder.fails(command).contains("is not allowed"), "{name} {command:?}");
+        for command in [
+            &["apply", "-auto-approve"][..],
+            &["plan"],
+            &["init"],
+            &["state", "list"],
+            &["workspace", "show"],
+            &["workspace", "list"],
+        ] {
+            let told = folder.fails(command);
+            assert!(told.contains("Error: Invalid workspace name set using TF_WORKSPACE"), "{name} {command:?} {told}");
+            assert!(told.contains("is not allowed"), "{name} {command:?} {told}");
         }
     }
     let folder = Folder::new();

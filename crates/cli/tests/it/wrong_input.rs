@@ -236,6 +236,11 @@ fn command_lines_that_are_wrong() {
         (&["plan", "-target=foo"], "Error: Invalid target \"foo\""),
         (&["plan", "-target="], "Error: Invalid target \"\""),
         (&["plan", "-target=terraform_data.a[0"], "Error: Invalid target \"terraform_data.a[0\""),
+        (&["plan", "-target=var.x"], "Error: Invalid target \"var.x\""),
+        (&["plan", "-target=resource.x"], "Error: Invalid target \"resource.x\""),
+        (&["plan", "-replace=local.x"], "Error: Invalid force-replace address \"local.x\""),
+        (&["init", "-cloud", "-backend=false"], "Error: Invalid init options"),
+        (&["refresh", "extra"], "Error: Too many command line arguments"),
         (&["plan", "-replace=foo"], "Error: Invalid force-replace address \"foo\""),
         (&["plan", "-replace=terraform_data"], "Error: Invalid force-replace address \"terraform_data\""),
         (&["plan", "-replace=module.x"], "Error: Invalid force-replace address \"module.x\""),
@@ -571,4 +576,39 @@ fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
     // Nothing keeps what a local value is.
     folder.write("main.tf", "locals {\n  a = 1 / 0\n}\noutput \"b\" {\n  value = local.a > 1\n}\n");
     folder.ok(&["apply", "-auto-approve"]);
+}
+
+#[test]
+fn an_empty_name_of_a_file_or_an_output_is_none() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n\noutput \"o\" {\n  value = 1\n}\n");
+    folder.ok(&["apply", "-auto-approve", ""]);
+    assert_eq!(folder.ok(&["output", ""]), "o = 1\n");
+    assert_eq!(folder.ok(&["show", ""]), folder.ok(&["show"]));
+    assert!(folder.ok(&["validate", ""]).contains("Success!"));
+    folder.write("main.tf", "locals {\na=1\n}\n");
+    assert_eq!(folder.ok(&["fmt", ""]), "main.tf\n");
+    folder.ok(&["destroy", "-auto-approve", "-destroy=false", ""]);
+    folder.ok(&["init", "-cloud=false"]);
+}
+
+#[test]
+fn what_is_wrong_with_the_mode_of_destroy_and_refresh_is_a_message_for_programs_too() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    for (arguments, summary) in [
+        (&["destroy", "-json", "-refresh-only", "-auto-approve"][..], "Invalid mode option"),
+        (&["destroy", "-json", "-destroy", "-auto-approve"], "Invalid mode option"),
+        (&["refresh", "-json", "extra"], "Too many command line arguments"),
+    ] {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}");
+        assert!(ran.out.contains(&format!("\"summary\":\"{summary}\"")), "{arguments:?}\n{}", ran.out);
+    }
+}
+
+#[test]
+fn arguments_of_the_environment_that_cannot_be_read_are_told_with_their_variable() {
+    let folder = Folder::new().with("TF_CLI_ARGS_plan", "\"-no-color");
+    assert!(folder.fails(&["plan"]).contains("Error parsing extra CLI args from TF_CLI_ARGS_plan: "));
 }

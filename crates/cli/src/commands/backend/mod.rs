@@ -17,7 +17,7 @@ pub(super) use block::{Configured, configured, given};
 pub(super) use in_use::in_use;
 pub(super) use local::Local;
 pub(super) use record::{Record, RecordFile};
-pub(super) use workspace_name::valid_workspace;
+pub(super) use workspace_name::{active_workspace, valid_workspace};
 
 use super::context::Context;
 use super::encryption;
@@ -54,7 +54,9 @@ pub(super) fn state_paths(
     module: &Module,
     elsewhere: Elsewhere<'_>,
 ) -> Result<StatePaths, Diagnostics> {
-    paths_in(&in_use(context, module)?, module, &context.settings.workspace, elsewhere)
+    let local = in_use(context, module)?;
+    active_workspace(context)?;
+    paths_in(&local, module, &context.settings.workspace, elsewhere)
 }
 
 /// Whether there is a state: an empty file is none, and the journal of a killed run is one.

@@ -1,5 +1,6 @@
 //! `workspace list`.
 
+use super::super::backend::active_workspace;
 use super::super::context::Context;
 use super::super::outcome::{Outcome, fail};
 use super::places::Places;
@@ -12,6 +13,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceList) -> Outcome {
     if !arguments.rest.is_empty() {
         return Err(fail("Too many command line arguments", "Another directory is chosen with -chdir."));
     }
+    active_workspace(context)?;
     let mut text = String::new();
     let names = Places::of(context)?.names()?;
     for name in &names {

@@ -6,7 +6,7 @@ mod new;
 mod places;
 mod select;
 
-use super::backend::valid_workspace;
+use super::backend::active_workspace;
 use super::context::Context;
 use super::outcome::Outcome;
 use crate::arguments::{Workspace, WorkspaceShow};
@@ -33,7 +33,7 @@ pub(super) fn run_as_env(context: &mut Context, arguments: &Workspace) -> Outcom
 
 fn show(context: &mut Context, arguments: &WorkspaceShow) -> Outcome {
     context.view(&arguments.view);
-    valid_workspace(&context.settings.workspace)?;
+    active_workspace(context)?;
     context.streams.print(&format!("{}\n", context.settings.workspace));
     Ok(0)
 }
