@@ -32,9 +32,19 @@ pub(super) struct Early<'a> {
     module: &'a Module,
     origin: Origin<'a>,
     /// What has been evaluated; a value in the middle of its evaluation is unknown, so that circles end.
-    known: RefCell<HashMap<Reference, Value>>,
+    known: RefCell<HashMap<Reference, Evaluated>>,
     /// How deep the evaluation is, over all modules.
     depth: Rc<Cell<u32>>,
+    /// Whether what has been looked at rests on a variable about which all has been said, over all modules: a constant that nobody gave,
+    /// or one whose file has mistakes.
+    on_missing: Rc<Cell<bool>>,
+}
+
+/// A value, and whether it rests on a variable about which all has been said.
+#[derive(Clone)]
+struct Evaluated {
+    value: Value,
+    on_missing: bool,
 }
 
 /// Where a module's variables get their values.
@@ -53,11 +63,23 @@ pub(super) struct RootValues<'a> {
     sources: &'a Sources,
     files: &'a dyn Files,
     values: OnceCell<IndexMap<Name, Value>>,
+    /// Whether a file of the root module could not be read as a whole, which has been reported.
+    incomplete: bool,
+    /// Whether constants that nobody gave have been reported.
+    told: Cell<bool>,
 }
 
 impl<'a> RootValues<'a> {
     pub(super) fn new(root: &'a Module, reader: &Reader<'a>) -> Self {
-        Self { root, options: reader.options, sources: reader.sources, files: reader.files, values: OnceCell::new() }
+        Self {
+            root,
+            options: reader.options,
+            sources: reader.sources,
+            files: reader.files,
+            values: OnceCell::new(),
+            incomplete: reader.is_incomplete(),
+            told: Cell::default(),
+        }
     }
 
     /// What is wrong with them is reported when all variables get their values.
@@ -71,8 +93,12 @@ impl<'a> RootValues<'a> {
         })
     }
 
-    /// Reports constants that nobody gave.
+    /// Reports constants that nobody gave. Where the files have mistakes, a default may be lost in one of them.
     pub(super) fn check_constants(&self, diagnostics: &mut Diagnostics) {
+        self.told.set(true);
+        if self.incomplete {
+            return;
+        }
         let constants = self.root.variables.values().filter(|variable| variable.constant && variable.is_required());
         for variable in constants {
             if !self.get().contains_key(&variable.name) {
@@ -88,12 +114,19 @@ static FUNCTIONS: LazyLock<FunctionContext> = LazyLock::new(|| FunctionContext::
 impl<'a> Early<'a> {
     /// The scope of the root module.
     pub(super) fn root(module: &'a Module, values: &'a RootValues<'a>) -> Self {
-        Self { module, origin: Origin::Root(values), known: RefCell::default(), depth: Rc::default() }
+        Self {
+            module,
+            origin: Origin::Root(values),
+            known: RefCell::default(),
+            depth: Rc::default(),
+            on_missing: Rc::default(),
+        }
     }
 
     /// The scope of the module that `call` in this one leads to.
     pub(super) fn child<'b>(&'b self, call: &'b ModuleCall, module: &'b Module) -> Early<'b> {
-        Early { module, origin: Origin::Call(call, self), known: RefCell::default(), depth: Rc::clone(&self.depth) }
+        let (depth, on_missing) = (Rc::clone(&self.depth), Rc::clone(&self.on_missing));
+        Early { module, origin: Origin::Call(call, self), known: RefCell::default(), depth, on_missing }
     }
 
     /// The known string that `expression` is; `what` names the argument: `module source`.
@@ -117,9 +150,10 @@ impl<'a> Early<'a> {
         if is_null { Some(Value::null(Type::String)) } else { self.string(expression, what, diagnostics) }
     }
 
-    /// The same for a value of any type.
+    /// The same for a value of any type. Nothing is said where all that is wrong is a constant that has been reported missing.
     pub(super) fn known(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
+        self.on_missing.set(false);
         let value = evaluate(expression, &Argument { early: self, what }, &mut problems);
         let broken = problems.has_errors();
         diagnostics.append(problems);
@@ -129,6 +163,9 @@ impl<'a> Early<'a> {
         let problem = if value.deep_marks().is_sensitive() || value.deep_marks().is_ephemeral() {
             "It depends on a sensitive or ephemeral value, and would show it."
         } else if !value.is_wholly_known() {
+            if self.on_missing.get() {
+                return None;
+            }
             NOT_KNOWN
         } else {
             return Some(value);
@@ -140,17 +177,20 @@ impl<'a> Early<'a> {
     /// The same for a value that may be secret, which is not marked any more.
     pub(super) fn secret(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
+        self.on_missing.set(false);
         let (value, _) = evaluate(expression, &Argument { early: self, what }, &mut problems).unmark_deep();
         let broken = problems.has_errors();
         diagnostics.append(problems);
         if broken {
             return None;
         }
-        if !value.is_wholly_known() {
-            diagnostics.push(unknown(expression, what, NOT_KNOWN));
-            return None;
+        if value.is_wholly_known() {
+            return Some(value);
         }
-        Some(value)
+        if !self.on_missing.get() {
+            diagnostics.push(unknown(expression, what, NOT_KNOWN));
+        }
+        None
     }
 
     /// How services that keep keys are spoken with, for the root module.
@@ -163,19 +203,25 @@ impl<'a> Early<'a> {
 
     /// The value of `reference`, evaluated once.
     fn value(&self, reference: &Reference, evaluate: impl FnOnce() -> Value) -> Value {
-        if let Some(known) = self.known.borrow().get(reference) {
-            return known.clone();
-        }
+        let known = self.known.borrow().get(reference).cloned();
+        let Evaluated { value, on_missing } = known.unwrap_or_else(|| self.first_value(reference, evaluate));
+        self.on_missing.set(self.on_missing.get() || on_missing);
+        value
+    }
+
+    fn first_value(&self, reference: &Reference, evaluate: impl FnOnce() -> Value) -> Evaluated {
+        let unknown = Evaluated { value: Value::DYNAMIC, on_missing: false };
         let depth = self.depth.get();
         if depth >= DEPTH_LIMIT {
-            return Value::DYNAMIC;
+            return unknown;
         }
-        self.known.borrow_mut().insert(reference.clone(), Value::DYNAMIC);
+        self.known.borrow_mut().insert(reference.clone(), unknown);
         self.depth.set(depth + 1);
-        let value = evaluate();
+        let beside = self.on_missing.replace(false);
+        let evaluated = Evaluated { value: evaluate(), on_missing: self.on_missing.replace(beside) };
         self.depth.set(depth);
-        self.known.borrow_mut().insert(reference.clone(), value.clone());
-        value
+        self.known.borrow_mut().insert(reference.clone(), evaluated.clone());
+        evaluated
     }
 
     /// Whatever is wrong in `expression` is reported where it is checked for itself.
@@ -193,11 +239,17 @@ impl<'a> Early<'a> {
                 argument.map(|argument| above.nested(&argument.expression))
             }
         };
-        match given {
+        let is_missing = given.is_none() && variable.constant && variable.is_required();
+        let value = match given {
             Some(value) => variable.accept(&value).ok(),
             None => variable.default_value(),
+        };
+        let value = value.unwrap_or(Value::DYNAMIC);
+        let may_be_lost = |values: &RootValues<'_>| values.incomplete && !value.is_wholly_known();
+        if matches!(self.origin, Origin::Root(values) if values.told.get() && (is_missing || may_be_lost(values))) {
+            self.on_missing.set(true);
         }
-        .unwrap_or(Value::DYNAMIC)
+        value
     }
 
     fn local(&self, name: &Name) -> Value {

@@ -185,8 +185,12 @@ impl Builder<'_, '_> {
         let (arguments, _) = call.body.attributes();
         for argument in arguments {
             let wants_constant = module.variables.get(&argument.name.name).is_some_and(|variable| variable.constant);
-            let is_known = || early.secret(&argument.expression, "constant", &mut Diagnostics::new()).is_some();
-            if wants_constant && !is_known() {
+            let is_wrong = || {
+                let mut problems = Diagnostics::new();
+                early.secret(&argument.expression, "constant", &mut problems);
+                problems.has_errors()
+            };
+            if wants_constant && is_wrong() {
                 let detail = format!(
                     "The module's variable {:?} is constant: its value has to be known before anything is planned. Only constants, variables \
                      with a value, and local values made of them can be given.",
