@@ -113,8 +113,12 @@ impl Evaluator<'_> {
     ) -> (Value, Diagnostics) {
         let operator = binary.operator;
         let ty = operand_type(operator);
-        let left = self.side(left, &binary.left, &ty, "left", operator, expression);
         let right = self.apart(&binary.right);
+        if matches!(binary.right.kind, ExpressionKind::Invalid) {
+            // What the operator is meant to join is not there, which has been reported.
+            return (Value::unknown(result_type(operator)), Diagnostics::new());
+        }
+        let left = self.side(left, &binary.left, &ty, "left", operator, expression);
         let right = self.side(right, &binary.right, &ty, "right", operator, expression);
         let mut diagnostics = left.diagnostics;
         let (Some(left_value), Some(right_value)) = (left.value, right.value) else {
