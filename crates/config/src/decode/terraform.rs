@@ -67,7 +67,9 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         Dialect::Terraform => ("Terraform", &decoding.options.terraform_version),
         Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version),
     };
-    if constraints.iter().any(|constraint| constraint.version.is_prerelease()) {
+    let text = attribute.expression.as_static_string().unwrap_or_default();
+    let has_bare_dash = text.split(',').any(|constraint| constraint.trim_end().ends_with('-'));
+    if has_bare_dash || constraints.iter().any(|constraint| constraint.version.is_prerelease()) {
         let detail = format!(
             "What a pre-release of {product} may run is what its release may run, so that no constraint names one: leave out what stands \
              behind the dash."

@@ -157,8 +157,10 @@ impl FromStr for Constraint {
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let trimmed = text.trim();
         let (operator, rest) = operator_of(trimmed);
-        let version =
-            rest.trim_start().parse().map_err(|_| VersionError::new(format!("malformed constraint: {trimmed}")))?;
+        let rest = rest.trim_start();
+        // A dash with nothing behind it names no pre-release.
+        let rest = rest.strip_suffix('-').filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit())).unwrap_or(rest);
+        let version = rest.parse().map_err(|_| VersionError::new(format!("malformed constraint: {trimmed}")))?;
         Ok(Self { operator, version })
     }
 }
@@ -252,6 +254,13 @@ mod tests {
         assert!(!allows(">= 1.4.0-alpha", "1.5.0-beta1"));
         assert!(allows("1.5.0-beta1", "1.5.0-beta1"));
         assert!(!allows("~> 1.5.0-beta", "1.5.1"));
+    }
+
+    #[test]
+    fn a_dash_with_nothing_behind_it_names_no_pre_release() {
+        assert!(allows("> 1.0-", "1.0.1") && !allows("> 1.0-", "1.0.0"));
+        assert!(allows("1.0.0-", "1.0.0") && !allows("1.0.0-", "1.0.0-beta"));
+        assert!("1.0.0--".parse::<Constraints>().is_err() && "-".parse::<Constraints>().is_err());
     }
 
     #[test]
