@@ -111,7 +111,7 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
     };
     let is_wildcard = |element: &&Expression| element.as_static_string().as_deref() == Some("*");
     let paths = elements.iter().filter(|element| !is_wildcard(element));
-    let paths: Vec<Traversal> = paths.filter_map(|element| syntax::traversal(element, decoding)).collect();
+    let paths: Vec<Traversal> = paths.filter_map(|element| syntax::place(element, decoding)).collect();
     if elements.iter().any(|element| is_wildcard(&element)) {
         decoding.error(
             expression.span,
@@ -153,6 +153,11 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
         decoding.error(index.brackets, "Invalid index key", syntax::KEYS);
         return false;
     }
+    if let Some(key) = made_up_key(element) {
+        let detail = "A key in replace_triggered_by is a text in quotes, a whole number, count.index or each.key.";
+        decoding.error(key.span, "Invalid expression", detail);
+        return false;
+    }
     let (found, diagnostics) = references(element);
     let mut fine = !diagnostics.has_errors();
     decoding.diagnostics.append(diagnostics);
@@ -186,6 +191,19 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
         fine = false;
     }
     fine
+}
+
+/// The key in the reference that `element` is, where it is neither a literal nor a plain reference.
+fn made_up_key(element: &Expression) -> Option<&Expression> {
+    match &element.kind {
+        ExpressionKind::Relative(relative) => made_up_key(&relative.source),
+        ExpressionKind::Index(index) => match &index.key.kind {
+            ExpressionKind::Traversal(traversal) if traversal.steps().len() <= 1 => made_up_key(&index.source),
+            ExpressionKind::Invalid => None,
+            _ => Some(&index.key),
+        },
+        _ => None,
+    }
 }
 
 /// What an action can be invoked around.

@@ -9,13 +9,23 @@ use super::context::Decoding;
 ///
 /// A reference in quotes, as of old, is taken with a warning; in the JSON syntax quotes are the only way.
 pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
+    traversal_or(expression, "Invalid index key", decoding)
+}
+
+/// The same where the place of an attribute is meant, in which `null` is no index.
+pub(super) fn place(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
+    let is_null = index_of_word(expression).is_some_and(|index| matches!(index.key.kind, ExpressionKind::Null));
+    traversal_or(expression, if is_null { "Invalid index" } else { "Invalid index key" }, decoding)
+}
+
+fn traversal_or(expression: &Expression, index_summary: &str, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     if let Some(quoted) = expression.traversal_in_quotes() {
         warn_of_quotes(expression, "reference", decoding);
         return quoted.map_err(|problems| decoding.diagnostics.append(problems)).ok();
     }
     let traversal = reference(expression, decoding);
     if traversal.is_none() && !is_invalid(expression) {
-        no_reference(expression, "Invalid index key", decoding);
+        no_reference(expression, index_summary, decoding);
     }
     traversal
 }
