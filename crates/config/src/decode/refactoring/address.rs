@@ -39,9 +39,10 @@ impl Address {
         let mut reader = Reader { words: words(traversal), at: 0, first_key: None, wrong_key: None, reserved: None };
         let address = reader.address();
         if address.is_none() {
+            let summary = if reader.ends_in_module_step() { "Invalid address operator" } else { "Invalid address" };
             decoding.error(
                 traversal.span,
-                "Invalid address",
+                summary,
                 "An address is a resource (TYPE.NAME), a module (module.NAME), or a resource in a module \
                  (module.NAME.TYPE.NAME), each with an instance key in brackets where needed.",
             );
@@ -111,6 +112,18 @@ impl<'a> Reader<'a> {
         }
         let (first_key, wrong_key, reserved) = (self.first_key, self.wrong_key, self.reserved.take());
         Some(Address { module, resource, first_key, wrong_key, reserved })
+    }
+
+    /// Whether what is no address stands within a module step: the word without a name, or a second key.
+    fn ends_in_module_step(&self) -> bool {
+        let is_word = |word: &Word<'_>| matches!(word, Word::Name(name) if &***name == "module");
+        let before = self.words.get(..self.at).unwrap_or_default();
+        let begins_with_step = before.first().is_some_and(is_word);
+        match (before, self.words.get(self.at)) {
+            ([.., last], None) => is_word(last) && begins_with_step,
+            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) => is_word(step),
+            _ => false,
+        }
     }
 
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
