@@ -123,7 +123,11 @@ fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeCons
         Some("map") => return TypeConstraint { ty: Type::Map(element()), defaults: None },
         _ => {}
     }
-    type_of(expression, decoding)
+    let (constraint, diagnostics) = type_constraint(expression);
+    // Whether a default fits a type that is not there is no question.
+    let is_broken = diagnostics.has_errors();
+    decoding.diagnostics.append(diagnostics);
+    if is_broken { TypeConstraint::ANY } else { constraint }
 }
 
 /// The type that is written in `expression`.

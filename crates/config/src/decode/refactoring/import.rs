@@ -22,8 +22,15 @@ pub(in crate::decode) fn import(block: &Block, decoding: &mut Decoding<'_>) -> O
     if decoding.refuse_override(block) {
         return None;
     }
+    let problems = decoding.diagnostics.len();
     let content = decoding.content(&block.body, &IMPORT);
-    let identity = import_identity(block, &content, decoding);
+    // An argument that there is not may be what should have been "id".
+    let is_told = decoding.diagnostics.len() > problems && content.get("to").is_some();
+    let identity = if is_told && content.get("id").is_none() && content.get("identity").is_none() {
+        None
+    } else {
+        import_identity(block, &content, decoding)
+    };
     let provider = content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding));
     let to = &content.get("to")?.expression;
     let Some(to_expression) = to.unquoted() else {
