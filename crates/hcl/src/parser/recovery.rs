@@ -123,7 +123,17 @@ impl Parser<'_> {
     /// place: the string that holds `open` was not closed on its line, and everything behind it has been misread.
     pub(super) fn rescan_after_line_of(&mut self, open: usize) -> bool {
         let line_end = (open..=self.at).find(|index| self.tokens.kind(*index) == TokenKind::Newline);
+        let line_end = line_end.or_else(|| self.stray_quote_line_end());
         line_end.is_some_and(|line_end| self.rescan(line_end, self.tokens.start(line_end) as usize))
+    }
+
+    /// Where the line of this place ends, if a quote here begins a string that goes on for more than the line: it was meant to end one.
+    pub(super) fn stray_quote_line_end(&self) -> Option<usize> {
+        let (first, second) = (self.at + 1, self.at + 2);
+        let is_line_end = |index: &usize| self.tokens.kind(*index) == TokenKind::QuotedNewline;
+        let begins = self.tokens.kind(self.at) == TokenKind::OpenQuote;
+        let second = (self.tokens.kind(first) == TokenKind::QuotedText).then_some(second);
+        begins.then(|| [Some(first), second].into_iter().flatten().find(is_line_end)).flatten()
     }
 
     /// Takes the text after the heredoc that holds the token `open` for code again: an interpolation in it was not

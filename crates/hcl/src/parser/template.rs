@@ -285,6 +285,7 @@ impl<'a> Parser<'a> {
     fn breaks_on_its_line(&self, open: usize) -> bool {
         let kinds = (open..self.tokens.list.len()).map(|index| self.tokens.kind(index));
         kinds.take_while(|kind| *kind != TokenKind::Newline).any(|kind| kind == TokenKind::BrokenQuote)
+            || self.stray_quote_line_end().is_some()
     }
 
     /// A string that holds no sequences, such as a label.
