@@ -137,6 +137,26 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
     if !provisioners.blocks.is_empty() {
         check_connection(provisioners.connection, scope, diagnostics);
     }
+    check_hosts(provisioners, diagnostics);
+}
+
+/// Reports connections that no block gives the machine for.
+fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
+    let mut told: Vec<Span> = Vec::new();
+    for provisioner in provisioners.blocks {
+        let blocks: Vec<_> = provisioners.connections(provisioner).collect();
+        let has_host = |block: &&ConnectionBlock| {
+            let (arguments, problems) = block.body.attributes();
+            problems.has_errors() || arguments.iter().any(|argument| &*argument.name.name == "host")
+        };
+        let Some(first) = blocks.first().filter(|_| !blocks.iter().any(has_host)) else { continue };
+        let span = first.body.missing_item_span();
+        if !told.contains(&span) {
+            told.push(span);
+            let detail = "A connection needs the argument \"host\": the name or the address of the machine, such as self.output.";
+            diagnostics.push(Diagnostic::error("Missing required argument", detail).at(span));
+        }
+    }
 }
 
 fn check_connection(block: Option<&ConnectionBlock>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
