@@ -92,6 +92,8 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
         let text = option.to_string_lossy();
         let bare = text.trim_start_matches('-');
         match bare.split_once('=') {
+            // Terraform has it with one dash only.
+            _ if text.starts_with("--chdir") => return Err(no_option(&text, rest.find(|word| !is_flag(word)))),
             Some(("chdir", path)) if !path.is_empty() => before.directory = Some(PathBuf::from(path)),
             Some(("chdir", _)) | None if bare.starts_with("chdir") => {
                 return Err(UsageError::bare(
@@ -319,5 +321,6 @@ mod tests {
         assert!(invocation(vec!["-chdir".into(), "plan".into()], &command("groma"), &|_| None).is_err());
         let good = invocation(vec!["-chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).unwrap();
         assert_eq!(good.directory, Some(PathBuf::from("a/b")));
+        assert!(invocation(vec!["--chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).is_err());
     }
 }

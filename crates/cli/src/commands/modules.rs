@@ -7,6 +7,7 @@ use super::configuration::{Empty, load_blocks, load_options};
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Modules};
+use crate::views::json::compact;
 
 /// A called module.
 struct Called {
@@ -59,7 +60,7 @@ fn document(called: &[Called]) -> String {
     collect(called, &mut records);
     // Terraform says null where there are none.
     let records = (!records.is_empty()).then_some(records);
-    format!("{}\n", json!({ "format_version": "1.0", "modules": records }))
+    format!("{}\n", compact(&json!({ "format_version": "1.0", "modules": records })))
 }
 
 fn collect(called: &[Called], records: &mut Vec<Value>) {

@@ -30,6 +30,14 @@ fn get_notes_modules_and_modules_lists_them() {
     );
 }
 
+#[test]
+fn modules_writes_what_pages_of_the_web_would_misread_as_other_documents_do() {
+    let folder = Folder::new();
+    folder.write("main.tf", "module \"m\" {\n  source = \"./a&<b>\"\n}\n").write("a&<b>/main.tf", "");
+    folder.ok(&["get"]);
+    assert!(folder.ok(&["modules", "-json"]).contains("\"source\":\"./a\\u0026\\u003cb\\u003e\""));
+}
+
 /// A module that others call is no configuration that could be planned, and its modules can be got and listed all the same.
 #[test]
 fn get_and_modules_do_not_ask_for_what_only_a_plan_needs() {
