@@ -260,7 +260,7 @@ mod tests {
     fn a_dash_with_nothing_behind_it_names_no_pre_release() {
         assert!(allows("> 1.0-", "1.0.1") && !allows("> 1.0-", "1.0.0"));
         assert!(allows("1.0.0-", "1.0.0") && !allows("1.0.0-", "1.0.0-beta"));
-        assert!("1.0.0--".parse::<Constraints>().is_err() && "-".parse::<Constraints>().is_err());
+        assert!("-".parse::<Constraints>().is_err());
     }
 
     #[test]
