@@ -12,7 +12,7 @@ use groma_state::{LocalStore, State, write_errored};
 use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
-use super::backend::{Elsewhere, locking, paths_in, state_paths};
+use super::backend::{Elsewhere, active_workspace, locking, paths_in, state_paths};
 use super::beside::beside;
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
@@ -233,6 +233,7 @@ fn from_file(
     context.tell_deprecations(planning.deprecation, &configuration);
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
+    active_workspace(context)?;
     let paths = paths_in(&saved.made.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let OpenState { store, state: current, in_flight } =
         open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;

@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::{Hooks, MissingResources, Mode, Run};
 use groma_state::LocalStore;
 
-use super::backend::{Elsewhere, in_use, locking, paths_in};
+use super::backend::{Elsewhere, active_workspace, in_use, locking, paths_in};
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -86,6 +86,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     context.tell_deprecations(planning.deprecation, &configuration);
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
     let backend = in_use(context, &configuration.root)?;
+    active_workspace(context)?;
     let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
