@@ -218,7 +218,7 @@ fn files_and_flags_that_are_not_there() {
 fn command_lines_that_are_wrong() {
     let folder = built();
     let before = everything(&folder);
-    let cases: [(&[&str], &str); 36] = [
+    let cases: [(&[&str], &str); 41] = [
         (&["plna"], "Did you mean \"plan\"?"),
         (&["aply"], "Did you mean \"apply\"?"),
         (&["foo"], "Did you mean \"fmt\"?"),
