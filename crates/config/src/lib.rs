@@ -22,7 +22,9 @@ pub mod version;
 
 pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_references};
 pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness};
-pub use load::{InstalledModules, ModuleLocator, ModuleRequest, load, load_encryption, load_with};
+pub use load::{
+    InstalledModules, ModuleLocator, ModuleRequest, TestFolder, check_test_files, load, load_encryption, load_with,
+};
 pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;

@@ -121,7 +121,7 @@ pub struct Validate {
     /// Check the query files too
     #[arg(long)]
     pub query: Option<Flag>,
-    /// The folder with test files
+    /// The folder with test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
     /// How texts are shown

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use groma_config::Queries;
+use groma_config::{DiskFiles, LoadOptions, Queries, TestFolder, check_test_files};
 use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
 use serde_json::json;
 
-use super::configuration::load_to_check;
+use super::configuration::{load_options, load_to_check};
 use super::context::Context;
 use super::mistakes::with_further;
 use super::operation::run_with;
@@ -24,7 +24,8 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.view(&arguments.view);
     let results = Results::of(&arguments.json)?;
-    let diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
+    let mut diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
+    diagnostics.append(of_tests(context, arguments));
     let failed = diagnostics.has_errors();
     if results.has_text() {
         context.show(&diagnostics);
@@ -63,6 +64,17 @@ pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
         "diagnostics": list,
     });
     format!("{}\n", pretty(&result))
+}
+
+/// What is wrong with how files of tests are written.
+fn of_tests(context: &Context, arguments: &Validate) -> Diagnostics {
+    if arguments.no_tests.is_some_and(Flag::is_on) {
+        return Diagnostics::new();
+    }
+    let directory = arguments.directory.clone().unwrap_or_default();
+    let options = LoadOptions { directory, ..load_options(context) };
+    let folder = arguments.test_directory.as_deref().map_or(TestFolder::Usual, TestFolder::Named);
+    check_test_files(&options, folder, &context.sources, &DiskFiles::new("."))
 }
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {

@@ -242,6 +242,27 @@ fn a_provider_that_is_only_passed_on_is_needed() {
 }
 
 #[test]
+fn validate_reads_the_files_of_tests_where_they_are_said_to_be() {
+    let folder = Folder::new();
+    folder.write("main.tf", "");
+    folder.write("beside.tftest.hcl", "bogus {\n}\n");
+    folder.write("tests/within.tftest.hcl", "run \"a\" {\n  command = destroy\n}\n");
+    folder.write("others/named.tftest.hcl", "mock_provider {\n}\n");
+    let wrong = folder.fails(&["validate"]);
+    assert!(wrong.contains("Unsupported block type") && wrong.contains("beside.tftest.hcl line 1"), "{wrong}");
+    assert!(
+        wrong.contains("Invalid \"command\" keyword") && wrong.contains("tests/within.tftest.hcl line 2"),
+        "{wrong}"
+    );
+    let named = folder.fails(&["validate", "-test-directory=others"]);
+    assert!(named.contains("Missing name for mock_provider") && named.contains("beside.tftest.hcl"), "{named}");
+    assert!(!named.contains("within"), "{named}");
+    assert!(folder.ok(&["validate", "-no-tests"]).contains("Success!"));
+    folder.write("beside.tftest.hcl", "");
+    assert!(folder.ok(&["validate", "-test-directory=nowhere"]).contains("Test directory does not exist"));
+}
+
+#[test]
 fn validate_looks_at_another_folder() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"a\" {\n  value = nope\n}\n");

@@ -26,6 +26,7 @@ mod required_providers;
 mod resource;
 mod syntax;
 mod terraform;
+mod testing;
 mod variable;
 mod version;
 
@@ -37,4 +38,5 @@ pub(crate) use literal::{constant, constant_template, constant_text};
 pub(crate) use module_call::versionless;
 pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;
+pub(crate) use testing::test_file;
 pub(crate) use variable::VariableDraft;

@@ -139,7 +139,7 @@ fn nested_blocks(content: &Content, decoding: &mut Decoding<'_>) -> Option<Attri
 }
 
 /// The `providers` argument.
-fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedProvider> {
+pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedProvider> {
     let Some(items) = attribute.expression.as_object() else {
         decoding.error(
             attribute.expression.span,

@@ -27,8 +27,20 @@ static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
 /// Names kept free for later versions of the language.
 const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 
+/// What becomes of the `version` argument.
+type ReadVersion = fn(&Attribute, &mut Decoding<'_>) -> Option<Constraints>;
+
 /// Decodes a `provider` block.
 pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderBlock> {
+    provider_block(block, version_argument, decoding)
+}
+
+/// The configuration that a `provider` block in a file of tests declares.
+pub(super) fn of_tests(block: &Block, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
+    provider_block(block, no_version, decoding).map(|block| block.provider)
+}
+
+fn provider_block(block: &Block, read_version: ReadVersion, decoding: &mut Decoding<'_>) -> Option<ProviderBlock> {
     let label = block.labels.first()?;
     let (content, rest) = decoding.partial_content(&block.body, &PROVIDER);
     if !name::provider_name(&label.value, label.span, decoding) {
@@ -42,8 +54,7 @@ pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<Pro
         );
     }
     let alias = content.get("alias").and_then(|attribute| alias(attribute, decoding));
-    let version =
-        content.get("version").and_then(|attribute| version_argument(attribute, decoding)).unwrap_or_default();
+    let version = content.get("version").and_then(|attribute| read_version(attribute, decoding)).unwrap_or_default();
     let for_each = content.get("for_each").map(|attribute| {
         if alias.is_none() {
             decoding.error(
@@ -59,7 +70,8 @@ pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<Pro
     Some(ProviderBlock { provider, for_each, version, body, span: block.header })
 }
 
-fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
+/// The `alias` argument.
+pub(super) fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     let Some(alias) = literal::string(attribute, decoding) else {
         decoding.incomplete = true;
         return None;
@@ -85,6 +97,13 @@ fn version_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         .at(attribute.expression.span),
     );
     version::of_provider(attribute, decoding)
+}
+
+fn no_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    let detail =
+        "The configuration under test says which versions it can do with, in required_providers. Remove the argument.";
+    decoding.error(attribute.name.span, "Version constraints are not allowed in test files", detail);
+    None
 }
 
 fn nested(content: &Content, rest: Body, decoding: &mut Decoding<'_>) -> Body {

@@ -15,7 +15,7 @@ use crate::options::{LoadOptions, Queries};
 use crate::source::{Files, Syntax, display, module_files, normalize};
 
 /// What the blocks of a file are read by.
-type Decode = fn(&Body, &mut Decoding<'_>) -> FileContent;
+type Decode<T> = fn(&Body, &mut Decoding<'_>) -> T;
 
 /// Reads folders, each once however many modules are made of it.
 pub(super) struct Reader<'a> {
@@ -106,10 +106,11 @@ impl<'a> Reader<'a> {
         if files.primary.is_empty() && files.overrides.is_empty() && files.queries.is_empty() {
             return Folder::Empty;
         }
-        let mut decode_all = |names: &[(String, Syntax)], role: Role, decode: Decode| -> Vec<FileContent> {
-            let decoded = names.iter().filter_map(|named| self.file(directory, named, role, decode, diagnostics));
-            decoded.collect()
-        };
+        let mut decode_all =
+            |names: &[(String, Syntax)], role: Role, decode: Decode<FileContent>| -> Vec<FileContent> {
+                let decoded = names.iter().filter_map(|named| self.file(directory, named, role, decode, diagnostics));
+                decoded.collect()
+            };
         let mut primary = decode_all(&files.primary, Role::Primary, decode::file);
         primary.extend(decode_all(&files.queries, Role::Primary, decode::query));
         let overrides = decode_all(&files.overrides, Role::Override, decode::file);
@@ -124,14 +125,15 @@ impl<'a> Reader<'a> {
         )))
     }
 
-    fn file(
+    /// What `decode` makes of one file; nothing where it cannot be read.
+    pub(super) fn file<T>(
         &mut self,
         directory: &Path,
         (name, syntax): &(String, Syntax),
         role: Role,
-        decode: Decode,
+        decode: Decode<T>,
         diagnostics: &mut Diagnostics,
-    ) -> Option<FileContent> {
+    ) -> Option<T> {
         let Some(file) = self.register(&directory.join(name), diagnostics) else {
             self.incomplete = true;
             return None;

@@ -4,6 +4,7 @@ mod early;
 mod encryption;
 mod folder;
 mod locate;
+mod test_files;
 mod tree;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use crate::source::Files;
 use crate::{checks, providers};
 
 pub use locate::{InstalledModules, ModuleLocator, ModuleRequest};
+pub use test_files::{TestFolder, check_test_files};
 
 /// Loads the root module and all modules below it, and checks whatever can be checked before a plan.
 ///

@@ -23,7 +23,9 @@ pub(crate) struct DirectoryFiles {
 }
 
 /// Suffix, how it is written, and the suffix of the file that takes its place if both are there.
-const SUFFIXES: [(&str, Syntax, Option<&str>); 4] = [
+type Suffix = (&'static str, Syntax, Option<&'static str>);
+
+const SUFFIXES: [Suffix; 4] = [
     (".tf", Syntax::Native, Some(".tofu")),
     (".tf.json", Syntax::Json, Some(".tofu.json")),
     (".tofu", Syntax::Native, None),
@@ -32,6 +34,27 @@ const SUFFIXES: [(&str, Syntax, Option<&str>); 4] = [
 
 /// The suffixes of query files.
 const QUERIES: [(&str, Syntax); 2] = [(".tfquery.hcl", Syntax::Native), (".tfquery.json", Syntax::Json)];
+
+/// The suffixes of files of tests, each with that of the file that takes its place if both are there.
+const TESTS: [Suffix; 4] = [
+    (".tftest.hcl", Syntax::Native, Some(".tofutest.hcl")),
+    (".tftest.json", Syntax::Json, Some(".tofutest.json")),
+    (".tofutest.hcl", Syntax::Native, None),
+    (".tofutest.json", Syntax::Json, None),
+];
+
+/// The files of tests among the entries of a folder, sorted by name; `x.tftest.hcl` is left out beside `x.tofutest.hcl`.
+pub(crate) fn test_files(mut entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+    entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
+    entries.sort();
+    let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let files = entries.iter().filter_map(|entry| {
+        let (base, syntax, rival) = classify(&entry.name, &TESTS)?;
+        let is_shadowed = rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str()));
+        (!is_shadowed).then(|| (entry.name.clone(), syntax))
+    });
+    files.collect()
+}
 
 /// Sorts the entries of a module's folder into primary, override and query files; hidden files, editors' backups and everything
 /// else are left out, and so is `x.tf` beside `x.tofu`.
@@ -45,7 +68,7 @@ pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
             files.queries.push((entry.name.clone(), *syntax));
             continue;
         }
-        let Some((base, syntax, rival)) = classify(&entry.name) else { continue };
+        let Some((base, syntax, rival)) = classify(&entry.name, &SUFFIXES) else { continue };
         if rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str())) {
             continue;
         }
@@ -56,8 +79,8 @@ pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
     files
 }
 
-fn classify(name: &str) -> Option<(&str, Syntax, Option<&'static str>)> {
-    SUFFIXES.iter().find_map(|(suffix, syntax, rival)| Some((name.strip_suffix(suffix)?, *syntax, *rival)))
+fn classify<'n>(name: &'n str, suffixes: &[Suffix]) -> Option<(&'n str, Syntax, Option<&'static str>)> {
+    suffixes.iter().find_map(|(suffix, syntax, rival)| Some((name.strip_suffix(suffix)?, *syntax, *rival)))
 }
 
 /// Hidden files, and what vim (`x~`) and emacs (`#x#`) leave behind.
@@ -108,6 +131,23 @@ mod tests {
         ]);
         assert_eq!(primary, ["a.tofu", "b.tofu.json", "c.tf", "c.tofu.json"]);
         assert_eq!(overrides, ["override.tofu"]);
+    }
+
+    #[test]
+    fn files_of_tests_are_shadowed_by_those_of_opentofu() {
+        let names = [
+            "z.tftest.hcl",
+            "a.tftest.json",
+            "b.tftest.hcl",
+            "b.tofutest.hcl",
+            ".c.tftest.hcl",
+            "d.tf",
+            "e.tftest.hcl~",
+        ];
+        let entries = names.map(|name| Entry { name: name.to_owned(), is_directory: false });
+        let found = test_files(entries.to_vec());
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a.tftest.json", "b.tofutest.hcl", "z.tftest.hcl"]);
     }
 
     #[test]

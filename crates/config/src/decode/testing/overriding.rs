@@ -1,0 +1,98 @@
+//! `override_resource`, `override_data` and `override_module` blocks: values in the place of what a provider would say.
+
+use std::sync::LazyLock;
+
+use groma_address::Mode;
+use groma_hcl::{Attribute, Block, BodySchema, Content};
+
+use super::super::context::Decoding;
+use super::super::refactoring::Address;
+use super::super::syntax;
+use super::{Seen, one_word};
+
+static OBJECT: LazyLock<BodySchema> = LazyLock::new(|| overriding().optional("values"));
+
+static MODULE: LazyLock<BodySchema> = LazyLock::new(|| overriding().optional("outputs"));
+
+fn overriding() -> BodySchema {
+    BodySchema::new().optional("target").optional("override_during")
+}
+
+/// What a kind of block is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    Object(Mode),
+    Module,
+}
+
+/// A kind of block: its name, and what is said when there are two about the same.
+struct Kind {
+    name: &'static str,
+    twice: &'static str,
+    about: About,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { name: "override_resource", twice: "override_resource block", about: About::Object(Mode::Managed) },
+    Kind { name: "override_data", twice: "override_data block", about: About::Object(Mode::Data) },
+    Kind { name: "override_module", twice: "override_module block", about: About::Module },
+];
+
+/// Checks all such blocks in a body.
+pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) {
+    for kind in &KINDS {
+        let mut seen = Seen::new(kind.twice);
+        for block in content.blocks_of(kind.name) {
+            if let Some(target) = overridden(block, kind.about, decoding) {
+                seen.add(target, block.header, decoding);
+            }
+        }
+    }
+}
+
+/// The text of the address whose values a block gives.
+fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Option<String> {
+    let schema = if about == About::Module { &MODULE } else { &OBJECT };
+    let content = decoding.content(&block.body, schema);
+    if let Some(attribute) = content.get("override_during") {
+        during(attribute, decoding);
+    }
+    let Some(attribute) = content.get("target") else {
+        let detail = "Say whose values these are: target = ADDRESS.";
+        decoding.error(block.header, "Missing target attribute", detail);
+        return None;
+    };
+    target(attribute, about, decoding)
+}
+
+/// Checks when the values count.
+pub(super) fn during(attribute: &Attribute, decoding: &mut Decoding<'_>) {
+    one_word(attribute, ["plan", "apply"], "Invalid override_during value", decoding);
+}
+
+fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> Option<String> {
+    let traversal = syntax::address(&attribute.expression, decoding)?;
+    let address = Address::read(&traversal, decoding)?;
+    let span = attribute.expression.span;
+    if let Some(word) = &address.reserved {
+        let detail = format!("No resource is called {word}: the name begins references to other things.");
+        decoding.error(span, "Invalid address", detail);
+        return None;
+    }
+    if let Some(key) = address.wrong_key {
+        decoding.error(key.span, "Invalid address", syntax::KEYS);
+        return None;
+    }
+    let found = address.resource.as_ref().map_or(About::Module, |(resource, _)| About::Object(resource.mode));
+    if found != about {
+        let wanted = match about {
+            About::Object(Mode::Data) => "a data source: data.TYPE.NAME",
+            About::Object(_) => "a managed resource: TYPE.NAME",
+            About::Module => "a module: module.NAME",
+        };
+        decoding.error(span, "Invalid override target", format!("The target of this block is {wanted}."));
+        return None;
+    }
+    let resource = address.resource.map(|(resource, key)| format!("{resource}{key}")).unwrap_or_default();
+    Some(format!("{} {resource}", address.module))
+}
