@@ -4,6 +4,7 @@
 //! overrides, references) is the business of [`assemble`](crate::assemble) and [`checks`](crate::checks).
 
 mod actions;
+mod address;
 mod check;
 mod condition;
 mod content;

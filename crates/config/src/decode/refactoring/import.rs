@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_hcl::{Block, BodySchema, Content, Expression, ExpressionKind, Step};
 use groma_lang::instance_key;
 
-use super::address::is_reserved;
+use crate::decode::address::is_reserved;
 use crate::decode::context::Decoding;
 use crate::decode::meta::expression_of;
 use crate::decode::provider;

@@ -6,7 +6,7 @@ use groma_address::{InstanceKey, Mode, Target};
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, BodySchema};
 
-use super::address::{Address, Keyed};
+use crate::decode::address::{Address, Keyed};
 use crate::decode::context::Decoding;
 use crate::decode::syntax;
 use crate::model::Moved;

@@ -6,7 +6,7 @@ use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
-use super::address::{Address, KeyPlace, Keyed};
+use crate::decode::address::{Address, KeyPlace, Keyed};
 use crate::decode::context::{Decoding, Dialect};
 use crate::decode::meta::duplicate_lifecycle;
 use crate::decode::{literal, provisioner, syntax};

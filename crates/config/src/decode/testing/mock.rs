@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use groma_hcl::{Block, BodySchema};
 
-use super::super::context::Decoding;
-use super::super::{name, provider};
 use super::{Seen, overriding};
+use crate::decode::context::Decoding;
+use crate::decode::{name, provider};
 use crate::model::LocalProvider;
 
 static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {

@@ -13,7 +13,7 @@ use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, ExpressionKind, Name};
 
 use super::context::Decoding;
-use super::{literal, provider};
+use super::{literal, provider, syntax};
 use crate::model::LocalProvider;
 
 static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -126,7 +126,7 @@ impl<T: Eq + std::hash::Hash> Seen<T> {
 fn one_word(attribute: &Attribute, words: [&str; 2], summary: &str, decoding: &mut Decoding<'_>) -> Option<Name> {
     let expression = &attribute.expression;
     let found = word(expression, decoding).filter(|word| words.contains(&&**word));
-    if found.is_none() && !super::syntax::is_invalid(expression) {
+    if found.is_none() && !syntax::is_invalid(expression) {
         let [one, other] = words;
         decoding.error(expression.span, summary, format!("Write {one} or {other} here, without quotes."));
     }
@@ -138,6 +138,6 @@ fn word(expression: &Expression, decoding: &Decoding<'_>) -> Option<Name> {
     if matches!(expression.kind, ExpressionKind::String(_)) {
         return None;
     }
-    let traversal = super::syntax::reference(expression, decoding)?;
+    let traversal = syntax::reference(expression, decoding)?;
     traversal.steps().is_empty().then(|| traversal.root.name.clone())
 }

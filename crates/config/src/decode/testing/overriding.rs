@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use groma_address::Mode;
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
-use super::super::context::Decoding;
-use super::super::refactoring::Address;
-use super::super::syntax;
 use super::{Seen, one_word};
+use crate::decode::address::Address;
+use crate::decode::context::Decoding;
+use crate::decode::syntax;
 
 static OBJECT: LazyLock<BodySchema> = LazyLock::new(|| overriding().optional("values"));
 

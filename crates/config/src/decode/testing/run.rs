@@ -6,9 +6,9 @@ use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Traversal};
 use groma_lang::{Reference, parse_reference};
 
-use super::super::context::Decoding;
-use super::super::{condition, depends_on, literal, module_call, name, version};
 use super::{one_word, only_one, overriding, refuse_skipped_cleanup, values};
+use crate::decode::context::Decoding;
+use crate::decode::{condition, depends_on, literal, module_call, name, version};
 use crate::model::LocalProvider;
 use crate::module_source::ModuleSource;
 

@@ -5,37 +5,37 @@ use groma_diagnostics::Span;
 use groma_hcl::{Step, Traversal};
 use groma_lang::instance_key;
 
-use crate::decode::context::Decoding;
+use super::context::Decoding;
 
 /// An address written as a reference: module steps, then perhaps a resource with its key.
-pub(in crate::decode) struct Address {
-    pub(in crate::decode) module: ModuleInstance,
-    pub(in crate::decode) resource: Option<(Resource, InstanceKey)>,
+pub(super) struct Address {
+    pub(super) module: ModuleInstance,
+    pub(super) resource: Option<(Resource, InstanceKey)>,
     /// The first key that stands there.
-    pub(in crate::decode) first_key: Option<KeyPlace>,
+    pub(super) first_key: Option<KeyPlace>,
     /// The first one that is the key of nothing.
-    pub(in crate::decode) wrong_key: Option<KeyPlace>,
+    pub(super) wrong_key: Option<KeyPlace>,
     /// A word in the place of the type that elsewhere begins a reference to another thing.
-    pub(in crate::decode) reserved: Option<Name>,
+    pub(super) reserved: Option<Name>,
 }
 
 /// Where a key stands.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::decode) struct KeyPlace {
-    pub(in crate::decode) span: Span,
-    pub(in crate::decode) of: Keyed,
+pub(super) struct KeyPlace {
+    pub(super) span: Span,
+    pub(super) of: Keyed,
 }
 
 /// What a key chooses an instance of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::decode) enum Keyed {
+pub(super) enum Keyed {
     Module,
     Resource,
 }
 
 impl Address {
     /// Reads `traversal`; what is no address is reported, save for a wrong key.
-    pub(in crate::decode) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
+    pub(super) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
         let mut reader = Reader { words: words(traversal), at: 0, first_key: None, wrong_key: None, reserved: None };
         let address = reader.address();
         if address.is_none() {
