@@ -9,14 +9,24 @@ pub(super) struct Names {
     places: Vec<Place>,
 }
 
-/// A name with the number that was made of its bytes: most names that differ are told apart by it.
+/// A name with what tells it apart.
 #[derive(Clone, Default)]
 struct Place {
-    hash: u64,
+    key: Key,
     name: Option<Name>,
 }
 
+/// What stands for a text: for a short one, as nearly all are, nothing else has the same key.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Key {
+    words: [u64; 2],
+    length: usize,
+}
+
 const PLACES: usize = 1 << 10;
+
+/// Up to this length the key is the text.
+const SHORT: usize = 16;
 
 /// Longer texts are seldom repeated.
 const LONGEST: usize = 48;
@@ -27,38 +37,53 @@ impl Names {
     }
 
     pub(super) fn share(&mut self, text: &str) -> Name {
-        if text.len() > LONGEST {
-            return Name::from(text);
+        let key = Key::of(text.as_bytes());
+        match self.places.get(key.place()) {
+            Some(Place { key: kept, name: Some(name) }) if *kept == key && text.len() <= SHORT => Name::clone(name),
+            _ => self.share_otherwise(key, text),
         }
-        if self.places.is_empty() {
-            self.places.resize(PLACES, Place::default());
+    }
+
+    /// Shares a text of some length, or one that is not known yet.
+    #[inline(never)]
+    fn share_otherwise(&mut self, key: Key, text: &str) -> Name {
+        match self.places.get(key.place()) {
+            Some(Place { key: kept, name: Some(name) }) if *kept == key && **name == *text => Name::clone(name),
+            _ if text.len() > LONGEST => Name::from(text),
+            _ => self.keep(key, text),
         }
-        let hash = hash(text.as_bytes());
-        // The highest bits depend on all bytes.
-        let place = &mut self.places[(hash >> 48) as usize % PLACES];
-        match &place.name {
-            Some(name) if place.hash == hash && **name == *text => Name::clone(name),
-            _ => {
-                let name = Name::from(text);
-                *place = Place { hash, name: Some(Name::clone(&name)) };
-                name
-            }
-        }
+    }
+
+    fn keep(&mut self, key: Key, text: &str) -> Name {
+        let name = Name::from(text);
+        // Many parsers read a few words only: the memory is taken when there is something to keep.
+        self.places.resize(PLACES, Place::default());
+        self.places[key.place()] = Place { key, name: Some(Name::clone(&name)) };
+        name
     }
 }
 
-/// Any number will do that hardly two names share, so that a quick mixing of the bytes is enough.
-fn hash(text: &[u8]) -> u64 {
-    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let (words, rest) = text.as_chunks::<8>();
-    let hash = words.iter().fold(text.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    mix(hash, tail(rest))
-}
+impl Key {
+    /// The first and the last bytes, read in as few steps as their number allows; they overlap in the middle of a short text, and leave
+    /// out the middle of a long one.
+    fn of(text: &[u8]) -> Self {
+        let length = text.len();
+        let words = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) => [u64::from_le_bytes(*first), u64::from_le_bytes(*last)],
+            _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+                (Some(first), Some(last)) => [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()],
+                _ => [text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0],
+            },
+        };
+        Self { words, length }
+    }
 
-/// Up to seven bytes as one number, read in as few steps as their number allows.
-fn tail(bytes: &[u8]) -> u64 {
-    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        (Some(first), Some(last)) => u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)),
-        _ => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    /// Any number will do that hardly two names share, so that a quick mixing of the bytes is enough.
+    fn place(self) -> usize {
+        let [first, last] = self.words;
+        let mixed =
+            (first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last ^ self.length as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        // The highest bits depend on all bytes.
+        (mixed >> 48) as usize % PLACES
     }
 }
