@@ -1,10 +1,13 @@
 //! Tokens: what the scanner makes of a text, without leaving anything out.
 
+use std::ops::Range;
+
 /// The kinds of token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TokenKind {
-    /// Spaces and tabs; at the very start of a text also a byte order mark.
+    /// Spaces and tabs; at the very start of a text also a byte order mark. The list of tokens leaves it out: it is what lies
+    /// between two of them.
     Space,
     /// `# …` and `// …` without the line end, or `/* … */`.
     Comment,
@@ -112,21 +115,29 @@ pub enum TokenKind {
     Invalid,
 }
 
-/// A token: its kind and where it begins. It ends where the next one begins.
+/// A token: its kind and its place. Between its end and the start of the next one is nothing but spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) start: u32,
+    pub(crate) end: u32,
     pub(crate) kind: TokenKind,
 }
 
-/// All tokens of a text. Put together they are the text again.
+impl Token {
+    pub(crate) const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// All tokens of a text but the spaces between them, of which the parser makes nothing. Put together with these they are the text
+/// again.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     pub(crate) list: Vec<Token>,
 }
 
 impl Tokens {
-    /// How many there are; at least one, the end.
+    /// How many there are, spaces not counted; at least one, the end.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -136,25 +147,41 @@ impl Tokens {
         self.list.len() <= 1
     }
 
-    /// Kinds and byte ranges, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (TokenKind, std::ops::Range<usize>)> {
-        self.list.iter().enumerate().map(|(index, token)| (token.kind, self.range(index)))
+    /// Kinds and byte ranges, in order, spaces included.
+    pub fn iter(&self) -> impl Iterator<Item = (TokenKind, Range<usize>)> {
+        let mut at = 0;
+        self.list.iter().flat_map(move |token| {
+            let Range { start, end } = token.range();
+            let before = std::mem::replace(&mut at, end);
+            let space = (before < start).then_some((TokenKind::Space, before..start));
+            space.into_iter().chain([(token.kind, start..end)])
+        })
     }
 
     pub(crate) fn kind(&self, index: usize) -> TokenKind {
         self.list.get(index).map_or(TokenKind::End, |token| token.kind)
     }
 
+    /// The token, or the end of the text for an index behind it.
+    pub(crate) fn at(&self, index: usize) -> Token {
+        self.list.get(index).copied().unwrap_or_else(|| self.end_of_text())
+    }
+
+    #[cold]
+    fn end_of_text(&self) -> Token {
+        self.list.last().copied().unwrap_or(Token { start: 0, end: 0, kind: TokenKind::End })
+    }
+
     pub(crate) fn start(&self, index: usize) -> u32 {
-        self.list.get(index).or(self.list.last()).map_or(0, |token| token.start)
+        self.at(index).start
     }
 
     pub(crate) fn end(&self, index: usize) -> u32 {
-        self.start(index + 1)
+        self.at(index).end
     }
 
-    pub(crate) fn range(&self, index: usize) -> std::ops::Range<usize> {
-        self.start(index) as usize..self.end(index) as usize
+    pub(crate) fn range(&self, index: usize) -> Range<usize> {
+        self.at(index).range()
     }
 }
 

@@ -75,20 +75,17 @@ pub fn try_format(text: &str) -> Option<String> {
     Some(result)
 }
 
-/// All tokens but white space, each with its index among all tokens.
+/// The tokens, each with its index; the line end after a comment is a part of it.
 fn pieces<'a>(text: &'a str, tokens: &Tokens) -> Vec<(usize, Piece<'a>)> {
     let mut pieces = Vec::with_capacity(tokens.len());
-    let mut spaces = 0;
+    let mut before = 0;
     let mut index = 0;
     while index < tokens.len() {
         let kind = tokens.kind(index);
         let mut range = tokens.range(index);
+        let spaces = range.start - before;
         let first = index;
         index += 1;
-        if kind == TokenKind::Space {
-            spaces = range.len();
-            continue;
-        }
         if kind == TokenKind::Comment
             && tokens.kind(index) == TokenKind::Newline
             && !text[range.clone()].starts_with("/*")
@@ -96,9 +93,9 @@ fn pieces<'a>(text: &'a str, tokens: &Tokens) -> Vec<(usize, Piece<'a>)> {
             range.end = tokens.range(index).end;
             index += 1;
         }
+        before = range.end;
         let text = text.get(range).unwrap_or_default().into();
         pieces.push((first, Piece { kind, text, spaces }));
-        spaces = 0;
     }
     pieces
 }

@@ -112,7 +112,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The token that begins at an address.
+    /// The first token that does not begin before an address.
     fn token_at(&self, address: u32) -> usize {
         let offset = address.saturating_sub(self.base);
         self.tokens.list.partition_point(|token| token.start < offset)
@@ -121,11 +121,6 @@ impl Finder<'_> {
     fn tokens_of(&self, attribute: &Attribute) -> Range<usize> {
         let span = attribute.expression.span;
         self.token_at(span.start())..self.token_at(span.end())
-    }
-
-    /// The indexes of the tokens in `range` that are not white space.
-    fn solid(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
-        range.filter(|index| self.tokens.kind(*index) != TokenKind::Space)
     }
 
     fn value(&mut self, attribute: &Attribute) {
@@ -139,12 +134,12 @@ impl Finder<'_> {
             return;
         }
         let inside = range.start + 2..range.end - 2;
-        if self.solid(inside.clone()).next().is_none() || !self.is_one_expression(inside.clone()) {
+        if !self.is_one_expression(inside.clone()) {
             return;
         }
         let not_newline = |index: &usize| self.tokens.kind(*index) != TokenKind::Newline;
-        let Some(first) = self.solid(inside.clone()).find(not_newline) else { return };
-        let Some(last) = self.solid(inside).rfind(not_newline) else { return };
+        let Some(first) = inside.clone().find(not_newline) else { return };
+        let Some(last) = inside.clone().rfind(not_newline) else { return };
         let inner = first..last + 1;
         let several_lines = inner.clone().any(|index| self.tokens.kind(index) == TokenKind::Newline);
         let in_parentheses = self.tokens.kind(first) == TokenKind::OpenParenthesis

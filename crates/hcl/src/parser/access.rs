@@ -19,18 +19,9 @@ struct Chain {
 }
 
 /// What stands before the first dot or bracket.
-pub(super) enum Term {
+enum Term {
     Root(Ident),
     Value(Expression),
-}
-
-impl Term {
-    fn span(&self) -> Span {
-        match self {
-            Self::Root(root) => root.span,
-            Self::Value(value) => value.span,
-        }
-    }
 }
 
 /// One thing that is taken.
@@ -51,12 +42,27 @@ enum Access {
 }
 
 impl Parser<'_> {
-    /// Everything that is taken from `term`.
-    pub(super) fn accesses(&mut self, term: Term) -> Expression {
+    /// The reference that begins with the name `token`.
+    pub(super) fn reference(&mut self, token: usize) -> Expression {
+        let root = self.ident_of(token);
         let steps = self.scratch.steps.mark();
-        let mut chain = Chain { span: term.span(), start: term, steps };
-        while let Some(access) = self.access() {
-            chain = match access {
+        let span = self.attribute_steps(root.span);
+        self.accesses(Chain { start: Term::Root(root), steps, span })
+    }
+
+    /// `value` with everything that is taken from it.
+    pub(super) fn taken_from(&mut self, value: Expression) -> Expression {
+        if !self.is_at_access() {
+            return value;
+        }
+        let (steps, span) = (self.scratch.steps.mark(), value.span);
+        self.accesses(Chain { start: Term::Value(value), steps, span })
+    }
+
+    /// `chain` with what else is taken.
+    fn accesses(&mut self, mut chain: Chain) -> Expression {
+        while self.is_at_access() {
+            chain = match self.access() {
                 Access::Step(step) => {
                     chain.span = chain.span.to(step.span());
                     self.scratch.steps.push(step);
@@ -73,6 +79,18 @@ impl Parser<'_> {
             }
         }
         self.end_chain(chain)
+    }
+
+    /// The attributes that come first, which is all that is taken from most names; the span of everything from `span` on.
+    fn attribute_steps(&mut self, mut span: Span) -> Span {
+        while self.kind() == TokenKind::Dot && self.tokens.kind(self.at + 1) == TokenKind::Identifier {
+            let dot = self.next_span();
+            self.go_to(self.at + 1);
+            let step = self.attribute_step(dot);
+            span = span.to(step.span());
+            self.scratch.steps.push(step);
+        }
+        span
     }
 
     /// Makes the source of a larger expression, which ends with `span`, of everything so far.
@@ -98,8 +116,8 @@ impl Parser<'_> {
     /// Everything that is taken from each element of a full splat.
     fn selectors(&mut self) -> Vec<Selector> {
         let mut selectors = Vec::new();
-        while let Some(access) = self.access() {
-            selectors.push(match access {
+        while self.is_at_access() {
+            selectors.push(match self.access() {
                 Access::Step(step) => Selector::Step(step),
                 Access::Index { key, span } => Selector::Index { key, span },
                 Access::Splat { kind, each, marker, .. } => Selector::Splat { kind, each, span: marker },
@@ -110,12 +128,12 @@ impl Parser<'_> {
         selectors
     }
 
-    fn access(&mut self) -> Option<Access> {
-        match self.kind() {
-            TokenKind::Dot => Some(self.dot()),
-            TokenKind::OpenBracket => Some(self.brackets()),
-            _ => None,
-        }
+    fn is_at_access(&self) -> bool {
+        matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket)
+    }
+
+    fn access(&mut self) -> Access {
+        if self.kind() == TokenKind::Dot { self.dot() } else { self.brackets() }
     }
 
     fn dot(&mut self) -> Access {
@@ -129,7 +147,7 @@ impl Parser<'_> {
             },
             TokenKind::Star => self.attribute_splat(dot),
             _ => {
-                let found = self.span(self.at);
+                let found = self.next_span();
                 self.no_attribute_name(found);
                 Access::Invalid(dot)
             }
@@ -177,7 +195,7 @@ impl Parser<'_> {
                 },
                 TokenKind::Star => {
                     let detail = "A second splat cannot follow after \".*\". Use \"[*]\" for both of them.";
-                    let found = self.span(self.at);
+                    let found = self.next_span();
                     self.syntax_error(Diagnostic::error("Nested splat expression not allowed", detail).at(found));
                     return Access::Invalid(marker);
                 }
@@ -204,7 +222,7 @@ impl Parser<'_> {
             if parser.lost_since(problems) {
                 parser.skip_over(TokenKind::CloseBracket);
             } else if parser.accept(TokenKind::CloseBracket).is_none() {
-                let found = parser.span(parser.at);
+                let found = parser.next_span();
                 let detail = "The index is complete here; a closing bracket is needed.";
                 parser.syntax_error(Diagnostic::error("Missing close bracket on index", detail).at(found));
                 parser.skip_over(TokenKind::CloseBracket);
@@ -222,7 +240,7 @@ impl Parser<'_> {
     fn full_splat(&mut self, open: Span) -> Access {
         self.bump();
         if self.accept(TokenKind::CloseBracket).is_none() {
-            let found = self.span(self.at);
+            let found = self.next_span();
             let detail = "A closing bracket must follow right after the star of a splat.";
             self.syntax_error(Diagnostic::error("Missing close bracket on splat index", detail).at(found));
             self.skip_over(TokenKind::CloseBracket);

@@ -63,9 +63,6 @@ fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
     let mut items = parser.begin_body();
     let mut portions = scanner::portions(text);
     while parser.load_next(&mut portions) {
-        if parser.tokens.list.iter().any(|token| token.kind >= TokenKind::Ampersand) {
-            return None;
-        }
         while parser.kind() != TokenKind::End {
             parser.body_line(&mut items);
             if parser.problems > 0 {

@@ -87,7 +87,7 @@ impl Parser<'_> {
     }
 
     fn no_separator(&mut self, name: &Ident, open: Span) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         if self.kind() == TokenKind::End {
             let detail = "The text ends before a closing parenthesis for this call.";
             let diagnostic = Diagnostic::error("Unterminated function call", detail).at(name.span.to(open));

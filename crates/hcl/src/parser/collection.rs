@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     fn no_element_separator(&mut self, open: Span) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         if self.kind() == TokenKind::End {
             let detail = "The text ends before a closing bracket for this list.";
             self.syntax_error(Diagnostic::error("Unterminated tuple constructor expression", detail).at(open));
@@ -118,7 +118,7 @@ impl Parser<'_> {
     }
 
     fn no_value(&mut self, open: Span) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         let (summary, detail) = match self.kind() {
             TokenKind::End => {
                 self.unterminated_object(open);
@@ -145,7 +145,7 @@ impl Parser<'_> {
             self.unterminated_object(open);
             return;
         }
-        let found = self.span(self.at);
+        let found = self.next_span();
         let detail = "The value is complete here; a comma or a new line must come before the next attribute.";
         let diagnostic = Diagnostic::error("Missing attribute separator", detail).at(found).within(open.to(found));
         self.syntax_error(diagnostic);

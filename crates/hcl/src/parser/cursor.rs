@@ -8,32 +8,41 @@ use crate::token::TokenKind;
 
 impl Parser<'_> {
     /// Moves on to the next token that means something.
+    #[inline]
     pub(super) fn settle(&mut self) {
-        let mut at = self.after;
-        loop {
-            match self.tokens.kind(at) {
-                TokenKind::Space | TokenKind::Comment => at += 1,
-                TokenKind::Newline if self.newlines == Newlines::Ignored => at += 1,
-                _ => break,
-            }
+        self.at = self.after;
+        self.next = self.tokens.kind(self.at);
+        // The kinds that may be passed over are the first two.
+        if self.kind() <= TokenKind::Newline {
+            self.pass_over();
         }
-        self.at = at;
+    }
+
+    fn pass_over(&mut self) {
+        let last = match self.newlines {
+            Newlines::Significant => TokenKind::Comment,
+            Newlines::Ignored => TokenKind::Newline,
+        };
+        while self.kind() <= last {
+            self.at += 1;
+            self.next = self.tokens.kind(self.at);
+        }
     }
 
     /// Reads the next token and gives its place. The end is read again and again.
     pub(super) fn bump(&mut self) -> usize {
         let read = self.at;
-        if self.tokens.kind(read) != TokenKind::End {
+        if self.kind() != TokenKind::End {
             self.after = read + 1;
             self.settle();
         }
         read
     }
 
-    /// The kind of the token after `index`, apart from spaces and comments.
+    /// The kind of the token after `index`, apart from comments.
     pub(super) fn kind_after(&self, index: usize) -> TokenKind {
         let kinds = (index + 1..).map(|index| self.tokens.kind(index));
-        let mut kinds = kinds.skip_while(|kind| matches!(kind, TokenKind::Space | TokenKind::Comment));
+        let mut kinds = kinds.skip_while(|kind| *kind == TokenKind::Comment);
         kinds.next().unwrap_or(TokenKind::End)
     }
 
@@ -76,15 +85,23 @@ impl Parser<'_> {
     }
 
     /// The place of a token; the end of the text counts as the empty span there.
+    #[inline]
     pub(super) fn span(&self, index: usize) -> Span {
-        self.origin.span(self.tokens.start(index), self.tokens.end(index))
+        let token = self.tokens.at(index);
+        self.origin.span(token.start, token.end)
+    }
+
+    /// The place of the token to be read next.
+    #[inline]
+    pub(super) fn next_span(&self) -> Span {
+        self.span(self.at)
     }
 
     /// The place of the token that was read last.
     pub(super) fn last_span(&self) -> Span {
         match self.after.checked_sub(1) {
             Some(index) => self.span(index),
-            None => self.span(self.at),
+            None => self.next_span(),
         }
     }
 

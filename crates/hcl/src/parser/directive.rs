@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
     fn directive_content(&mut self, open: usize) -> Option<Piece<'a>> {
         let begin = self.span(open);
         let Some(token) = self.accept(TokenKind::Identifier) else {
-            let found = self.span(self.at);
+            let found = self.next_span();
             let detail = "After \"%{\" comes a directive: if, else, endif, for or endfor. If \"%{\" is meant as it is, write \"%%{\".";
             self.syntax_error(
                 Diagnostic::error("Invalid template directive", detail).at(found).within(begin.to(found)),
@@ -41,11 +41,11 @@ impl<'a> Parser<'a> {
             return None;
         };
         let word = self.text_of(token).to_owned();
-        let closing = |word, parser: &Self| Piece::Closing { word, span: begin.to(parser.span(parser.at)) };
+        let closing = |word, parser: &Self| Piece::Closing { word, span: begin.to(parser.next_span()) };
         let piece = match word.as_str() {
             "if" => {
                 let condition = self.expression();
-                Piece::If { condition, span: begin.to(self.span(self.at)) }
+                Piece::If { condition, span: begin.to(self.next_span()) }
             }
             "for" => self.for_directive(begin)?,
             "else" => closing(Closing::Else, self),
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
             }
         };
         if self.kind() != TokenKind::CloseSequence {
-            let found = self.span(self.at);
+            let found = self.next_span();
             let summary = format!("Extra characters in {word} marker");
             let detail = "The directive is complete here; a closing brace is needed.";
             self.syntax_error(Diagnostic::error(summary, detail).at(found).within(begin.to(found)));
@@ -89,25 +89,23 @@ impl<'a> Parser<'a> {
         }
         self.bump();
         let collection = self.expression();
-        Some(Piece::For { key, value, collection, span: begin.to(self.span(self.at)) })
+        Some(Piece::For { key, value, collection, span: begin.to(self.next_span()) })
     }
 
     fn for_directive_error(&mut self, detail: &str) -> Option<Piece<'a>> {
-        let found = self.span(self.at);
+        let found = self.next_span();
         self.syntax_error(Diagnostic::error("Invalid 'for' directive", detail).at(found));
         None
     }
 
-    /// Matches directives with their ends.
-    pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) -> Vec<TemplatePart> {
+    /// Matches directives with their ends; the parts are on the parser's stack then.
+    pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) {
         let mut assembly = Assembly { pieces: pieces.into_iter(), end };
-        let mut parts = Vec::with_capacity(assembly.pieces.len());
         while let Some(piece) = assembly.pieces.next() {
             if let Some(part) = self.part(piece, &mut assembly) {
-                parts.push(part);
+                self.scratch.parts.push(part);
             }
         }
-        parts
     }
 
     fn part(&mut self, piece: Piece<'a>, assembly: &mut Assembly<'a>) -> Option<TemplatePart> {

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use groma_diagnostics::Diagnostic;
 
 use super::Parser;
+use crate::ast::Name;
+use crate::scanner::is_unescaped;
 
 /// The doubled signs that stand for the beginning of a sequence.
 fn doubled_sign(text: &str) -> Option<&'static str> {
@@ -44,11 +46,21 @@ pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Parser<'a> {
+    /// The characters that the quoted text of a token stands for, shared.
+    pub(super) fn quoted_text(&mut self, token: usize) -> Name {
+        let text = self.text.get(self.tokens.range(token)).unwrap_or_default();
+        if is_unescaped(text) {
+            return self.names.share(text);
+        }
+        let text = self.unescaped(token);
+        self.names.share(&text)
+    }
+
     /// The characters that the quoted text of a token stands for.
     pub(super) fn unescaped(&mut self, token: usize) -> Cow<'a, str> {
         let range = self.tokens.range(token);
         let text: &'a str = self.text.get(range.clone()).unwrap_or_default();
-        if !text.bytes().any(|byte| matches!(byte, b'\\' | b'$' | b'%')) {
+        if is_unescaped(text) {
             return Cow::Borrowed(text);
         }
         let mut result = String::with_capacity(text.len());

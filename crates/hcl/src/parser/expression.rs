@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use groma_diagnostics::Diagnostic;
 
-use super::access::Term;
 use super::{Newlines, Parser};
 use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind, Unary, UnaryOperator};
 use crate::token::TokenKind;
@@ -47,7 +46,7 @@ impl Parser<'_> {
         self.with_newlines(Newlines::Ignored, |parser| {
             let expression = parser.expression();
             if parser.kind() != TokenKind::End {
-                let found = parser.span(parser.at);
+                let found = parser.next_span();
                 let detail = "The expression is complete, but there is more text after it.";
                 parser.syntax_error(Diagnostic::error("Extra characters after expression", detail).at(found));
             }
@@ -66,7 +65,7 @@ impl Parser<'_> {
             return condition;
         }
         if self.accept(TokenKind::Colon).is_none() {
-            let found = self.span(self.at);
+            let found = self.next_span();
             let detail = "After the result for \"true\", a conditional needs a colon and the result for \"false\": \
                           condition ? one : other";
             let diagnostic = Diagnostic::error("Missing false expression in conditional", detail);
@@ -103,7 +102,7 @@ impl Parser<'_> {
     }
 
     fn no_power_operator(&mut self) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         let detail = "There is no operator for powers. Use the function \"pow\".";
         self.syntax_error(Diagnostic::error("Invalid expression", detail).at(found));
     }
@@ -113,10 +112,11 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Minus => self.unary(UnaryOperator::Negate),
             TokenKind::Bang => self.unary(UnaryOperator::Not),
-            _ => match self.term() {
-                Term::Value(value) if !matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket) => value,
-                term => self.accesses(term),
-            },
+            TokenKind::Identifier => self.named(),
+            _ => {
+                let term = self.term();
+                self.taken_from(term)
+            }
         }
     }
 
@@ -128,31 +128,32 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span)
     }
 
-    fn term(&mut self) -> Term {
-        match self.kind() {
-            TokenKind::Identifier => self.named_term(),
-            TokenKind::OpenQuote | TokenKind::OpenHeredoc => Term::Value(self.template_term()),
-            TokenKind::Number => Term::Value(self.number()),
-            TokenKind::OpenBracket => Term::Value(self.tuple()),
-            TokenKind::OpenBrace => Term::Value(self.object()),
-            TokenKind::OpenParenthesis => Term::Value(self.parentheses()),
-            _ => Term::Value(self.no_expression()),
-        }
-    }
-
-    /// A term that begins with a name: a keyword, a call or a reference.
-    fn named_term(&mut self) -> Term {
+    /// What begins with a name, with everything that is taken from it: a keyword, a call or a reference.
+    fn named(&mut self) -> Expression {
         let token = self.bump();
         if matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
-            return Term::Value(self.call(token));
+            let call = self.call(token);
+            return self.taken_from(call);
         }
         let kind = match self.text_of(token) {
             "true" => ExpressionKind::Bool(true),
             "false" => ExpressionKind::Bool(false),
             "null" => ExpressionKind::Null,
-            _ => return Term::Root(self.ident_of(token)),
+            _ => return self.reference(token),
         };
-        Term::Value(Expression::new(kind, self.span(token)))
+        let keyword = Expression::new(kind, self.span(token));
+        self.taken_from(keyword)
+    }
+
+    fn term(&mut self) -> Expression {
+        match self.kind() {
+            TokenKind::OpenQuote | TokenKind::OpenHeredoc => self.template_term(),
+            TokenKind::Number => self.number(),
+            TokenKind::OpenBracket => self.tuple(),
+            TokenKind::OpenBrace => self.object(),
+            TokenKind::OpenParenthesis => self.parentheses(),
+            _ => self.no_expression(),
+        }
     }
 
     fn number(&mut self) -> Expression {
@@ -176,7 +177,7 @@ impl Parser<'_> {
             if parser.lost_since(problems) {
                 parser.skip_over(TokenKind::CloseParenthesis);
             } else if parser.accept(TokenKind::CloseParenthesis).is_none() {
-                let found = parser.span(parser.at);
+                let found = parser.next_span();
                 let detail = "The expression in parentheses is complete here; a closing parenthesis is needed.";
                 let diagnostic = Diagnostic::error("Unbalanced parentheses", detail).at(found).within(open.to(found));
                 parser.syntax_error(diagnostic);
@@ -189,7 +190,7 @@ impl Parser<'_> {
     }
 
     fn no_expression(&mut self) -> Expression {
-        let found = self.span(self.at);
+        let found = self.next_span();
         let diagnostic = if self.kind() == TokenKind::End {
             Diagnostic::error("Missing expression", "An expression must begin here, but the text ends.")
         } else {

@@ -82,7 +82,7 @@ impl Parser<'_> {
     }
 
     fn for_error<T>(&mut self, open: Span, detail: &str) -> Option<T> {
-        let found = self.span(self.at);
+        let found = self.next_span();
         self.syntax_error(Diagnostic::error("Invalid 'for' expression", detail).at(found).within(open.to(found)));
         None
     }

@@ -136,7 +136,7 @@ impl Parser<'_> {
     /// Whether the brace of a block stands on the line after its header, as in other languages.
     fn brace_on_next_line(&self) -> bool {
         let mut index = self.at + 1;
-        while matches!(self.tokens.kind(index), TokenKind::Space | TokenKind::Comment) {
+        while self.tokens.kind(index) == TokenKind::Comment {
             index += 1;
         }
         self.tokens.kind(index) == TokenKind::OpenBrace
@@ -151,7 +151,7 @@ impl Parser<'_> {
                 TokenKind::Newline | TokenKind::End => break,
                 // An argument with a name that is none; what it is set to may be an object.
                 TokenKind::Equal => return false,
-                TokenKind::Space | TokenKind::Comment => {}
+                TokenKind::Comment => {}
                 TokenKind::OpenBrace => brace = Some(index),
                 _ => brace = None,
             }
@@ -165,7 +165,7 @@ impl Parser<'_> {
     }
 
     fn broken_header(&mut self, kind: &Ident) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         let detail = match self.kind() {
             TokenKind::Equal => {
                 "An equals sign belongs to an argument, and an argument has no labels. For a block, leave out the sign."
@@ -194,7 +194,7 @@ impl Parser<'_> {
             self.kind() != TokenKind::CloseBrace && (self.kind().closes() || self.kind().closer().is_some());
         if is_bracket && self.tokens.kind(self.at + 1) == TokenKind::Newline {
             let detail = "An argument or block must begin here, with its name; this bracket is one too many.";
-            let span = self.span(self.at);
+            let span = self.next_span();
             self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
             self.bump();
             self.recovering = false;
@@ -239,7 +239,7 @@ impl Parser<'_> {
                      equals sign after its name; to nest a block, give it a line of its own.",
                     name.name
                 );
-                let subject = name.span.to(self.span(self.at));
+                let subject = name.span.to(self.next_span());
                 self.syntax_error(Diagnostic::error("Argument definition required", detail).at(subject));
             }
             _ => self.neither_argument_nor_block(&name),
@@ -248,7 +248,7 @@ impl Parser<'_> {
     }
 
     fn broken_single_line(&mut self, kind: &Ident, open: usize) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         let detail = match self.kind() {
             TokenKind::End => {
                 self.unclosed_block(open);
@@ -275,7 +275,7 @@ impl Parser<'_> {
             TokenKind::End => {}
             _ if self.recovering => self.skip_item(),
             _ => {
-                let found = self.span(self.at);
+                let found = self.next_span();
                 let detail =
                     format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
                 let diagnostic = Diagnostic::error("Missing newline after block definition", detail);

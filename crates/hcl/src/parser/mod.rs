@@ -40,8 +40,9 @@ pub(crate) struct Parser<'a> {
     text: &'a str,
     origin: Origin<'a>,
     tokens: Tokens,
-    /// The token to be read next.
+    /// The token to be read next: its index, and its kind.
     at: usize,
+    next: TokenKind,
     /// One past the token that was read last.
     after: usize,
     newlines: Newlines,
@@ -95,7 +96,7 @@ impl<'a> Parser<'a> {
 
     /// A parser that has no tokens yet.
     fn without_tokens(text: &'a str, origin: Origin<'a>) -> Self {
-        let tokens = Tokens { list: vec![Token { start: 0, kind: TokenKind::End }] };
+        let tokens = Tokens { list: vec![Token { start: 0, end: 0, kind: TokenKind::End }] };
         Self::with_tokens(text, origin, tokens)
     }
 
@@ -120,6 +121,7 @@ impl<'a> Parser<'a> {
             origin,
             tokens,
             at: 0,
+            next: TokenKind::End,
             after: 0,
             newlines: Newlines::Significant,
             names: names::Names::new(),
@@ -212,7 +214,7 @@ impl<'a> Parser<'a> {
             "At most {MAX_NESTING} brackets, blocks or templates may stand in each other here, and at most {MAX_HEIGHT} \
              operations. Give parts of this a name of their own in \"locals\" and refer to them."
         );
-        let span = self.span(self.at);
+        let span = self.next_span();
         self.syntax_error(Diagnostic::error("Expression or block nested too deeply", detail).at(span));
         // What remains has been written by no person; looking for the ends of all that is open would take long.
         self.nesting_lost = true;
@@ -220,6 +222,6 @@ impl<'a> Parser<'a> {
     }
 
     fn kind(&self) -> TokenKind {
-        self.tokens.kind(self.at)
+        self.next
     }
 }

@@ -163,6 +163,7 @@ impl Parser<'_> {
         self.tokens.list.truncate(index);
         self.tokens.list.extend(rescanned.list.into_iter().map(|mut token| {
             token.start += offset as u32;
+            token.end += offset as u32;
             token
         }));
         self.recovering = true;

@@ -3,7 +3,7 @@
 //! One long-lived vector a kind holds the unfinished lists of all levels, the innermost last. A finished list is
 //! allocated once, in its final size: that is a good third of the parser's time, and memory without holes.
 
-use crate::ast::{Expression, List, ObjectItem, Step};
+use crate::ast::{Expression, List, ObjectItem, Step, TemplatePart};
 use crate::body::{Attribute, Block, Label};
 
 /// Unfinished lists of `T`.
@@ -52,6 +52,7 @@ impl<T> Stack<T> {
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) steps: Stack<Step>,
+    pub(super) parts: Stack<TemplatePart>,
     pub(super) expressions: Stack<Expression>,
     pub(super) object_items: Stack<ObjectItem>,
     pub(super) attributes: Stack<Attribute>,

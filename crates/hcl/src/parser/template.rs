@@ -6,7 +6,7 @@ use groma_diagnostics::{Diagnostic, Span, cluster_count, clusters};
 
 use super::escape::plain_text;
 use super::{Newlines, Parser};
-use crate::ast::{Expression, ExpressionKind, Ident, List, Name, Template, TemplatePart};
+use crate::ast::{Expression, ExpressionKind, Ident, Name, Template, TemplatePart};
 use crate::scanner::looks_like_an_item;
 use crate::token::TokenKind;
 
@@ -95,20 +95,12 @@ impl<'a> Parser<'a> {
             return None;
         }
         let open = self.at;
-        let text = match (self.tokens.kind(open + 1), self.tokens.kind(open + 2)) {
-            (TokenKind::QuotedText, TokenKind::CloseQuote) => {
-                self.bump();
-                let token = self.bump();
-                let text = self.unescaped(token);
-                self.names.share(&text)
-            }
-            (TokenKind::CloseQuote, _) => {
-                self.bump();
-                Name::from("")
-            }
+        let (text, close) = match (self.tokens.kind(open + 1), self.tokens.kind(open + 2)) {
+            (TokenKind::QuotedText, TokenKind::CloseQuote) => (self.quoted_text(open + 1), open + 2),
+            (TokenKind::CloseQuote, _) => (Name::new(), open + 1),
             _ => return None,
         };
-        let close = self.bump();
+        self.go_to(close + 1);
         Some(Expression::new(ExpressionKind::String(text), self.span(open).to(self.span(close))))
     }
 
@@ -118,16 +110,23 @@ impl<'a> Parser<'a> {
             Piece::Literal { span, .. } => Some(*span),
             _ => None,
         });
-        let mut parts = self.assemble(meld(pieces.list), end);
-        if let (Some(span), [TemplatePart::Interpolation(_)]) = (text, parts.as_slice()) {
+        let mark = self.scratch.parts.mark();
+        self.assemble(meld(pieces.list), end);
+        if let (Some(span), [TemplatePart::Interpolation(_)]) = (text, self.scratch.parts.since(mark)) {
             // White space that markers have taken away leaves a template all the same: its result is a string.
-            parts.push(TemplatePart::Literal { text: Name::new(), span });
+            self.scratch.parts.push(TemplatePart::Literal { text: Name::new(), span });
         }
-        let kind = match parts.as_slice() {
+        let kind = match self.scratch.parts.since(mark) {
             [] => ExpressionKind::String(Name::new()),
             [TemplatePart::Literal { text, .. }] => ExpressionKind::String(Name::clone(text)),
-            _ => ExpressionKind::Template(Template { parts: List::new(parts) }),
+            _ => {
+                return Expression::new(
+                    ExpressionKind::Template(Template { parts: self.scratch.parts.take(mark) }),
+                    span,
+                );
+            }
         };
+        drop(self.scratch.parts.drain(mark));
         Expression::new(kind, span)
     }
 
@@ -186,7 +185,7 @@ impl<'a> Parser<'a> {
             }
             _ => "The string is not closed on its line. Put a quote at its end; for a quote inside of it write \\\".",
         };
-        let found = self.span(self.at);
+        let found = self.next_span();
         let found = if found.is_empty() { Span::new(found.start(), found.start() + 1) } else { found };
         self.syntax_error(Diagnostic::error("Unterminated template string", detail).at(found));
         self.nesting_lost |= self
@@ -210,7 +209,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unclosed_interpolation(&mut self, open: usize, closer: TokenKind) {
-        let found = self.span(self.at);
+        let found = self.next_span();
         let begin = self.span(open);
         let unclosed = "The interpolation that begins here has no closing brace. If \"${\" is meant as it is, for \
                         another language, write \"$${\".";
@@ -315,7 +314,7 @@ impl<'a> Parser<'a> {
                     self.recovering = was_recovering;
                 }
                 _ => {
-                    let found = self.span(self.at);
+                    let found = self.next_span();
                     let found = Span::new(found.start(), found.start() + 1);
                     let detail = "The string is not closed on its line. Put a quote at its end.";
                     let diagnostic = Diagnostic::error("Unterminated string literal", detail);

@@ -14,7 +14,7 @@ impl Parser<'_> {
 
     fn traversal(&mut self) -> Option<Traversal> {
         let Some(token) = self.accept(TokenKind::Identifier) else {
-            let found = self.span(self.at);
+            let found = self.next_span();
             self.syntax_error(Diagnostic::error("Variable name required", "A reference begins with a name.").at(found));
             return None;
         };
@@ -77,7 +77,7 @@ impl Parser<'_> {
     }
 
     fn broken(&mut self, summary: &str, detail: &str, so_far: Span) -> Option<Step> {
-        let found: Span = self.span(self.at);
+        let found: Span = self.next_span();
         self.syntax_error(Diagnostic::error(summary, detail).at(found).within(so_far.to(found)));
         None
     }

@@ -10,8 +10,8 @@ use groma_diagnostics::{begins_name, continues_name};
 
 use crate::token::{Token, TokenKind, Tokens};
 pub use names::is_identifier;
-pub(crate) use names::looks_like_an_item;
-use names::{NAME, identifier_length, is};
+use names::{NAME, identifier_length, run};
+pub(crate) use names::{is_unescaped, looks_like_an_item};
 
 /// Splits a text of the native syntax into tokens.
 pub fn tokenize(text: &str) -> Tokens {
@@ -109,7 +109,7 @@ impl<'a> Scanner<'a> {
     fn portion(&mut self) -> Tokens {
         self.paused = false;
         if self.at == 0 && self.text.starts_with('\u{feff}') {
-            self.emit(TokenKind::Space, 3);
+            self.at = 3;
         }
         while self.at < self.bytes.len() && !self.paused {
             match self.mode {
@@ -120,18 +120,15 @@ impl<'a> Scanner<'a> {
                 Mode::Bare => self.bare(),
             }
         }
-        self.push(TokenKind::End, self.at);
+        self.emit(TokenKind::End, 0);
         Tokens { list: std::mem::take(&mut self.tokens) }
-    }
-
-    fn push(&mut self, kind: TokenKind, start: usize) {
-        self.tokens.push(Token { start: start as u32, kind });
     }
 
     /// A token of `length` bytes from here.
     fn emit(&mut self, kind: TokenKind, length: usize) {
-        self.push(kind, self.at);
+        let start = self.at as u32;
         self.at += length;
+        self.tokens.push(Token { start, end: self.at as u32, kind });
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -156,8 +153,7 @@ impl<'a> Scanner<'a> {
             match byte {
                 b' ' | b'\t' => {
                     let rest = &self.bytes[self.at + 1..];
-                    let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
-                    self.emit(T::Space, 1 + more);
+                    self.at += 1 + rest.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(1),
                 b'0'..=b'9' => self.number(),
@@ -268,20 +264,20 @@ impl<'a> Scanner<'a> {
 
     /// A name whose first character has `first` bytes.
     fn name(&mut self, first: usize) {
-        let mut end = self.at + first;
-        loop {
-            while end < self.bytes.len() && is(self.bytes[end], NAME) {
-                end += 1;
-            }
-            if end >= self.bytes.len() || self.bytes[end] < 0x80 {
-                break;
-            }
-            match self.text[end..].chars().next() {
-                Some(character) if continues_name(character) => end += character.len_utf8(),
-                _ => break,
-            }
+        let mut length = first + run(&self.bytes[self.at + first..], NAME);
+        if !self.peek(length).is_ascii() {
+            length = self.length_of_name(length);
         }
-        self.emit(TokenKind::Identifier, end - self.at);
+        self.emit(TokenKind::Identifier, length);
+    }
+
+    /// The length of a name with characters beyond ASCII, of which `length` bytes are known.
+    #[cold]
+    fn length_of_name(&self, mut length: usize) -> usize {
+        while let Some(character) = self.text[self.at + length..].chars().next().filter(|next| continues_name(*next)) {
+            length += character.len_utf8();
+        }
+        length
     }
 
     /// Digits, dots and exponents, but never a dot at the end. Whether they make sense is the parser's question.

@@ -1,13 +1,15 @@
-//! What names are made of, and which bytes end a run of plain characters.
+//! Runs of bytes of one class: what names are made of, and the plain characters of strings and templates.
 
 use groma_diagnostics::{begins_name, continues_name};
 
 /// A byte that can be anywhere in a name (ASCII letters, digits, `_`, `-`).
 pub(super) const NAME: u8 = 1;
-/// A byte that ends a run of plain characters in a quoted string.
-pub(super) const QUOTED_STOP: u8 = 2;
-/// A byte that ends a run of plain characters in other templates.
-pub(super) const TEMPLATE_STOP: u8 = 4;
+/// A byte that means nothing but itself in a quoted string.
+pub(super) const QUOTED_PLAIN: u8 = 2;
+/// A byte that means nothing but itself in other templates, and does not end a line.
+pub(super) const TEMPLATE_PLAIN: u8 = 4;
+/// A byte that begins neither an escape nor a sequence in a quoted string.
+const UNESCAPED: u8 = 8;
 
 static CLASSES: [u8; 256] = classes();
 
@@ -19,25 +21,48 @@ const fn classes() -> [u8; 256] {
         if character.is_ascii_alphanumeric() || character == b'_' || character == b'-' {
             table[byte] |= NAME;
         }
-        if matches!(character, b'"' | b'\\' | b'$' | b'%' | b'\n' | b'\r') {
-            table[byte] |= QUOTED_STOP;
+        if !matches!(character, b'"' | b'\\' | b'$' | b'%' | b'\n' | b'\r') {
+            table[byte] |= QUOTED_PLAIN;
         }
-        if matches!(character, b'$' | b'%' | b'\n') {
-            table[byte] |= TEMPLATE_STOP;
+        if !matches!(character, b'$' | b'%' | b'\n') {
+            table[byte] |= TEMPLATE_PLAIN;
+        }
+        if !matches!(character, b'\\' | b'$' | b'%') {
+            table[byte] |= UNESCAPED;
         }
         byte += 1;
     }
     table
 }
 
-pub(super) fn is(byte: u8, class: u8) -> bool {
+const fn is(byte: u8, class: u8) -> bool {
     CLASSES[byte as usize] & class != 0
+}
+
+/// How many bytes at the start of `bytes` are of `class`.
+#[inline]
+pub(super) fn run(bytes: &[u8], class: u8) -> usize {
+    // Runs are short, and for eight bytes one look at the length is enough.
+    let (eights, rest) = bytes.as_chunks::<8>();
+    let mut length = 0;
+    for eight in eights {
+        match eight.iter().position(|byte| !is(*byte, class)) {
+            Some(at) => return length + at,
+            None => length += 8,
+        }
+    }
+    length + rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len())
+}
+
+/// Whether the text of a quoted string stands for itself, without escapes.
+pub(crate) fn is_unescaped(text: &str) -> bool {
+    run(text.as_bytes(), UNESCAPED) == text.len()
 }
 
 /// Whether a line begins like an argument, or is a block's header or end.
 pub(crate) fn looks_like_an_item(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    let name = line.iter().position(|byte| !is(*byte, NAME)).unwrap_or(line.len());
+    let name = run(line, NAME);
     let after = line[name..].trim_ascii_start();
     line == b"}" || line.ends_with(b"{") || (name > 0 && after.starts_with(b"=") && !after.starts_with(b"=="))
 }

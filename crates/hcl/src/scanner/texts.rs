@@ -1,6 +1,6 @@
 //! Texts with sequences in them: quoted strings, heredocs and templates.
 
-use super::names::{QUOTED_STOP, TEMPLATE_STOP, is};
+use super::names::{QUOTED_PLAIN, TEMPLATE_PLAIN, run};
 use super::{Mode, Scanner, looks_like_an_item};
 use crate::token::TokenKind;
 
@@ -55,12 +55,9 @@ impl Scanner<'_> {
     /// Where the plain characters from here end.
     fn quoted_run(&self, limit: usize) -> usize {
         let mut end = self.at;
-        while end < limit {
-            let byte = self.bytes[end];
-            if !is(byte, QUOTED_STOP) {
-                end += 1;
-                continue;
-            }
+        while let Some(rest) = self.bytes.get(end..limit) {
+            end += run(rest, QUOTED_PLAIN);
+            let Some(byte) = self.bytes[..limit].get(end) else { break };
             match byte {
                 b'\\' => {
                     end += 1;
@@ -162,18 +159,17 @@ impl Scanner<'_> {
     /// The length of the plain characters from here to the end of the line, the line end included.
     fn template_run(&self) -> usize {
         let mut end = self.at;
-        while end < self.bytes.len() {
-            let byte = self.bytes[end];
-            if !is(byte, TEMPLATE_STOP) {
-                end += 1;
-            } else if byte == b'\n' {
-                return end + 1 - self.at;
-            } else if let Some(length) = self.literal_sign(end) {
-                end += length;
-            } else {
-                break;
+        loop {
+            end += run(&self.bytes[end..], TEMPLATE_PLAIN);
+            match self.bytes.get(end) {
+                Some(b'\n') => return end + 1 - self.at,
+                Some(_) => match self.literal_sign(end) {
+                    Some(length) => end += length,
+                    None => break,
+                },
+                None => break,
             }
         }
-        end.min(self.bytes.len()) - self.at
+        end - self.at
     }
 }
