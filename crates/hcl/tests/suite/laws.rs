@@ -180,6 +180,8 @@ proptest! {
             prop_assert_eq!(range.start, at);
             prop_assert!(text.get(range.clone()).is_some(), "tokens end between characters");
             prop_assert!(!range.is_empty() || matches!(kind, TokenKind::End | TokenKind::BrokenQuote));
+            let written = text[range.clone()].trim_start_matches(if at == 0 { '\u{feff}' } else { ' ' });
+            prop_assert!(kind != TokenKind::Space || written.trim_matches([' ', '\t']).is_empty());
             at = range.end;
         }
         prop_assert_eq!(at, text.len());
@@ -193,6 +195,17 @@ proptest! {
         parse_template(&file);
         parse_traversal(&file);
         parse_json_file(&file);
+    }
+
+    #[test]
+    fn what_the_language_does_not_have_is_never_passed_over(
+        (text, place) in (prop::sample::select(formatting::texts()), any::<prop::sample::Index>()),
+        unknown in prop::sample::select(vec!["&", "|", "^", "~", ";", "`", "'", "\u{201c}"]),
+    ) {
+        let place = text.floor_char_boundary(place.index(text.len() + 1));
+        let text = format!("{} {unknown} {}", &text[..place], &text[place..]);
+        let is_token = tokenize(&text).iter().any(|(kind, _)| kind >= TokenKind::Ampersand);
+        prop_assert!(!is_token || parse_file(&source(&text)).1.has_errors());
     }
 
     #[test]
