@@ -103,18 +103,29 @@ pub(crate) struct NativeBody {
     /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
     /// argument where that stands on the same line.
     pub(crate) missing: Span,
-    /// Whether some of it may belong elsewhere, as the end of a block was lost in it: what is not expected in it is then no further mistake.
-    pub(crate) has_strangers: bool,
+    pub(crate) own: Own,
+}
+
+/// How many arguments and blocks of a body surely belong to it. Those after them may belong elsewhere, as the end of a block was lost
+/// before: where they are not expected, that is no further mistake.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    pub(crate) attributes: usize,
+    pub(crate) blocks: usize,
+}
+
+impl Own {
+    const ALL: Self = Self { attributes: usize::MAX, blocks: usize::MAX };
 }
 
 impl NativeBody {
     pub(crate) fn new(attributes: List<Attribute>, blocks: List<Block>, span: Span) -> Self {
-        Self { attributes, blocks, span, missing: first_character(span), has_strangers: false }
+        Self { attributes, blocks, span, missing: first_character(span), own: Own::ALL }
     }
 
     /// The body of a block in which the end of one was lost.
-    pub(crate) fn with_strangers(self) -> Self {
-        Self { has_strangers: true, ..self }
+    pub(crate) fn with_strangers(self, own: Own) -> Self {
+        Self { own, ..self }
     }
 
     /// The last character, which is the closing brace in a block.

@@ -45,16 +45,13 @@ impl<'a> Specs<'a> {
 pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let specs = Specs::new(schema, body);
     let (content, mut diagnostics) = read(body, hidden, &specs);
-    if body.has_strangers {
-        return (content, diagnostics);
-    }
-    for attribute in &body.attributes {
+    for attribute in body.attributes.iter().take(body.own.attributes) {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && !specs.has_attribute(name) {
             diagnostics.push(unsupported_argument(attribute, schema, &content));
         }
     }
-    for block in &body.blocks {
+    for block in body.blocks.iter().take(body.own.blocks) {
         let kind = &*block.kind.name;
         if !hidden.has_block(kind) && specs.block(kind).is_none() {
             diagnostics.push(unsupported_block(block, schema));
@@ -69,7 +66,8 @@ pub(crate) fn partial_content(body: &NativeBody, hidden: &Hidden, schema: &BodyS
 
 pub(crate) fn attributes(body: &NativeBody, hidden: &Hidden) -> (Vec<Attribute>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    if let Some(block) = body.blocks.iter().find(|block| !hidden.has_block(&block.kind.name)) {
+    let mut blocks = body.blocks.iter().take(body.own.blocks);
+    if let Some(block) = blocks.find(|block| !hidden.has_block(&block.kind.name)) {
         let summary = format!("Unexpected \"{}\" block", block.kind.name);
         diagnostics.push(Diagnostic::error(summary, "Only arguments can be set here, no blocks.").at(block.kind.span));
     }

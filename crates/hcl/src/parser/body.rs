@@ -8,7 +8,7 @@ use super::Parser;
 use super::scratch::{Mark, Scratch};
 use crate::ast::Name;
 use crate::body::NativeBody;
-use crate::body::{Attribute, Block};
+use crate::body::{Attribute, Block, Own};
 use crate::origin::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
@@ -25,8 +25,8 @@ pub(super) struct Items {
     blocks: Mark,
     /// Where each argument is, once there are many.
     index: HashMap<Name, usize>,
-    /// Whether it was known before where blocks end.
-    nesting_known: bool,
+    /// What was read of it while it was known where blocks end; nothing if that was not known before either.
+    own: Option<Own>,
 }
 
 /// With fewer arguments than this, looking at each of them is the quickest.
@@ -82,13 +82,13 @@ impl Parser<'_> {
             self.body_line(&mut items);
         }
         let span = self.bytes_span(0, self.text.len());
-        self.end_body(items, span)
+        self.end_block_body(items, span)
     }
 
     pub(super) fn begin_body(&self) -> Items {
         let Scratch { attributes, blocks, .. } = &self.scratch;
-        let nesting_known = !self.nesting_lost;
-        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting_known }
+        let own = (!self.nesting_lost).then_some(Own { attributes: 0, blocks: 0 });
+        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), own }
     }
 
     pub(super) fn end_body(&mut self, items: Items, span: Span) -> NativeBody {
@@ -97,11 +97,14 @@ impl Parser<'_> {
         NativeBody::new(attributes, blocks, span)
     }
 
-    /// The body of a block. If it is not known any more where blocks end, some of it may belong elsewhere.
+    /// The body of a block or a file. If it is not known any more where blocks end, some of it may belong elsewhere.
     pub(super) fn end_block_body(&mut self, items: Items, span: Span) -> NativeBody {
-        let was_lost_inside = items.nesting_known && self.nesting_lost;
+        let lost = items.own.filter(|_| self.nesting_lost);
         let body = self.end_body(items, span);
-        if was_lost_inside { body.with_strangers() } else { body }
+        match lost {
+            Some(own) => body.with_strangers(own),
+            None => body,
+        }
     }
 
     /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
@@ -146,6 +149,11 @@ impl Parser<'_> {
             TokenKind::OpenQuote => self.not_an_item(),
             _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
+        }
+        if !self.nesting_lost {
+            let Scratch { attributes, blocks, .. } = &self.scratch;
+            let (attributes, blocks) = (attributes.since(items.attributes).len(), blocks.since(items.blocks).len());
+            items.own = Some(Own { attributes, blocks });
         }
     }
 

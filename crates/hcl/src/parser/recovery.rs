@@ -119,10 +119,10 @@ impl Parser<'_> {
         self.rewound_to = Some(self.after);
     }
 
-    /// Takes the text from the first line end after the token `open` for code again, if that line end lies before this
-    /// place: the string that holds `open` was not closed on its line, and everything behind it has been misread.
+    /// Takes the text from the first line end after the token `open` for code again: the string that holds `open` was not closed on
+    /// its line, and everything behind it has been misread.
     pub(super) fn rescan_after_line_of(&mut self, open: usize) -> bool {
-        let line_end = (open..=self.at).find(|index| self.tokens.kind(*index) == TokenKind::Newline);
+        let line_end = (open..self.tokens.len()).find(|index| self.tokens.kind(*index) == TokenKind::Newline);
         let line_end = line_end.or_else(|| self.stray_quote_line_end());
         line_end.is_some_and(|line_end| self.rescan(line_end, self.tokens.start(line_end) as usize))
     }
@@ -167,7 +167,6 @@ impl Parser<'_> {
             token
         }));
         self.recovering = true;
-        self.rewound_to = Some(index);
         self.go_to(index);
         true
     }
