@@ -306,6 +306,10 @@ impl<'a> Parser<'a> {
                 TokenKind::OpenInterpolation | TokenKind::OpenDirective => {
                     let was_recovering = self.recovering;
                     self.sequence_in_literal(token);
+                    if let Some(rest) = self.rest_of_broken_line(token) {
+                        text.push_str(rest);
+                        break;
+                    }
                     text.push_str("${…}");
                     self.bump();
                     if !self.skip_over(TokenKind::CloseSequence) {
@@ -327,6 +331,18 @@ impl<'a> Parser<'a> {
             }
         }
         (self.names.share(&text), open.to(self.last_span()))
+    }
+
+    /// Goes to the end of the line if the sequence that `open` begins does not end on it, and gives what stood there: the string was
+    /// not meant to reach further.
+    fn rest_of_broken_line(&mut self, open: usize) -> Option<&'a str> {
+        let start = self.tokens.start(open) as usize;
+        let kinds = (open + 1..self.tokens.len()).map(|index| self.tokens.kind(index));
+        let ends = kinds.take_while(|kind| *kind != TokenKind::Newline).any(|kind| kind == TokenKind::CloseSequence);
+        if ends || !self.rescan_after_line_of(open) {
+            return None;
+        }
+        self.text.get(start..self.tokens.start(self.at) as usize)
     }
 
     fn sequence_in_literal(&mut self, token: usize) {

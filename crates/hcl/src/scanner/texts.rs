@@ -38,6 +38,8 @@ impl Scanner<'_> {
                 self.emit(TokenKind::CloseQuote, 1);
                 self.leave();
             }
+            // On its own it ends no line; nothing is known of the string but that it must not be there.
+            Some(b'\r') if self.peek(1) != b'\n' => self.emit(TokenKind::QuotedNewline, 1),
             Some(b'\n' | b'\r') => match self.closing_line() {
                 Some(until) => self.mode = Mode::QuotedLines { until },
                 None => {

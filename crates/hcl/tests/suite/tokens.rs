@@ -89,6 +89,14 @@ fn a_string_that_goes_on_is_followed_to_its_quote() {
 }
 
 #[test]
+fn a_lone_carriage_return_does_not_end_a_string() {
+    check(
+        "\"a\rb\"",
+        &[(OpenQuote, "\""), (QuotedText, "a"), (QuotedNewline, "\r"), (QuotedText, "b"), (CloseQuote, "\"")],
+    );
+}
+
+#[test]
 fn a_byte_order_mark_is_space() {
     check("\u{feff}a", &[(Identifier, "a")]);
     check("a\u{feff}", &[(Identifier, "a"), (Invalid, "\u{feff}")]);
