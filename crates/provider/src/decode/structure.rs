@@ -63,7 +63,7 @@ impl Reader {
     fn entries(&mut self, content: &Content, block: &Arc<Block>) -> HashMap<usize, Vec<Entry>> {
         let mut entries: HashMap<usize, Vec<Entry>> = HashMap::new();
         for found in &content.blocks {
-            let is_dynamic = &*found.kind.name == DYNAMIC && block.item(DYNAMIC).is_none();
+            let is_dynamic = &*found.kind.name == DYNAMIC && has_dynamic_blocks(block, found.body.is_json());
             let kind = match found.labels.first() {
                 Some(label) if is_dynamic => &label.value,
                 _ => &found.kind.name,
@@ -127,6 +127,15 @@ impl Reader {
 /// The kind of the blocks that make blocks.
 const DYNAMIC: &str = "dynamic";
 
+/// Whether `dynamic` blocks can stand in a body of the schema `block`. An argument of that name leaves them alone where the syntax tells the two apart.
+fn has_dynamic_blocks(block: &Block, is_json: bool) -> bool {
+    match block.item(DYNAMIC) {
+        None => true,
+        Some(Item::Attribute(attribute)) => !is_json && !attribute.may_be_blocks(),
+        Some(Item::Block(_)) => false,
+    }
+}
+
 /// What is wrong with the number of blocks whose headers are `headers`.
 pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], missing: Span) -> Option<Diagnostic> {
     let single = matches!(nested.nesting(), Nesting::Single | Nesting::Group);
@@ -182,7 +191,7 @@ fn body_schema(block: &Block, body: &Body) -> BodySchema {
             Item::Block(_) => schema = schema.block(slot.name.clone(), &[]),
         }
     }
-    if block.item(DYNAMIC).is_none() {
+    if has_dynamic_blocks(block, body.is_json()) {
         schema = schema.block(DYNAMIC, &["type"]);
     }
     schema

@@ -193,6 +193,23 @@ fn dynamic_blocks_make_blocks() {
 }
 
 #[test]
+fn an_argument_called_dynamic_stands_beside_dynamic_blocks() {
+    let rule = NestedBlock::new(Nesting::List, attributes([("port", Attribute::required(Type::Number))]));
+    let block = Arc::new(Block::new([("dynamic", string(Use::Optional))], [("rule", rule)]));
+    let blocks = "dynamic \"rule\" {\n for_each = [1, 2]\n content {\n port = rule.value\n }\n}\n";
+    for (text, dynamic) in
+        [(format!("dynamic = \"x\"\n{blocks}"), s("x")), (blocks.to_owned(), Value::null(Type::String))]
+    {
+        let decoded = decode_with(&block, &text, Vec::new());
+        assert_eq!(decoded.problems, [""; 0], "{text}");
+        assert_eq!(at(&decoded.value, "dynamic"), dynamic);
+        assert_eq!(at(&decoded.value, "rule").as_slice().unwrap().len(), 2);
+    }
+    let decoded = decode_with(&block, "dynamic \"rul\" {\n for_each = []\n content {\n }\n}\n", Vec::new());
+    assert!(decoded.problems[0].contains("Unsupported block type: No block of type \"rul\""), "{:?}", decoded.problems);
+}
+
+#[test]
 fn dynamic_blocks_nest() {
     let inner = attributes([("v", string(Use::Optional))]);
     let outer = Block::new(Vec::<(&str, Attribute)>::new(), [("inner", NestedBlock::new(Nesting::List, inner))]);
