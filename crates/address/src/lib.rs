@@ -20,8 +20,8 @@ pub use host::normal_host;
 pub use key::InstanceKey;
 pub use module::{ModuleInstance, ModulePath, ModuleStep};
 pub use parse::{
-    ParseError, is_identifier, parse_abs_resource, parse_config_resource, parse_module_instance, parse_module_path,
-    parse_provider_config, parse_resource_instance, parse_target,
+    ParseError, is_identifier, is_reserved, parse_abs_resource, parse_config_resource, parse_module_instance,
+    parse_module_path, parse_provider_config, parse_resource_instance, parse_target,
 };
 pub use provider::{
     DEFAULT_PROVIDER_HOST, InvalidProvider, OPENTOFU_PROVIDER_HOST, ProviderAddress, ProviderConfig, ProviderPart,

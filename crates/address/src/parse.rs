@@ -149,6 +149,11 @@ const PROVIDER_FORM: &str =
 /// What stands for something else than a resource type in expressions. A type of such a name is meant with `resource.` before it.
 const RESERVED: [&str; 10] = ["arg", "count", "each", "lazy", "local", "path", "self", "template", "terraform", "var"];
 
+/// Whether a resource type called `word` is only meant where `resource.` stands before it: elsewhere the word begins a reference to something else.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
 fn reserved(word: &str) -> String {
     format!(
         "{word} is a reserved name, which means no resource. A resource type that is called so is written resource.{word}."
@@ -268,18 +273,20 @@ impl<'a> Scanner<'a> {
 
     fn resource(&mut self) -> Result<Resource, ParseError> {
         let start = self.offset;
-        let (mode, missing) = match self.identifier() {
-            Some("data") => (Mode::Data, "After \"data\", a data source type and a name are needed."),
-            Some("ephemeral") => (Mode::Ephemeral, "After \"ephemeral\", a resource type and a name are needed."),
-            Some("resource") => (Mode::Managed, "After \"resource\", a resource type and a name are needed."),
-            Some(word) if RESERVED.contains(&word) => return Err(self.error_at(start, &reserved(word))),
-            _ => {
-                self.offset = start;
-                return self.type_and_name(
-                    Mode::Managed,
-                    "A resource address is a type and a name, such as aws_instance.web.",
-                );
-            }
+        let word = self.identifier().unwrap_or_default();
+        if is_reserved(word) {
+            return Err(self.error_at(start, &reserved(word)));
+        }
+        let Some(mode) = Mode::beginning_with(word) else {
+            self.offset = start;
+            let missing = "A resource address is a type and a name, such as aws_instance.web.";
+            return self.type_and_name(Mode::Managed, missing);
+        };
+        let missing = match mode {
+            Mode::Managed => "After \"resource\", a resource type and a name are needed.",
+            Mode::Data => "After \"data\", a data source type and a name are needed.",
+            Mode::Ephemeral => "After \"ephemeral\", a resource type and a name are needed.",
+            Mode::List => "After \"list\", a resource type and a name are needed.",
         };
         if !self.accept('.') {
             return Err(self.error(missing));
@@ -468,6 +475,15 @@ mod tests {
         assert_eq!(parse_target("module.m.resource.a.b").unwrap(), parse_target("module.m.a.b").unwrap());
         assert!(error(parse_target("resource.a")).contains("After \"resource\""));
         assert!(parse_target("data.var.x").is_ok());
+    }
+
+    #[test]
+    fn a_list_of_a_query_has_an_address() {
+        let list = Resource { mode: Mode::List, type_name: "a".into(), name: "b".into() };
+        let instance = parse_resource_instance("module.m.list.a.b[0]").unwrap();
+        assert_eq!((&instance.resource, instance.to_string().as_str()), (&list, "module.m.list.a.b[0]"));
+        assert!(error(parse_target("list.a")).contains("After \"list\""));
+        assert!(error(parse_target("list")).contains("After \"list\""));
     }
 
     #[test]

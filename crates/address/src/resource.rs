@@ -50,6 +50,11 @@ impl Mode {
         }
     }
 
+    /// The one whose addresses begin with `word` and a dot, before the type.
+    pub fn beginning_with(word: &str) -> Option<Self> {
+        [Self::Managed, Self::Data, Self::Ephemeral, Self::List].into_iter().find(|mode| mode.block_keyword() == word)
+    }
+
     /// The keyword of the block that declares it.
     pub fn block_keyword(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Addresses written as references, in `moved` and `removed` blocks and in those of tests.
 
-use groma_address::{InstanceKey, Mode, ModuleInstance, Name, Resource};
+use groma_address::{InstanceKey, Mode, ModuleInstance, Name, Resource, is_reserved};
 use groma_diagnostics::Span;
 use groma_hcl::{Step, Traversal};
 use groma_lang::instance_key;
@@ -17,6 +17,17 @@ pub(super) struct Address {
     pub(super) wrong_key: Option<KeyPlace>,
     /// A word in the place of the type that elsewhere begins a reference to another thing.
     pub(super) reserved: Option<Name>,
+}
+
+/// Why a reference is no address.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoAddress {
+    /// It ends within a module step: the word without a name, or a second key.
+    ModuleStep,
+    /// Something follows the resource, or its key; the first key that stands before it.
+    GoesOn(Option<KeyPlace>),
+    /// Something is missing, or is not where it should be.
+    Other,
 }
 
 /// Where a key stands.
@@ -36,24 +47,37 @@ pub(super) enum Keyed {
 impl Address {
     /// Reads `traversal`; what is no address is reported, save for a wrong key.
     pub(super) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
-        let mut reader = Reader { words: words(traversal), at: 0, first_key: None, wrong_key: None, reserved: None };
-        let address = reader.address();
-        if address.is_none() {
-            let summary = if reader.ends_in_module_step() { "Invalid address operator" } else { "Invalid address" };
-            decoding.error(
-                traversal.span,
-                summary,
-                "An address is a resource (TYPE.NAME), a module (module.NAME), or a resource in a module \
-                 (module.NAME.TYPE.NAME), each with an instance key in brackets where needed.",
-            );
-        }
-        address
+        Self::of(traversal).map_err(|why| why.report(traversal.span, decoding)).ok()
+    }
+
+    /// Reads `traversal`.
+    pub(super) fn of(traversal: &Traversal) -> Result<Self, NoAddress> {
+        let mut reader = Reader {
+            words: words(traversal),
+            at: 0,
+            first_key: None,
+            wrong_key: None,
+            reserved: None,
+            is_resource_read: false,
+        };
+        reader.address().ok_or_else(|| reader.why_not())
     }
 }
 
-/// Names that begin references to other things than resources, so that no resource type has them.
-pub(super) fn is_reserved(name: &Name) -> bool {
-    matches!(&**name, "count" | "each" | "local" | "path" | "self" | "terraform" | "var")
+impl NoAddress {
+    /// Reports what stands at `span`.
+    pub(super) fn report(self, span: Span, decoding: &mut Decoding<'_>) {
+        let summary = match self {
+            Self::ModuleStep => "Invalid address operator",
+            Self::GoesOn(_) | Self::Other => "Invalid address",
+        };
+        decoding.error(
+            span,
+            summary,
+            "An address is a resource (TYPE.NAME), a module (module.NAME), or a resource in a module \
+             (module.NAME.TYPE.NAME), each with an instance key in brackets where needed.",
+        );
+    }
 }
 
 enum Word<'a> {
@@ -75,6 +99,7 @@ struct Reader<'a> {
     first_key: Option<KeyPlace>,
     wrong_key: Option<KeyPlace>,
     reserved: Option<Name>,
+    is_resource_read: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -114,29 +139,29 @@ impl<'a> Reader<'a> {
         Some(Address { module, resource, first_key, wrong_key, reserved })
     }
 
-    /// Whether what is no address stands within a module step: the word without a name, or a second key.
-    fn ends_in_module_step(&self) -> bool {
+    /// Why what was read up to here is no address.
+    fn why_not(&self) -> NoAddress {
         let is_word = |word: &Word<'_>| matches!(word, Word::Name(name) if &***name == "module");
         let before = self.words.get(..self.at).unwrap_or_default();
         let begins_with_step = before.first().is_some_and(is_word);
         match (before, self.words.get(self.at)) {
-            ([.., last], None) => is_word(last) && begins_with_step,
-            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) => is_word(step),
-            _ => false,
+            ([.., last], None) if is_word(last) && begins_with_step => NoAddress::ModuleStep,
+            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => NoAddress::ModuleStep,
+            _ if self.is_resource_read => NoAddress::GoesOn(self.first_key),
+            _ => NoAddress::Other,
         }
     }
 
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
         let first = self.name()?;
         self.reserved = Some(first).filter(|name| is_reserved(name)).cloned();
-        let (mode, type_name) = match &**first {
-            "data" => (Mode::Data, self.name()?),
-            "ephemeral" => (Mode::Ephemeral, self.name()?),
-            "resource" => (Mode::Managed, self.name()?),
-            _ => (Mode::Managed, first),
+        let (mode, type_name) = match Mode::beginning_with(first) {
+            Some(mode) => (mode, self.name()?),
+            None => (Mode::Managed, first),
         };
         let name = self.name()?;
         let key = self.key(Keyed::Resource);
+        self.is_resource_read = true;
         Some((Resource { mode, type_name: type_name.clone(), name: name.clone() }, key))
     }
 }

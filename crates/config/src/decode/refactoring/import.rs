@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use groma_address::{ConfigResource, ModulePath, Name, Resource};
+use groma_address::{ConfigResource, Mode, ModulePath, Name, Resource, is_reserved};
 use groma_diagnostics::Span;
 use groma_hcl::{Block, BodySchema, Content, Expression, ExpressionKind, Step};
 use groma_lang::instance_key;
 
-use crate::decode::address::is_reserved;
 use crate::decode::context::Decoding;
 use crate::decode::meta::expression_of;
 use crate::decode::provider;
@@ -93,14 +92,18 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
         };
     }
     let (type_name, name, after) = match rest {
-        [Word::Name(word, _), Word::Name(..), Word::Name(..), ..] if matches!(&**word, "data" | "ephemeral") => {
-            decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
-            return None;
-        }
-        [Word::Name(word, _), Word::Name(type_name, _), Word::Name(name, _), after @ ..] if &**word == "resource" => {
+        [Word::Name(word, _), Word::Name(type_name, _), Word::Name(name, _), after @ ..]
+            if Mode::beginning_with(word).is_some() =>
+        {
+            if Mode::beginning_with(word) != Some(Mode::Managed) {
+                decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
+                return None;
+            }
             (type_name, name, after)
         }
-        [Word::Name(type_name, _), Word::Name(name, _), after @ ..] if !is_reserved(type_name) => {
+        [Word::Name(type_name, _), Word::Name(name, _), after @ ..]
+            if !is_reserved(type_name) && Mode::beginning_with(type_name).is_none() =>
+        {
             (type_name, name, after)
         }
         _ => return no_instance(words.last().map_or(expression.span, Word::span), decoding),

@@ -75,6 +75,11 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
             );
             None
         }
+        Some((resource, _)) if resource.mode == Mode::List => {
+            let detail = "Lists of queries are not kept in the state; there is nothing to move. Remove the block.";
+            decoding.error(span, "Invalid \"moved\" address", detail);
+            None
+        }
         Some((resource, InstanceKey::None)) => Some((Target::Resource(resource.absolute(address.module)), span)),
         Some((resource, key)) => Some((Target::Instance(resource.absolute(address.module).instance(key)), span)),
     }

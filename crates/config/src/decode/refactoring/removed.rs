@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Span};
-use groma_hcl::{Attribute, Block, BodySchema, Content};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Traversal};
 
-use crate::decode::address::{Address, KeyPlace, Keyed};
+use crate::decode::address::{Address, KeyPlace, Keyed, NoAddress};
 use crate::decode::context::{Decoding, Dialect};
 use crate::decode::meta::duplicate_lifecycle;
 use crate::decode::{literal, provisioner, syntax};
@@ -24,41 +24,50 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
         return None;
     }
     let content = decoding.content(&block.body, &REMOVED);
+    let problems = decoding.diagnostics.len();
     let from = content.get("from").and_then(|attribute| removed_from(attribute, decoding));
     let destroy = removed_destroy(&content, decoding);
     let provisioners = removed_provisioners(&content, decoding);
+    if let Some((RemovedFrom::Module(_), _)) = &from {
+        about_a_module(block, &content, &provisioners, decoding);
+    }
     let (from, from_span) = from?;
-    if decoding.dialect == Dialect::OpenTofu {
+    // What is left unsaid is of no interest where what is said is wrong.
+    if decoding.dialect == Dialect::OpenTofu && decoding.diagnostics.len() == problems {
         decoding.diagnostics.append(left_unsaid(block, destroy, &provisioners));
     }
     let destroy = destroy.unwrap_or(decoding.dialect == Dialect::Terraform);
-    if let (RemovedFrom::Module(_), Some(first)) = (&from, provisioners.first()) {
-        decoding.error(
-            first.span,
-            "Invalid provisioner block",
-            "Only a resource can have provisioners; this block is about a module.",
-        );
+    Some(Removed { from, from_span, destroy, provisioners, span: block.header })
+}
+
+/// Reports what a block about a module cannot have.
+fn about_a_module(block: &Block, content: &Content, provisioners: &[Provisioner], decoding: &mut Decoding<'_>) {
+    if let Some(first) = provisioners.first() {
+        let (span, summary) = match decoding.dialect {
+            Dialect::Terraform => (first.span, "Invalid provisioner block"),
+            Dialect::OpenTofu => (block.header, "Invalid \"removed\" block"),
+        };
+        decoding.error(span, summary, "Only a resource can have provisioners; this block is about a module.");
     }
-    if let (RemovedFrom::Module(_), Some(first)) = (&from, content.blocks_of("connection").next()) {
+    if let Some(first) = content.blocks_of("connection").next() {
         decoding.error(
             first.header,
             "Invalid connection block",
             "Only provisioners of a resource connect to anything; this block is about a module.",
         );
     }
-    Some(Removed { from, from_span, destroy, provisioners, span: block.header })
 }
 
 fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(RemovedFrom, Span)> {
     // A word in brackets is no part of a traversal, but what is wrong with it is the same.
     if let Some(index) = syntax::index_of_word(&attribute.expression) {
-        let address = Address::read(&index.source.as_traversal()?, decoding)?;
+        let address = removed_address(&index.source.as_traversal()?, decoding)?;
         let of = if address.resource.is_some() { Keyed::Resource } else { Keyed::Module };
         has_key(address.first_key.unwrap_or(KeyPlace { span: index.brackets, of }), decoding);
         return None;
     }
     let traversal = syntax::address(&attribute.expression, decoding)?;
-    let address = Address::read(&traversal, decoding)?;
+    let address = removed_address(&traversal, decoding)?;
     if let Some(word) = &address.reserved {
         decoding.report(
             Diagnostic::warning(
@@ -82,15 +91,32 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
         Some((resource, _)) if resource.mode == Mode::Managed => {
             Some((RemovedFrom::Resource(resource.in_module(module)), span))
         }
-        Some(_) => {
-            decoding.error(
-                span,
-                "Data source address not allowed",
-                "Only managed resources can be removed: data sources leave the state when their block goes. Remove this block.",
-            );
+        Some((resource, _)) => {
+            let (what, why) = match resource.mode {
+                Mode::Ephemeral => ("Ephemeral resource", "ephemeral resources are in no state"),
+                Mode::List => ("List", "lists of queries are in no state"),
+                Mode::Data | Mode::Managed => ("Data source", "data sources leave the state when their block goes"),
+            };
+            let detail = format!("Only managed resources can be removed: {why}. Remove this block.");
+            decoding.error(span, not_allowed(&format!("{what} address"), decoding), detail);
             None
         }
     }
+}
+
+/// Reads an address; what goes on behind that of a resource is taken for a part of one instance.
+fn removed_address(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Address> {
+    match Address::of(traversal) {
+        Ok(address) => return Some(address),
+        Err(NoAddress::GoesOn(Some(key))) => has_key(key, decoding),
+        Err(NoAddress::GoesOn(None)) => {
+            let detail = "A removed block is about a whole resource, with all its instances. Nothing can follow its type and name: leave \
+                          the rest out.";
+            decoding.error(traversal.span, keys_not_allowed("Resource", decoding), detail);
+        }
+        Err(why) => why.report(traversal.span, decoding),
+    }
+    None
 }
 
 /// Reports a key.
@@ -100,7 +126,23 @@ fn has_key(key: KeyPlace, decoding: &mut Decoding<'_>) {
         Keyed::Module => ("Module", "module"),
     };
     let detail = format!("A removed block is about a whole {whole}, with all its instances. Leave the key out.");
-    decoding.error(key.span, format!("{what} instance keys not allowed"), detail);
+    decoding.error(key.span, keys_not_allowed(what, decoding), detail);
+}
+
+/// The summary of an address that has the keys of instances.
+fn keys_not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
+    match decoding.dialect {
+        Dialect::Terraform => format!("{what} instance keys not allowed"),
+        Dialect::OpenTofu => not_allowed(&format!("{what} instance address with keys"), decoding),
+    }
+}
+
+/// The summary that something is not allowed, as each product says so.
+fn not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
+    match decoding.dialect {
+        Dialect::Terraform => format!("{what} not allowed"),
+        Dialect::OpenTofu => format!("{what} is not allowed"),
+    }
 }
 
 /// What OpenTofu warns of: that it is not said what becomes of the object, which is forgotten then, where Terraform destroys it; and that
@@ -139,9 +181,13 @@ fn removed_provisioners(content: &Content, decoding: &mut Decoding<'_>) -> Vec<P
     for block in content.blocks_of("provisioner") {
         let Some(mut decoded) = provisioner::provisioner(block, decoding) else { continue };
         if decoded.when != ProvisionerWhen::Destroy {
+            let summary = match decoding.dialect {
+                Dialect::Terraform => "Invalid provisioner block",
+                Dialect::OpenTofu => "Invalid \"removed.provisioner\" block",
+            };
             decoding.error(
                 block.header,
-                "Invalid provisioner block",
+                summary,
                 "A removed block runs provisioners on destruction only. Add when = destroy.",
             );
             continue;
