@@ -1,5 +1,6 @@
 //! `-var` and `-var-file`, whose order counts.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::Error;
@@ -32,7 +33,7 @@ impl Args for Variables {
             .long(FILE)
             .value_name("FILE")
             .action(ArgAction::Append)
-            .value_parser(value_parser!(PathBuf))
+            .value_parser(value_parser!(OsString))
             .help("Set input variables from a file; may be given more than once");
         command.arg(value).arg(file)
     }
@@ -45,7 +46,8 @@ impl Args for Variables {
 impl FromArgMatches for Variables {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let values = matches.get_many::<String>(VALUE).into_iter().flatten().cloned().map(Assignment::Value);
-        let files = matches.get_many::<PathBuf>(FILE).into_iter().flatten().cloned().map(Assignment::File);
+        let files = matches.get_many::<OsString>(FILE).into_iter().flatten();
+        let files = files.map(|path| Assignment::File(path.into()));
         let value_places = matches.indices_of(VALUE).into_iter().flatten();
         let file_places = matches.indices_of(FILE).into_iter().flatten();
         let mut placed: Vec<(usize, Assignment)> = value_places.zip(values).chain(file_places.zip(files)).collect();

@@ -19,7 +19,7 @@ use super::context::Context;
 use super::key_network::KeyNetwork;
 use super::mistakes;
 use super::outcome::fail;
-use super::variables::{ask_for_encryption, check_given};
+use super::variables::{ask_for_encryption, check_given, check_options_given};
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -201,8 +201,20 @@ pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Dia
 }
 
 /// The configuration as far as it says where the state is: called modules that are not installed do not matter for that, nor what
-/// expressions name.
+/// expressions name. For commands that look at the state.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
+    check_options_given(context)?;
+    load_where_state_is(context)
+}
+
+/// The same for commands that change the state or hand it out, which are as strict as plans with the values of variables.
+pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, Diagnostics> {
+    let configuration = load_where_state_is(context)?;
+    check_given(context, &configuration.root)?;
+    Ok(configuration)
+}
+
+fn load_where_state_is(context: &Context) -> Result<Configuration, Diagnostics> {
     let options = LoadOptions { references: References::OfBackend, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();

@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{ObjectRecord, ObjectStatus, State};
 
 use super::backend::{locking, state_paths};
-use super::configuration::load_for_state;
+use super::configuration::{load_for_state, load_to_change_state};
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::{Outcome, fail};
@@ -30,7 +30,11 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         context.streams.print_error(&format!("Resource instance {address} cannot be tainted\n"));
         return Ok(1);
     }
-    let configuration = load_for_state(context)?;
+    // Terraform's `untaint` has no flags for variables.
+    let configuration = match wanted {
+        ObjectStatus::Tainted => load_to_change_state(context)?,
+        ObjectStatus::Ready => load_for_state(context)?,
+    };
     let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
     let (mut store, mut state) = open_state(context, paths, &locking(&arguments.writing.locking, command))?;
     let Some(record) = state.object(&address, None).cloned() else {

@@ -34,6 +34,12 @@ impl TokenPlace {
     /// # Errors
     /// `host` is no name of a host, the helper of the CLI configuration is missing, or there is no home folder.
     pub fn of(context: &Context, host: &str) -> Result<Self, Diagnostics> {
+        if groma_address::normal_host(host).is_none() {
+            let detail = format!(
+                "{host:?} is no name of a host. Write one such as app.example.com, with a colon and a port after it if need be."
+            );
+            return Err(fail("Invalid hostname", detail));
+        }
         let host = normal_host(host);
         Services::of(&host, serde_json::Map::new())
             .map_err(|problem| fail("Invalid hostname", format!("The host cannot be asked: {problem}.")))?;

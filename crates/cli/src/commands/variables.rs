@@ -1,7 +1,7 @@
 //! Values of the root module's variables, from everywhere they can come from.
 
 use groma_address::Name;
-use groma_config::variables::{VariableOption, VariableSources, collect};
+use groma_config::variables::{VariableOption, VariableSources, check_options, collect};
 use groma_config::{DiskFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::Input;
@@ -72,6 +72,17 @@ pub(super) fn check_given(context: &Context, root: &Module) -> Result<Diagnostic
     let given = VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() };
     let (_, diagnostics) = collect(&root.variables, &given, &context.sources, &DiskFiles::new("."));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(diagnostics) }
+}
+
+/// The same for commands that look at a state, which have these flags as in OpenTofu: only what the command line itself says, and
+/// whether a variable is declared does not matter.
+///
+/// # Errors
+///
+/// A file cannot be read, or what is given is no value.
+pub(super) fn check_options_given(context: &Context) -> Result<(), Diagnostics> {
+    let problems = check_options(&context.given, &context.sources, &DiskFiles::new("."));
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
 /// The required variables that nobody has given.

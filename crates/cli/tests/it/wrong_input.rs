@@ -612,3 +612,60 @@ fn arguments_of_the_environment_that_cannot_be_read_are_told_with_their_variable
     let folder = Folder::new().with("TF_CLI_ARGS_plan", "\"-no-color");
     assert!(folder.fails(&["plan"]).contains("Error parsing extra CLI args from TF_CLI_ARGS_plan: "));
 }
+
+#[test]
+fn commands_that_change_a_state_tell_what_is_wrong_with_the_values_of_variables() {
+    let folder = built();
+    let before = folder.read(STATE);
+    let commands: [&[&str]; 6] = [
+        &["state", "pull"],
+        &["state", "rm", "terraform_data.a"],
+        &["state", "mv", "terraform_data.a", "terraform_data.b"],
+        &["state", "replace-provider", "-auto-approve", "a/b", "c/d"],
+        &["state", "push", STATE],
+        &["taint", "terraform_data.a"],
+    ];
+    let with = |command: &[&str], flag: &str| -> Vec<String> {
+        let flags = command.len() - command.iter().rev().take_while(|word| word.contains(['.', '/'])).count();
+        let (words, rest) = command.split_at(flags);
+        words.iter().copied().chain([flag]).chain(rest.iter().copied()).map(str::to_owned).collect()
+    };
+    let refuses_with = |command: &[&str], flag: &str, summary: &str| {
+        let arguments = with(command, flag);
+        refuses(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>(), summary, "");
+    };
+    for command in commands {
+        refuses_with(command, "-var=x=1", "Value for undeclared variable");
+        refuses_with(command, "-var=x", "Invalid -var option");
+        refuses_with(command, "-var-file=no.tfvars", "Failed to read variables file");
+        refuses_with(command, "-var-file=", "Failed to read variables file");
+    }
+    // Those that only look have these flags from OpenTofu, which does not mind what is not declared.
+    let commands: [&[&str]; 6] = [
+        &["state", "list"],
+        &["state", "show", "terraform_data.a"],
+        &["output"],
+        &["workspace", "list"],
+        &["show"],
+        &["untaint", "terraform_data.a"],
+    ];
+    for command in commands {
+        refuses_with(command, "-var=x", "Invalid -var option");
+        refuses_with(command, "-var-file=no.tfvars", "Failed to read variables file");
+    }
+    folder.ok(&["state", "list", "-var=x=1"]);
+    folder.write("terraform.tfvars", "x = [");
+    refuses(&folder, &["state", "rm", "terraform_data.a"], "Missing expression", "");
+    folder.ok(&["state", "list"]);
+    assert_eq!(folder.read(STATE), before);
+}
+
+#[test]
+fn a_list_of_a_query_is_an_address_of_nothing_that_is_planned() {
+    let folder = built();
+    assert!(folder.ok(&["plan", "-target=list.a.b"]).contains("No changes."));
+    refuses(&folder, &["plan", "-target=list.a"], "Invalid target \"list.a\"", "a resource type and a name");
+    refuses(&folder, &["plan", "-replace=list.a.b"], "Invalid force-replace address", "Only managed resources");
+    refuses(&folder, &["state", "rm", "list.a.b"], "Invalid target address", "No matching objects");
+    refuses(&folder, &["state", "mv", "terraform_data.a", "list.a.b"], "Invalid state move request", "");
+}

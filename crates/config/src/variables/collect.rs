@@ -31,13 +31,17 @@ pub fn collect(
     for name in automatic_files(files) {
         collector.file(Path::new(&name), Origin::AutoFile);
     }
-    for option in &given.options {
-        match option {
-            VariableOption::Assignment(text) => collector.assignment(text),
-            VariableOption::File(path) => collector.file(path, Origin::NamedFile),
-        }
-    }
+    collector.options(&given.options);
     collector.finish()
+}
+
+/// What is wrong with options by themselves, whatever variables there are: files that cannot be read, and assignments that are none.
+pub fn check_options(options: &[VariableOption], sources: &Sources, files: &dyn Files) -> Diagnostics {
+    let variables = IndexMap::new();
+    let mut collector =
+        Collector { variables: &variables, sources, files, values: Values::new(), diagnostics: Diagnostics::new() };
+    collector.options(options);
+    collector.diagnostics
 }
 
 /// The arguments in a file that `init -backend-config` names, the later of a name winning.
@@ -82,6 +86,15 @@ impl Collector<'_> {
         for (name, text) in environment {
             let Some(variable) = self.variables.get(name.as_str()) else { continue };
             self.text(Some(variable), name, text, Origin::Environment);
+        }
+    }
+
+    fn options(&mut self, options: &[VariableOption]) {
+        for option in options {
+            match option {
+                VariableOption::Assignment(text) => self.assignment(text),
+                VariableOption::File(path) => self.file(path, Origin::NamedFile),
+            }
         }
     }
 

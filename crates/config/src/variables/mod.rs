@@ -11,6 +11,6 @@ mod read;
 pub(crate) mod sources;
 
 pub use accept::{Unsuitable, missing};
-pub use collect::{collect, settings_file};
+pub use collect::{check_options, collect, settings_file};
 pub use input::{InputValue, Origin};
 pub use sources::{VariableOption, VariableSources};

@@ -45,6 +45,9 @@ fn register(
 ) -> Option<Arc<SourceFile>> {
     let shown = display(path);
     let problem = match files.read(path) {
+        _ if path.as_os_str().is_empty() => {
+            format!("The {what} has no name: the option is empty. Give the path of a file, or leave the option out.")
+        }
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => return sources.add(shown, text),
             Err(_) => format!("The {what} {shown} is not UTF-8. Convert it."),

@@ -9,7 +9,7 @@ use groma_encryption::Encryption;
 use groma_state::{LocalStore, Locking, Saved, State, StatePaths};
 
 use super::super::backend::{Elsewhere, locking, state_paths};
-use super::super::configuration::load_for_state;
+use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::reading::must_exist;
@@ -37,7 +37,7 @@ impl Changing {
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
         context.view(&change.access.common.view);
         context.speak(&change.json)?;
-        let configuration = load_for_state(context)?;
+        let configuration = load_to_change_state(context)?;
         let elsewhere = Elsewhere { state: change.state.as_deref(), ..Elsewhere::default() };
         let paths = state_paths(context, &configuration.root, elsewhere)?;
         must_exist(&paths)?;

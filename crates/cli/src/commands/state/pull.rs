@@ -3,7 +3,7 @@
 use groma_state::file;
 
 use super::super::backend::{Elsewhere, has_state, state_paths};
-use super::super::configuration::load_for_state;
+use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::look_at_state;
 use super::super::outcome::Outcome;
@@ -12,7 +12,7 @@ use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.view(&arguments.common.view);
-    let configuration = load_for_state(context)?;
+    let configuration = load_to_change_state(context)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
     if !has_state(&paths) {
         return Ok(0);

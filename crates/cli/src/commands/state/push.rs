@@ -8,7 +8,7 @@ use groma_encryption::Encryption;
 use groma_state::{Saved, State, file, read_sealed};
 
 use super::super::backend::{Elsewhere, has_state, locking, state_paths};
-use super::super::configuration::load_for_state;
+use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
@@ -21,7 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let [source] = &*arguments.rest else {
         return Err(fail("Required argument missing", "Give one path: that of a state file, or - for standard input."));
     };
-    let configuration = load_for_state(context)?;
+    let configuration = load_to_change_state(context)?;
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
     let mut pushed = read(source, paths.encryption.as_deref())?;
     let is_new = !has_state(&paths);

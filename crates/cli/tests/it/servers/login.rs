@@ -126,7 +126,11 @@ fn nothing_happens_without_consent() {
     let ran = folder.run_with_input(&["login", &server.host()], "no\n");
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("Error: Login cancelled"), "{}", ran.err);
-    assert!(folder.run(&["login", "a b"]).err.contains("Error: Invalid hostname"));
+    for host in ["a b", "", "a/b", "a..b", "a:b", "-", "http://a"] {
+        for command in ["login", "logout"] {
+            assert!(folder.run(&[command, host]).err.contains("Error: Invalid hostname"), "{command} {host:?}");
+        }
+    }
 }
 
 #[test]
