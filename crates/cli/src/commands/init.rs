@@ -14,7 +14,7 @@ use super::installation::{EmptyList, Lines, install};
 use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
-use super::variables::check_given;
+use super::variables::{check_given, check_options_given};
 use crate::arguments::{Flag, Init};
 use crate::settings::Questions;
 
@@ -31,6 +31,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         begin_with_copy(context, &teller, address)?;
     }
     if !has_files() {
+        check_options_given(context)?;
         teller.empty(context);
         return Ok(0);
     }
@@ -130,7 +131,7 @@ fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<
         return Err(fail("Can't populate non-empty directory", detail));
     }
     let from = shown(address);
-    teller.line(context, &format!("Copying configuration from {from:?}..."));
+    teller.heading(context, &format!("Copying configuration from {from:?}..."), "copying_configuration_message");
     let discovery = discovery(context)?;
     let registry = load_options(context).default_registry;
     let copied = wait(copy_module(address, std::path::Path::new("."), &registry, &discovery))?;

@@ -99,7 +99,7 @@ impl Initialization<'_> {
             "Backend configuration changed!\n\nThe block says something else than when the backend was last initialized:\n{}.\n",
             old.difference(&new.local)
         );
-        self.teller.notice(context, &text, "backend_configuration_changed");
+        self.teller.notice(context, &text, "backend_reconfigure");
         self.migrate(context, old, &new.local, Leftover::Kept)?;
         self.record(context, new)
     }

@@ -6,6 +6,7 @@ use groma_install::providers::Event;
 use super::context::Context;
 use crate::terminal::Tone;
 use crate::views::json::Message;
+use crate::views::plan::Reader;
 
 /// Tells what init does: to people, as messages, or both.
 pub(super) struct Teller;
@@ -62,10 +63,13 @@ impl Teller {
         let title = format!("{} has been successfully initialized!", context.wording.product);
         let command = &context.wording.command;
         let shown = context.palette().paint(Tone::BoldGreen, &title);
-        let text = format!(
-            "\n{shown}\n\nModules, providers and the backend are in place. Run \"{command} plan\" to see what\nan apply would do.\n"
-        );
-        context.say_as(&text, || coded(&title, "output_init_success_message"));
+        context.say_as(&format!("\n{shown}\n"), || coded(&title, "output_init_success_message"));
+        if context.settings.reader == Reader::Person {
+            let next = format!(
+                "Modules, providers and the backend are in place. Run \"{command} plan\" to see what\nan apply would do."
+            );
+            context.say_as(&format!("\n{next}\n"), || coded(&next, "output_init_success_cli_message"));
+        }
     }
 }
 

@@ -48,14 +48,15 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     let before = work.locks.clone();
     let mut locks = before.clone();
     wait(learn_all(context, &work, &mut locks))??;
+    // The file is there afterwards, in the form that it has: also where there is nothing to lock.
+    locks.write(Path::new(".")).map_err(|error| {
+        fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+    })?;
     let product = &context.wording.product;
     if locks == before {
         context.say(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
         return Ok(0);
     }
-    locks.write(Path::new(".")).map_err(|error| {
-        fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
-    })?;
     context.say(&format!(
         "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control system to \
          retain the new checksums.\n\n"

@@ -240,8 +240,33 @@ fn nobody_is_asked_among_messages() {
     let messages = folder.run(&["init", "-json", "-migrate-state"]);
     assert_eq!(messages.code, 1);
     assert!(messages.out.contains("The -migrate-state and -json options are mutually-exclusive"), "{}", messages.out);
-    folder.ok(&["init", "-json", "-force-copy"]);
+    let told = folder.ok(&["init", "-json", "-force-copy"]);
+    assert!(told.contains("\"message_code\":\"backend_reconfigure\""), "{told}");
     assert!(has_no_changes(&folder));
+}
+
+#[test]
+fn init_tells_programs_what_comes_next_unless_they_know() {
+    let codes = |folder: &Folder, arguments: &[&str]| -> Vec<String> {
+        let told = folder.ok(arguments);
+        let messages = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        messages.filter_map(|message| message["message_code"].as_str().map(str::to_owned)).collect()
+    };
+    let folder = Folder::new();
+    folder.write("module/main.tf", "locals {}\n");
+    folder.write("empty/.keep", "");
+    let all = [
+        "copying_configuration_message",
+        "initializing_provider_plugin_from_config_message",
+        "initializing_backend_message",
+        "output_init_success_message",
+        "output_init_success_cli_message",
+    ];
+    std::fs::remove_file(folder.path("empty/.keep")).unwrap();
+    assert_eq!(codes(&folder, &["-chdir=empty", "init", "-json", "-from-module=../module"]), all);
+    let folder = folder.with("TF_IN_AUTOMATION", "1");
+    assert_eq!(codes(&folder, &["-chdir=empty", "init", "-json"]), all[1..4]);
+    assert!(!folder.ok(&["-chdir=empty", "init"]).contains(" plan"));
 }
 
 #[test]

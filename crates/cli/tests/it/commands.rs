@@ -442,3 +442,25 @@ fn flags_of_old_that_mean_nothing_are_taken() {
     assert_eq!(folder.ok(&["graph", "-verbose"]), folder.ok(&["graph"]));
     assert_eq!(folder.ok(&["graph", "-module-depth=1"]), folder.ok(&["graph"]));
 }
+
+#[test]
+fn a_lock_file_is_there_once_it_was_asked_for() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    assert!(folder.ok(&["providers", "lock"]).contains("found no need for changes"));
+    let lock = folder.read(".terraform.lock.hcl");
+    assert!(lock.lines().all(|line| line.is_empty() || line.starts_with('#')), "{lock}");
+    folder.write(
+        ".terraform.lock.hcl",
+        "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.1\"\n  hashes = [\"h1:abc\"]\n}\n",
+    );
+    folder.ok(&["providers", "lock"]);
+    assert!(folder.read(".terraform.lock.hcl").contains("  hashes = [\n    \"h1:abc\",\n  ]\n"));
+}
+
+#[test]
+fn init_in_an_empty_folder_tells_of_a_file_of_values_that_is_not_there() {
+    let folder = Folder::new();
+    assert!(folder.fails(&["init", "-var-file=nope"]).contains("Error: Failed to read variables file"));
+    folder.ok(&["init", "-var=x=1"]);
+}

@@ -97,6 +97,10 @@ fn check_providers(
     diagnostics: &mut Diagnostics,
 ) {
     for block in module.providers.values() {
+        // How many there are is worked out whether something uses them or not.
+        if let Some(for_each) = &block.for_each {
+            walk::check_provider_instances(module, for_each, diagnostics);
+        }
         if used.contains(&block.span) {
             walk::check_provider(module, block, deep, diagnostics);
             continue;

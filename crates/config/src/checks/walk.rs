@@ -3,7 +3,10 @@
 use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal};
-use groma_lang::{Binding, Mention, Reference, Shelter, for_each_mention, for_each_traversal, parse_reference};
+use groma_lang::{
+    Binding, Mention, Reference, Shelter, for_each_mention, for_each_traversal, for_each_traversal_in_place,
+    parse_reference,
+};
 
 use super::object::Place;
 use super::reference;
@@ -49,7 +52,19 @@ pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics:
     }
 }
 
-/// The same in a provider block of `module`.
+/// The same in what a provider block of `module` makes its instances of. Objects cannot stand there, be they declared or not, which
+/// is told of them elsewhere.
+pub(super) fn check_provider_instances(module: &Module, for_each: &Expression, diagnostics: &mut Diagnostics) {
+    let mut walk = Walk { module, deep: &mut Vec::new(), diagnostics };
+    for_each_traversal_in_place(for_each, &mut |traversal, around| {
+        let named = parse_reference(traversal).map(|found| found.target);
+        if !matches!(named, Ok(Reference::Resource(_) | Reference::Module(_))) {
+            walk.traversal(traversal, &Place { bound: around.bound, ..Place::default() });
+        }
+    });
+}
+
+/// The same in the arguments of a provider block of `module`.
 pub(super) fn check_provider(
     module: &Module,
     provider: &ProviderBlock,
@@ -57,7 +72,6 @@ pub(super) fn check_provider(
     diagnostics: &mut Diagnostics,
 ) {
     let mut walk = Walk { module, deep, diagnostics };
-    walk.option(provider.for_each.as_ref(), &Place::default());
     walk.body(&provider.body, &Place::repeated(false, provider.for_each.is_some()));
 }
 

@@ -34,12 +34,15 @@ pub(super) fn encryption(block: &Block, decoding: &mut Decoding<'_>) -> Encrypti
 
 /// Decodes what stands between its braces, or in `TF_ENCRYPTION`.
 pub(crate) fn content(body: &Body, decoding: &mut Decoding<'_>) -> EncryptionBlock {
+    let known = decoding.diagnostics.len();
     let content = decoding.content(body, &ENCRYPTION);
-    let mut encryption = EncryptionBlock::default();
+    let has_unread_parts = decoding.diagnostics.len() > known;
+    let mut encryption = EncryptionBlock { has_unread_parts, ..EncryptionBlock::default() };
     for nested in &content.blocks {
         match &*nested.kind.name {
-            "key_provider" => part(nested, "key provider", &mut encryption.key_providers, decoding),
-            "method" => part(nested, "method", &mut encryption.methods, decoding),
+            "key_provider" | "method" if !has_valid_labels(nested, decoding) => encryption.has_unread_parts = true,
+            "key_provider" => part(nested, &mut encryption.key_providers, decoding),
+            "method" => part(nested, &mut encryption.methods, decoding),
             "state" => once(nested, &mut encryption.state, decoding),
             "plan" => once(nested, &mut encryption.plan, decoding),
             _ => remote(nested, &mut encryption.remote, decoding),
@@ -48,14 +51,19 @@ pub(crate) fn content(body: &Body, decoding: &mut Decoding<'_>) -> EncryptionBlo
     encryption
 }
 
-fn part(block: &Block, what: &str, parts: &mut IndexMap<(Name, Name), EncryptionPart>, decoding: &mut Decoding<'_>) {
+/// Whether the type and the name of a key provider or of a method can be such; the first that cannot is reported.
+fn has_valid_labels(block: &Block, decoding: &mut Decoding<'_>) -> bool {
+    let Some((label, role)) = block.labels.iter().zip(["type", "name"]).find(|(label, _)| !is_identifier(&label.value))
+    else {
+        return true;
+    };
+    let what = block.kind.name.replace('_', " ");
+    decoding.error(label.span, format!("The provided {what} {role} is invalid"), name::RULE);
+    false
+}
+
+fn part(block: &Block, parts: &mut IndexMap<(Name, Name), EncryptionPart>, decoding: &mut Decoding<'_>) {
     let [kind, own] = block.labels.as_slice() else { return };
-    for (label, role) in [(kind, "type"), (own, "name")] {
-        if !is_identifier(&label.value) {
-            decoding.error(label.span, format!("The provided {what} {role} is invalid"), name::RULE);
-            return;
-        }
-    }
     let key = (kind.value.clone(), own.value.clone());
     if let Some(first) = parts.get(&key) {
         let place = decoding.place(first.span);

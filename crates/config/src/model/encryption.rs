@@ -35,6 +35,8 @@ pub(crate) struct EncryptionBlock {
     pub(crate) state: Option<EncryptionTarget>,
     pub(crate) plan: Option<EncryptionTarget>,
     pub(crate) remote: Option<RemoteTargets>,
+    /// Whether there are key providers or methods that could not be read, so that names of them may be meant.
+    pub(crate) has_unread_parts: bool,
     pub(crate) span: Span,
 }
 
@@ -68,6 +70,7 @@ impl EncryptionBlock {
         override_parts(&mut self.methods, change.methods);
         override_target(&mut self.state, change.state);
         override_target(&mut self.plan, change.plan);
+        self.has_unread_parts |= change.has_unread_parts;
         if let Some(remote) = change.remote {
             let base = self.remote.get_or_insert_default();
             override_target(&mut base.default, remote.default);

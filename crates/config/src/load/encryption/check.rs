@@ -2,16 +2,18 @@
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-use super::names::{key_provider_of, method_of};
+use groma_hcl::Expression;
+
+use super::names::{key_provider_name, key_provider_of, method_name, method_of};
 use super::schemas::{UNENCRYPTED, key_provider_schema, method_schema};
-use crate::model::encryption::EncryptionBlock;
+use crate::model::encryption::{EncryptionBlock, EncryptionTarget};
 
 /// Reports what is wrong whatever values the arguments have.
 pub(super) fn check(block: &EncryptionBlock, diagnostics: &mut Diagnostics) {
     for target in block.targets() {
         let mut targets = vec![target];
         while let Some(target) = targets.pop() {
-            diagnostics.append(method_of(block, target).err());
+            diagnostics.append(wrong_method(block, target));
             targets.extend(target.fallback.as_deref());
         }
     }
@@ -20,7 +22,7 @@ pub(super) fn check(block: &EncryptionBlock, diagnostics: &mut Diagnostics) {
             let (content, problems) = part.body.content(&schema);
             diagnostics.append(problems);
             if let Some(keys) = content.get("keys") {
-                diagnostics.append(key_provider_of(block, &keys.expression).err());
+                diagnostics.append(wrong_key_provider(block, &keys.expression));
             }
         }
     }
@@ -29,11 +31,27 @@ pub(super) fn check(block: &EncryptionBlock, diagnostics: &mut Diagnostics) {
             let (content, problems) = part.body.content(&schema);
             diagnostics.append(problems);
             if let Some(chain) = content.get("chain") {
-                diagnostics.append(key_provider_of(block, &chain.expression).err());
+                diagnostics.append(wrong_key_provider(block, &chain.expression));
             }
         }
     }
     diagnostics.append(in_clear(block));
+}
+
+/// What is wrong with the method that a target names. It may be one of those that could not be read.
+fn wrong_method(block: &EncryptionBlock, target: &EncryptionTarget) -> Option<Diagnostic> {
+    match block.has_unread_parts {
+        true => method_name(target).err(),
+        false => method_of(block, target).err(),
+    }
+}
+
+/// The same for a key provider.
+fn wrong_key_provider(block: &EncryptionBlock, expression: &Expression) -> Option<Diagnostic> {
+    match block.has_unread_parts {
+        true => key_provider_name(expression).err(),
+        false => key_provider_of(block, expression).err(),
+    }
 }
 
 /// A warning where something may be in clear.

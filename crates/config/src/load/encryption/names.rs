@@ -9,18 +9,33 @@ use crate::model::encryption::{EncryptionBlock, EncryptionPart, EncryptionTarget
 /// A part with its type and name.
 pub(super) type Named<'a> = (&'a (Name, Name), &'a EncryptionPart);
 
-/// The method that a target names.
-pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarget) -> Result<Named<'a>, Diagnostic> {
+/// The type and the name of the method that a target names.
+pub(super) fn method_name(target: &EncryptionTarget) -> Result<((Name, Name), Span), Diagnostic> {
     let summary = "Invalid encryption method identifier";
     let advice = "A method is named as method.TYPE.NAME.";
     let Some(expression) = &target.method else {
         return Err(Diagnostic::error(summary, format!("There is no \"method\" here. {advice}")).at(target.span));
     };
     let key = named("method", expression).ok_or_else(|| Diagnostic::error(summary, advice).at(expression.span))?;
-    block
-        .methods
-        .get_key_value(&key)
-        .ok_or_else(|| undeclared(expression.span, "encryption method", "method", &key, block.methods.keys()))
+    Ok((key, expression.span))
+}
+
+/// The method that a target names.
+pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarget) -> Result<Named<'a>, Diagnostic> {
+    let (key, span) = method_name(target)?;
+    let found = block.methods.get_key_value(&key);
+    found.ok_or_else(|| undeclared(span, "encryption method", "method", &key, block.methods.keys()))
+}
+
+/// The type and the name of the key provider that an argument names.
+pub(super) fn key_provider_name(expression: &Expression) -> Result<(Name, Name), Diagnostic> {
+    named("key_provider", expression).ok_or_else(|| {
+        Diagnostic::error(
+            "Invalid Key Provider expression format",
+            "Keys come from a key provider of this block, named as key_provider.TYPE.NAME.",
+        )
+        .at(expression.span)
+    })
 }
 
 /// The key provider that an argument names.
@@ -28,17 +43,9 @@ pub(super) fn key_provider_of<'a>(
     block: &'a EncryptionBlock,
     expression: &Expression,
 ) -> Result<Named<'a>, Diagnostic> {
-    let key = named("key_provider", expression).ok_or_else(|| {
-        Diagnostic::error(
-            "Invalid Key Provider expression format",
-            "Keys come from a key provider of this block, named as key_provider.TYPE.NAME.",
-        )
-        .at(expression.span)
-    })?;
-    block
-        .key_providers
-        .get_key_value(&key)
-        .ok_or_else(|| undeclared(expression.span, "key provider", "key_provider", &key, block.key_providers.keys()))
+    let key = key_provider_name(expression)?;
+    let found = block.key_providers.get_key_value(&key);
+    found.ok_or_else(|| undeclared(expression.span, "key provider", "key_provider", &key, block.key_providers.keys()))
 }
 
 fn undeclared<'a>(
