@@ -11,6 +11,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use uuid::Uuid;
 
+use super::base_64::decoded;
 use super::openssh;
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
 use crate::context::Purity;
@@ -91,9 +92,8 @@ fn private_key(pem: &str) -> Option<RsaPrivateKey> {
 }
 
 fn rsadecrypt(arguments: &Arguments<'_>) -> Outcome {
-    let ciphertext = STANDARD
-        .decode(arguments.text(0))
-        .map_err(|_| FunctionError::argument(0, "the encrypted text must be given in Base64"))?;
+    let ciphertext = decoded(arguments.text(0))
+        .ok_or_else(|| FunctionError::argument(0, "the encrypted text must be given in Base64"))?;
     let key = private_key(arguments.text(1)).ok_or_else(|| {
         FunctionError::argument(
             1,

@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use groma_value::{Refinement, Shape, Type, Value, json};
 
+use super::base_64::decoded;
 use super::mapping::shown;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 use super::{csv, gzip, yaml};
@@ -92,16 +92,6 @@ fn yamlencode(arguments: &Arguments<'_>) -> Outcome {
 
 fn yamldecode(arguments: &Arguments<'_>) -> Outcome {
     yaml::decode(arguments.text(0)).map_err(FunctionError::new)
-}
-
-/// Base 64 as Go reads it: padding is required, line ends between the characters are not part of it.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    const ENGINE: GeneralPurpose =
-        GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
-    if text.contains(['\n', '\r']) {
-        return ENGINE.decode(text.replace(['\n', '\r'], "")).ok();
-    }
-    ENGINE.decode(text).ok()
 }
 
 fn decoded_argument(value: &Value) -> Result<Vec<u8>, FunctionError> {

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod assume;
+mod base_64;
 mod cidr;
 mod conversion;
 mod crypto;

@@ -1,10 +1,9 @@
 //! What the scalars of a YAML document mean.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use groma_value::convert::convert;
 use groma_value::{Number, Type, Value};
 
+use super::base_64::decoded;
 use super::timestamp::Timestamp;
 
 /// How a scalar is written, as far as it matters for its meaning.
@@ -43,9 +42,9 @@ fn read(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
     let cannot = |tag: &str| Err(format!("cannot parse {text:?} as {tag}"));
     match tag {
         Some("!!str") => Ok(Value::string(text)),
-        Some("!!binary") => match STANDARD.decode(text) {
-            Ok(_) => Ok(Value::string(text)),
-            Err(_) => Err(format!("cannot parse {text:?} as !!binary: not valid base64")),
+        Some("!!binary") => match decoded(text) {
+            Some(_) => Ok(Value::string(text)),
+            None => Err(format!("cannot parse {text:?} as !!binary: not valid base64")),
         },
         Some("!!bool") => truth(text).map_or_else(|| cannot("!!bool"), |truth| Ok(Value::bool(truth))),
         Some("!!null") => Ok(Value::NULL),
