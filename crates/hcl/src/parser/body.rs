@@ -25,8 +25,16 @@ pub(super) struct Items {
     blocks: Mark,
     /// Where each argument is, once there are many.
     index: HashMap<Name, usize>,
-    /// What was read of it while it was known where blocks end; nothing if that was not known before either.
-    own: Option<Own>,
+    nesting: Nesting,
+}
+
+/// Whether it is known where the blocks of a body end.
+enum Nesting {
+    Known,
+    /// It was not known before the body either.
+    LostBefore,
+    /// Only for what was read up to some place.
+    LostAfter(Own),
 }
 
 /// With fewer arguments than this, looking at each of them is the quickest.
@@ -87,8 +95,8 @@ impl Parser<'_> {
 
     pub(super) fn begin_body(&self) -> Items {
         let Scratch { attributes, blocks, .. } = &self.scratch;
-        let own = (!self.nesting_lost).then_some(Own { attributes: 0, blocks: 0 });
-        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), own }
+        let nesting = if self.nesting_lost { Nesting::LostBefore } else { Nesting::Known };
+        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting }
     }
 
     pub(super) fn end_body(&mut self, items: Items, span: Span) -> NativeBody {
@@ -98,12 +106,25 @@ impl Parser<'_> {
     }
 
     /// The body of a block or a file. If it is not known any more where blocks end, some of it may belong elsewhere.
-    pub(super) fn end_block_body(&mut self, items: Items, span: Span) -> NativeBody {
-        let lost = items.own.filter(|_| self.nesting_lost);
+    pub(super) fn end_block_body(&mut self, mut items: Items, span: Span) -> NativeBody {
+        self.note_loss(&mut items);
+        let own = match items.nesting {
+            Nesting::LostAfter(own) if self.nesting_lost => Some(own),
+            _ => None,
+        };
         let body = self.end_body(items, span);
-        match lost {
+        match own {
             Some(own) => body.with_strangers(own),
             None => body,
+        }
+    }
+
+    /// Notes what was read of a body when it was not known any more where blocks end.
+    fn note_loss(&self, items: &mut Items) {
+        if self.nesting_lost && matches!(items.nesting, Nesting::Known) {
+            let Scratch { attributes, blocks, .. } = &self.scratch;
+            let (attributes, blocks) = (attributes.since(items.attributes).len(), blocks.since(items.blocks).len());
+            items.nesting = Nesting::LostAfter(Own { attributes, blocks });
         }
     }
 
@@ -118,6 +139,10 @@ impl Parser<'_> {
                 }
                 TokenKind::End => {
                     self.unclosed_block(open);
+                    // Nobody knows where it was meant to end.
+                    if matches!(items.nesting, Nesting::Known) {
+                        items.nesting = Nesting::LostAfter(Own { attributes: 0, blocks: 0 });
+                    }
                     return items;
                 }
                 _ => self.body_line(&mut items),
@@ -150,11 +175,7 @@ impl Parser<'_> {
             _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
         }
-        if !self.nesting_lost {
-            let Scratch { attributes, blocks, .. } = &self.scratch;
-            let (attributes, blocks) = (attributes.since(items.attributes).len(), blocks.since(items.blocks).len());
-            items.own = Some(Own { attributes, blocks });
-        }
+        self.note_loss(items);
     }
 
     /// An item, noting whether it had a problem.

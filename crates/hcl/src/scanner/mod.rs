@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn run(mut self) -> Tokens {
-        self.tokens.reserve(self.bytes.len() / 5 + 8);
+        self.tokens.reserve(self.bytes.len() / 4 + 8);
         self.portion()
     }
 

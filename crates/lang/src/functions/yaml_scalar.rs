@@ -31,9 +31,7 @@ pub(super) fn resolve(tag: Option<&str>, text: &str, style: Style) -> Result<Val
     match style {
         Style::Quoted if !value.is_null() || NULL.contains(&text) => Ok(Value::string(text)),
         // What a block of one line stands for becomes a text again.
-        Style::Block if tag.is_none() => {
-            convert(&value, &Type::String).map_err(|problem| problem.message)
-        }
+        Style::Block if tag.is_none() => convert(&value, &Type::String).map_err(|problem| problem.message),
         _ => Ok(value),
     }
 }
