@@ -94,6 +94,10 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
         match bare.split_once('=') {
             // Terraform has it with one dash only.
             _ if text.starts_with("--chdir") => return Err(no_option(&text, rest.find(|word| !is_flag(word)))),
+            Some(("chdir", _)) if before.directory.is_some() => {
+                let problem = "-chdir is given twice, but a command runs in one directory. Leave one of them out.";
+                return Err(UsageError::bare(problem));
+            }
             Some(("chdir", path)) if !path.is_empty() => before.directory = Some(PathBuf::from(path)),
             Some(("chdir", _)) | None if bare.starts_with("chdir") => {
                 return Err(UsageError::bare(
@@ -322,5 +326,7 @@ mod tests {
         let good = invocation(vec!["-chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).unwrap();
         assert_eq!(good.directory, Some(PathBuf::from("a/b")));
         assert!(invocation(vec!["--chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).is_err());
+        let twice = vec!["-chdir=a".into(), "-chdir=b".into(), "plan".into()];
+        assert!(invocation(twice, &command("groma"), &|_| None).is_err());
     }
 }
