@@ -22,8 +22,8 @@ pub(super) struct Address {
 /// Why a reference is no address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NoAddress {
-    /// It ends within a module step: the word without a name, or a second key.
-    ModuleStep,
+    /// It ends within a module step: the word without a name, or a second key; the first key that stands before it.
+    ModuleStep(Option<KeyPlace>),
     /// Something follows the resource, or its key; the first key that stands before it.
     GoesOn(Option<KeyPlace>),
     /// Something is missing, or is not where it should be.
@@ -68,7 +68,7 @@ impl NoAddress {
     /// Reports what stands at `span`.
     pub(super) fn report(self, span: Span, decoding: &mut Decoding<'_>) {
         let summary = match self {
-            Self::ModuleStep => "Invalid address operator",
+            Self::ModuleStep(_) => "Invalid address operator",
             Self::GoesOn(_) | Self::Other => "Invalid address",
         };
         decoding.error(
@@ -145,8 +145,10 @@ impl<'a> Reader<'a> {
         let before = self.words.get(..self.at).unwrap_or_default();
         let begins_with_step = before.first().is_some_and(is_word);
         match (before, self.words.get(self.at)) {
-            ([.., last], None) if is_word(last) && begins_with_step => NoAddress::ModuleStep,
-            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => NoAddress::ModuleStep,
+            ([.., last], None) if is_word(last) && begins_with_step => NoAddress::ModuleStep(self.first_key),
+            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => {
+                NoAddress::ModuleStep(self.first_key)
+            }
             _ if self.is_resource_read => NoAddress::GoesOn(self.first_key),
             _ => NoAddress::Other,
         }

@@ -37,6 +37,45 @@ pub(crate) struct Decoding<'a> {
     pub(crate) incomplete: bool,
     /// Names that many blocks of the file have in common.
     pub(crate) shared: HashSet<Name>,
+    /// Where the file could not be parsed.
+    pub(crate) unparsed: Unparsed,
+}
+
+/// Where files could not be parsed: the starts of what was reported there, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unparsed(Vec<u32>);
+
+impl Unparsed {
+    /// The places of syntax errors.
+    pub(crate) fn of(problems: &Diagnostics) -> Self {
+        let errors = problems.iter().filter(|problem| problem.is_error());
+        let mut starts: Vec<u32> = errors.filter_map(|problem| Some(problem.subject?.start())).collect();
+        starts.sort_unstable();
+        Self(starts)
+    }
+
+    /// Adds the places of another file.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        if !other.0.is_empty() {
+            self.0.extend(&other.0);
+            self.0.sort_unstable();
+        }
+    }
+
+    /// Whether something in the text at `span` could not be parsed, or what should follow its last character.
+    pub(crate) fn is_in(&self, span: Span) -> bool {
+        let before = self.0.partition_point(|start| *start < span.start());
+        !span.is_none() && self.0.get(before).is_some_and(|start| *start <= span.end())
+    }
+
+    /// `problems` but for those of texts that could not be parsed: what they come to means nothing.
+    pub(crate) fn leave_out(&self, problems: Diagnostics) -> Diagnostics {
+        let follows = |problem: &Diagnostic| problem.subject.is_some_and(|span| self.is_in(span));
+        match self.0.is_empty() {
+            true => problems,
+            false => problems.into_iter().filter(|problem| !follows(problem)).collect(),
+        }
+    }
 }
 
 impl Decoding<'_> {

@@ -46,10 +46,13 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         "modules",
         decoding,
     );
-    let source_argument = content.get("source");
+    // Where one of the two could not be parsed, nobody knows which module is meant.
+    let mut arguments = ["source", "version"].into_iter().filter_map(|name| content.get(name));
+    let is_lost = arguments.any(|attribute| decoding.unparsed.is_in(attribute.expression.span));
+    let source_argument = content.get("source").filter(|_| !is_lost);
     // OpenTofu takes null for a version that is not written.
-    let version_argument =
-        content.get("version").filter(|attribute| !matches!(attribute.expression.kind, ExpressionKind::Null));
+    let is_version = |attribute: &&Attribute| !is_lost && !matches!(attribute.expression.kind, ExpressionKind::Null);
+    let version_argument = content.get("version").filter(is_version);
     let source = source_argument.and_then(|attribute| constant_source(attribute, version_argument, decoding));
     let version = match version_argument {
         Some(attribute) if is_constant(&attribute.expression) => version::of_module(attribute, decoding),

@@ -130,7 +130,7 @@ impl<'a> Common<'a> {
         let (type_what, name_what) = match mode {
             Mode::Managed => ("resource type name", "resource name"),
             Mode::Data => ("data source name", "data resource name"),
-            Mode::Ephemeral => ("ephemeral resource type name", "ephemeral resource name"),
+            Mode::Ephemeral => ("ephemeral resource type", "ephemeral resource name"),
             Mode::List => ("list resource type name", "list resource name"),
         };
         name::check(type_label, type_what, decoding);

@@ -9,7 +9,7 @@ use groma_hcl::Body;
 
 use crate::assemble::assemble;
 use crate::configuration::LoadedFile;
-use crate::decode::{self, Decoding, Dialect, FileContent, Role};
+use crate::decode::{self, Decoding, Dialect, FileContent, Role, Unparsed};
 use crate::model::Module;
 use crate::options::{LoadOptions, Queries};
 use crate::source::{Files, Syntax, display, module_files, normalize};
@@ -26,6 +26,7 @@ pub(super) struct Reader<'a> {
     folders: HashMap<PathBuf, Folder>,
     links: HashSet<PathBuf>,
     incomplete: bool,
+    unparsed: Unparsed,
 }
 
 /// The module that a folder's files make.
@@ -49,6 +50,7 @@ impl<'a> Reader<'a> {
             folders: HashMap::new(),
             links: HashSet::new(),
             incomplete: false,
+            unparsed: Unparsed::default(),
         }
     }
 
@@ -115,14 +117,10 @@ impl<'a> Reader<'a> {
         primary.extend(decode_all(&files.queries, Role::Primary, decode::query));
         let overrides = decode_all(&files.overrides, Role::Override, decode::file);
         let registry = self.options.default_registry.clone();
-        Folder::Module(Arc::new(assemble(
-            directory.to_owned(),
-            registry,
-            primary,
-            overrides,
-            self.sources,
-            diagnostics,
-        )))
+        let mut problems = Diagnostics::new();
+        let module = assemble(directory.to_owned(), registry, primary, overrides, self.sources, &mut problems);
+        diagnostics.append(self.unparsed.leave_out(problems));
+        Folder::Module(Arc::new(module))
     }
 
     /// What `decode` makes of one file; nothing where it cannot be read.
@@ -142,8 +140,9 @@ impl<'a> Reader<'a> {
             Syntax::Native => groma_hcl::parse_file(&file),
             Syntax::Json => groma_hcl::parse_json_file(&file),
         };
-        let broken = problems.has_errors();
-        self.incomplete |= broken;
+        self.incomplete |= problems.has_errors();
+        let unparsed = Unparsed::of(&problems);
+        self.unparsed.extend(&unparsed);
         diagnostics.append(problems);
         let dialect = if name.ends_with(".tofu") || name.ends_with(".tofu.json") {
             Dialect::OpenTofu
@@ -158,10 +157,11 @@ impl<'a> Reader<'a> {
             diagnostics: Diagnostics::new(),
             incomplete: false,
             shared: HashSet::new(),
+            unparsed,
         };
         let content = decode(&parsed.body, &mut decoding);
         self.incomplete |= decoding.incomplete;
-        diagnostics.append(decoding.diagnostics);
+        diagnostics.append(decoding.unparsed.leave_out(decoding.diagnostics));
         Some(content)
     }
 

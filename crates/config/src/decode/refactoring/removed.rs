@@ -108,7 +108,7 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
 fn removed_address(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Address> {
     match Address::of(traversal) {
         Ok(address) => return Some(address),
-        Err(NoAddress::GoesOn(Some(key))) => has_key(key, decoding),
+        Err(NoAddress::GoesOn(Some(key)) | NoAddress::ModuleStep(Some(key))) => has_key(key, decoding),
         Err(NoAddress::GoesOn(None)) => {
             let detail = "A removed block is about a whole resource, with all its instances. Nothing can follow its type and name: leave \
                           the rest out.";

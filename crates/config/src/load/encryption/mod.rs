@@ -14,7 +14,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use super::early::Early;
 use super::folder::Reader;
-use crate::decode::{self, Decoding, Dialect, Role};
+use crate::decode::{self, Decoding, Dialect, Role, Unparsed};
 use crate::model::encryption::EncryptionBlock;
 use crate::model::{Encryption, Module};
 
@@ -60,6 +60,7 @@ fn given_block(text: &str, reader: &Reader<'_>, diagnostics: &mut Diagnostics) -
         diagnostics: Diagnostics::new(),
         incomplete: false,
         shared: HashSet::new(),
+        unparsed: Unparsed::default(),
     };
     let block = decode::encryption(&parsed.body, &mut decoding);
     diagnostics.append(decoding.diagnostics);
