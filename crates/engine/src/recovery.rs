@@ -112,13 +112,18 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     if begin.operation != Operation::Create {
         return nothing(begin, schema, Diagnostics::new());
     }
-    let repeatable = provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);
+    let declared = provider.schema().ok();
+    let repeatable = declared.as_ref().is_some_and(|declared| declared.capabilities.repeatable_create);
     let ty = schema.block.implied_type();
     let decoded = |bytes: &[u8]| msgpack::decode(bytes, ty).ok();
+    let meta = || match &*begin.meta {
+        [] => Some(no_meta()),
+        told => msgpack::decode(told, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
+    };
     let request = (begin.schema_version == schema.version && repeatable)
-        .then(|| Some((decoded(&begin.planned_state)?, decoded(&begin.config)?)))
+        .then(|| Some((decoded(&begin.planned_state)?, decoded(&begin.config)?, meta()?)))
         .flatten();
-    let Some((planned, config)) = request else {
+    let Some((planned, config, meta)) = request else {
         let warning = cannot_repeat(&begin);
         return nothing(begin, schema, warning.into());
     };
@@ -131,7 +136,7 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
         config,
         private: Arc::clone(&begin.planned_private),
         identity: None,
-        meta: no_meta(),
+        meta,
     };
     let (applied, diagnostics) = provider.apply(&subject, input).await;
     // What is wrong with the object is said again by the plan that follows; here it is only news.

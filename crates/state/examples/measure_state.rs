@@ -66,6 +66,7 @@ fn main() {
                 planned_private: Arc::default(),
                 planned_state: before.attributes.as_bytes().into(),
                 config: before.attributes.as_bytes().into(),
+                meta: Arc::default(),
                 dependencies: dependencies.clone(),
                 create_before_destroy: false,
                 is_kept: false,

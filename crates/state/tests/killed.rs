@@ -48,6 +48,7 @@ fn begin(number: usize) -> Begin {
         planned_private: Arc::default(),
         planned_state: Arc::default(),
         config: Arc::default(),
+        meta: Arc::default(),
         dependencies: Default::default(),
         create_before_destroy: false,
         is_kept: false,

@@ -229,6 +229,16 @@ impl ApplyTalk {
         sound.then_some(planned)
     }
 
+    /// What the module tells the provider, as the journal keeps it.
+    fn told_meta(&self) -> Arc<[u8]> {
+        let declared = self.provider.schema().ok().filter(|_| !self.meta.is_null());
+        let encoded = declared.and_then(|declared| {
+            let ty = declared.meta.as_ref()?.block.implied_type().clone();
+            msgpack::encode(&self.meta.unmark_deep().0, &ty).ok()
+        });
+        encoded.map(Into::into).unwrap_or_default()
+    }
+
     /// What the journal must say before the provider is asked, so that the same can be asked again.
     fn begin(&self, planned: &Planned, config: &Value) -> Begin {
         let ty = self.schema.block.implied_type();
@@ -242,6 +252,7 @@ impl ApplyTalk {
             planned_private: Arc::clone(&planned.private),
             planned_state: encode(&planned.state),
             config: encode(config),
+            meta: self.told_meta(),
             dependencies: self.circumstances.dependencies.clone(),
             create_before_destroy: self.circumstances.create_before_destroy,
             is_kept: self.circumstances.is_kept,

@@ -332,6 +332,7 @@ fn a_creation_that_was_under_way_is_asked_after_at_the_instance_that_was_asked()
         planned_private: Arc::default(),
         planned_state: encoded(&object(Value::unknown(Type::String))),
         config: encoded(&object(Value::null(Type::String))),
+        meta: Arc::default(),
         dependencies: groma_state::Dependencies::default(),
         create_before_destroy: false,
         is_kept: false,

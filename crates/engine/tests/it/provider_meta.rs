@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use groma_provider::{Attribute, Block, NestedBlock, Schema};
+use groma_address::{ProviderConfig, ResourceInstance};
+use groma_diagnostics::Diagnostic;
+use groma_engine::{Recorder, Recovery, Unrecorded};
+use groma_provider::{Attribute, Block, NestedBlock, Schema, ServerCapabilities};
 use groma_scripted::{DataScript, ResourceScript, Scripted};
+use groma_state::{Begin, DeposedKey, ObjectRecord, Outcome, State};
 use groma_value::{Type, Value};
 
-use crate::support::{Project, found, object_with};
+use crate::support::{Project, found, is_over_the_protocol, object_with};
 
 /// What was told, call by call.
 type Told = Arc<Mutex<Vec<String>>>;
@@ -47,7 +51,37 @@ fn provider(told: &Told) -> Scripted {
         looked(&request.meta);
         good()
     });
-    Scripted::new("test").meta(meta()).resource("test_object", script).data("test_found", data)
+    // What is asked for again after a kill is the same call.
+    let capabilities = ServerCapabilities { plan_destroy: true, repeatable_create: true, ..Default::default() };
+    let scripted = Scripted::new("test").capabilities(capabilities).meta(meta());
+    scripted.resource("test_object", script).data("test_found", data)
+}
+
+/// Keeps what a journal would say of calls that begin.
+#[derive(Default)]
+struct Begun(Mutex<Vec<Begin>>);
+
+#[allow(clippy::result_large_err, reason = "as the recorder has it")]
+impl Recorder for Begun {
+    fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
+        self.0.lock().unwrap().push(begin.clone());
+        Ok(())
+    }
+
+    fn finished(
+        &self,
+        _: &ResourceInstance,
+        _: Option<&DeposedKey>,
+        _: &ProviderConfig,
+        _: Option<&ObjectRecord>,
+        _: Outcome,
+    ) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+        Ok(())
+    }
 }
 
 const CHILD: &str = r#"
@@ -115,4 +149,29 @@ fn what_the_provider_does_not_take_is_a_mistake_told_once() {
     let summaries: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
     // For the root module and for the child.
     assert_eq!(summaries, ["Provider registry.terraform.io/test/test doesn't support provider_meta"; 2]);
+}
+
+#[test]
+fn a_creation_that_is_asked_for_again_tells_the_same() {
+    // The protocol does not tell whether a creation may be asked for again.
+    if is_over_the_protocol() {
+        return;
+    }
+    let told = Told::default();
+    let mut project = project(&told, r#"name = "root""#);
+    let begun = Arc::new(Begun::default());
+    let planned = project.plan();
+    assert!(!project.apply_recorded(planned, Arc::clone(&begun) as Arc<dyn Recorder>).has_errors());
+    let in_flight = std::mem::take(&mut *begun.0.lock().unwrap());
+    assert_eq!(in_flight.len(), 2);
+    told.lock().unwrap().clear();
+    // Killed before any of it was known, and the module says something else by now.
+    project.state = State::default();
+    let mut project = project.with("child/main.tf", &CHILD.replace("\"child\"", "\"other\""));
+    project.options.recovery = Some(Arc::new(Recovery { in_flight, recorder: Arc::new(Unrecorded) }));
+    project.plan();
+    let mut again = std::mem::take(&mut *told.lock().unwrap());
+    again.retain(|call| call.starts_with("apply"));
+    again.sort();
+    assert_eq!(again, ["apply child", "apply root"]);
 }

@@ -50,6 +50,8 @@ pub struct Begin {
     pub planned_state: Arc<[u8]>,
     /// The configuration, in the caller's encoding.
     pub config: Arc<[u8]>,
+    /// What the module tells the provider, in the caller's encoding; empty where it tells nothing.
+    pub meta: Arc<[u8]>,
     /// What the new object's record will say about its dependencies.
     pub dependencies: Dependencies,
     /// What the new object's record will say about the order of its replacement.
@@ -309,8 +311,12 @@ pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) 
     e.byte(
         flag(begin.create_before_destroy, CREATED_FIRST)
             | flag(begin.is_kept, KEPT)
-            | flag(begin.status == ObjectStatus::Tainted, UNFINISHED),
+            | flag(begin.status == ObjectStatus::Tainted, UNFINISHED)
+            | flag(!begin.meta.is_empty(), TOLD),
     );
+    if !begin.meta.is_empty() {
+        e.bytes(&begin.meta);
+    }
 }
 
 /// What became of the object at a place, where `before` was.
@@ -378,6 +384,8 @@ fn decode_operation(code: u8) -> Option<Operation> {
 const CREATED_FIRST: u8 = 1;
 const KEPT: u8 = 2;
 const UNFINISHED: u8 = 4;
+/// What the module tells the provider follows.
+const TOLD: u8 = 8;
 
 fn decode_begin(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Begin> {
     let (address, deposed) = decode_place(d)?;
@@ -389,6 +397,7 @@ fn decode_begin(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Begin> {
     let config = d.bytes()?.into();
     let dependencies = numbered.list(d)?;
     let flags = d.byte()?;
+    let meta = if flags & TOLD == 0 { Arc::default() } else { d.bytes()?.into() };
     Some(Begin {
         address,
         deposed,
@@ -398,6 +407,7 @@ fn decode_begin(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Begin> {
         planned_private,
         planned_state,
         config,
+        meta,
         dependencies,
         create_before_destroy: flags & CREATED_FIRST != 0,
         is_kept: flags & KEPT != 0,

@@ -59,6 +59,7 @@ fn begin(text: &str) -> Begin {
         planned_private: (*b"token").into(),
         planned_state: (*b"state").into(),
         config: (*b"config").into(),
+        meta: (*b"meta").into(),
         dependencies: dependencies(&["a.b", "a.c"]),
         create_before_destroy: true,
         is_kept: true,
@@ -366,7 +367,10 @@ fn what_earlier_journals_say_of_a_beginning_is_understood() {
         bytes
     };
     // They ended in whether the replacement is created first, and said no more.
-    let plain = Begin { is_kept: false, status: ObjectStatus::Ready, ..begin("x.a") };
+    let plain = Begin { is_kept: false, status: ObjectStatus::Ready, meta: Arc::default(), ..begin("x.a") };
     assert_eq!(encoded(&plain).last(), Some(&1));
-    assert_eq!(encoded(&Begin { create_before_destroy: false, ..plain }).last(), Some(&0));
+    assert_eq!(encoded(&Begin { create_before_destroy: false, ..plain.clone() }).last(), Some(&0));
+    // What the module tells the provider stands behind that, where it tells something.
+    let told = Begin { meta: (*b"meta").into(), ..plain };
+    assert!(encoded(&told).ends_with(b"meta"));
 }

@@ -63,6 +63,7 @@ pub(super) fn begin(text: &str) -> Begin {
         planned_private: (*b"token").into(),
         planned_state: Arc::default(),
         config: Arc::default(),
+        meta: Arc::default(),
         dependencies: Default::default(),
         create_before_destroy: false,
         is_kept: false,
