@@ -12,7 +12,7 @@ impl Parser<'_> {
     pub(super) fn settle(&mut self) {
         self.at = self.after;
         self.next = self.tokens.kind(self.at);
-        // The kinds that may be passed over are the first two.
+        // Comments and line ends are the first kinds; spaces are no tokens.
         if self.kind() <= TokenKind::Newline {
             self.pass_over();
         }

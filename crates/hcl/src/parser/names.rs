@@ -87,3 +87,31 @@ impl Key {
         (mixed >> 48) as usize % PLACES
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, Names};
+
+    #[test]
+    fn texts_that_differ_anywhere_are_told_apart() {
+        let mut names = Names::new();
+        for length in 0..LONGEST + 4 {
+            let same = "a".repeat(length);
+            for at in 0..length {
+                let other = format!("{}b{}", &same[..at], &same[at + 1..]);
+                for text in [&same, &other, &same] {
+                    assert_eq!(names.share(text), text.as_str());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_texts_are_one() {
+        let mut names = Names::new();
+        for text in ["", "id", "tags", "instance_type", "vpc_security_group_ids"] {
+            let first = names.share(text);
+            assert!(super::Name::ptr_eq(&first, &names.share(text)), "{text}");
+        }
+    }
+}
