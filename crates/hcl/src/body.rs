@@ -116,6 +116,7 @@ pub(crate) struct Own {
 
 impl Own {
     const ALL: Self = Self { attributes: usize::MAX, blocks: usize::MAX };
+    pub(crate) const NOTHING: Self = Self { attributes: 0, blocks: 0 };
 }
 
 impl NativeBody {
@@ -123,7 +124,7 @@ impl NativeBody {
         Self { attributes, blocks, span, missing: first_character(span), own: Own::ALL }
     }
 
-    /// The body of a block in which the end of one was lost.
+    /// The body in which the end of a block was lost after `own`.
     pub(crate) fn with_strangers(self, own: Own) -> Self {
         Self { own, ..self }
     }

@@ -25,16 +25,8 @@ pub(super) struct Items {
     blocks: Mark,
     /// Where each argument is, once there are many.
     index: HashMap<Name, usize>,
-    nesting: Nesting,
-}
-
-/// Whether it is known where the blocks of a body end.
-enum Nesting {
-    Known,
-    /// It was not known before the body either.
-    LostBefore,
-    /// Only for what was read up to some place.
-    LostAfter(Own),
+    /// Whether it was known before where blocks end.
+    nesting_known: bool,
 }
 
 /// With fewer arguments than this, looking at each of them is the quickest.
@@ -83,20 +75,28 @@ fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
 }
 
 impl Parser<'_> {
-    /// The body of a whole file.
+    /// The body of a whole file. What comes after the place from which it is not known any more where blocks end may belong to one.
     fn file_body(&mut self) -> NativeBody {
         let mut items = self.begin_body();
+        let mut own = None;
         while self.kind() != TokenKind::End {
             self.body_line(&mut items);
+            if self.nesting_lost && own.is_none() {
+                own = Some(self.read_of(&items));
+            }
         }
         let span = self.bytes_span(0, self.text.len());
-        self.end_block_body(items, span)
+        let body = self.end_body(items, span);
+        match own {
+            Some(own) => body.with_strangers(own),
+            None => body,
+        }
     }
 
     pub(super) fn begin_body(&self) -> Items {
         let Scratch { attributes, blocks, .. } = &self.scratch;
-        let nesting = if self.nesting_lost { Nesting::LostBefore } else { Nesting::Known };
-        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting }
+        let nesting_known = !self.nesting_lost;
+        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting_known }
     }
 
     pub(super) fn end_body(&mut self, items: Items, span: Span) -> NativeBody {
@@ -105,27 +105,17 @@ impl Parser<'_> {
         NativeBody::new(attributes, blocks, span)
     }
 
-    /// The body of a block or a file. If it is not known any more where blocks end, some of it may belong elsewhere.
-    pub(super) fn end_block_body(&mut self, mut items: Items, span: Span) -> NativeBody {
-        self.note_loss(&mut items);
-        let own = match items.nesting {
-            Nesting::LostAfter(own) if self.nesting_lost => Some(own),
-            _ => None,
-        };
+    /// The body of a block. If it is not known any more where blocks end, any of it may belong elsewhere.
+    pub(super) fn end_block_body(&mut self, items: Items, span: Span) -> NativeBody {
+        let was_lost_inside = items.nesting_known && self.nesting_lost;
         let body = self.end_body(items, span);
-        match own {
-            Some(own) => body.with_strangers(own),
-            None => body,
-        }
+        if was_lost_inside { body.with_strangers(Own::NOTHING) } else { body }
     }
 
-    /// Notes what was read of a body when it was not known any more where blocks end.
-    fn note_loss(&self, items: &mut Items) {
-        if self.nesting_lost && matches!(items.nesting, Nesting::Known) {
-            let Scratch { attributes, blocks, .. } = &self.scratch;
-            let (attributes, blocks) = (attributes.since(items.attributes).len(), blocks.since(items.blocks).len());
-            items.nesting = Nesting::LostAfter(Own { attributes, blocks });
-        }
+    /// How much of a body has been read.
+    fn read_of(&self, items: &Items) -> Own {
+        let Scratch { attributes, blocks, .. } = &self.scratch;
+        Own { attributes: attributes.since(items.attributes).len(), blocks: blocks.since(items.blocks).len() }
     }
 
     /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
@@ -139,10 +129,6 @@ impl Parser<'_> {
                 }
                 TokenKind::End => {
                     self.unclosed_block(open);
-                    // Nobody knows where it was meant to end.
-                    if matches!(items.nesting, Nesting::Known) {
-                        items.nesting = Nesting::LostAfter(Own { attributes: 0, blocks: 0 });
-                    }
                     return items;
                 }
                 _ => self.body_line(&mut items),
@@ -175,7 +161,6 @@ impl Parser<'_> {
             _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
         }
-        self.note_loss(items);
     }
 
     /// An item, noting whether it had a problem.
