@@ -222,6 +222,7 @@ pub fn cli_configuration(bytes: &[u8]) {
             folder: Some(folder.to_owned()),
             home: None,
             environment: Vec::new(),
+            registry: None,
         });
     });
 }

@@ -20,6 +20,7 @@ use super::key_network::KeyNetwork;
 use super::mistakes;
 use super::outcome::fail;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
+use crate::settings::Settings;
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -246,7 +247,7 @@ impl ModuleLocator for WhereInstalled {
 pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
         data_directory: context.settings.data_directory.clone(),
-        default_registry: default_registry(context).into(),
+        default_registry: default_registry(&context.settings).into(),
         workspace: context.settings.workspace.clone(),
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
         key_network: Some(Arc::new(KeyNetwork::new(&context.settings))),
@@ -264,8 +265,8 @@ pub(super) fn has_files() -> bool {
 }
 
 /// The registry of provider sources that name none: OpenTofu's where OpenTofu has worked before, unless a setting decides.
-fn default_registry(context: &Context) -> String {
-    if let Some(host) = &context.settings.registry {
+pub(super) fn default_registry(settings: &Settings) -> String {
+    if let Some(host) = &settings.registry {
         return host.clone();
     }
     let has_worked = [".terraform.lock.hcl", "terraform.tfstate"]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use groma_address::ProviderAddress;
+use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_config::version::Constraints;
 use groma_config::{Configuration, DiskFiles, LockFile};
 use groma_diagnostics::{Diagnostic, Diagnostics};
@@ -250,7 +250,7 @@ pub(super) fn methods(context: &Context, needed: &BTreeMap<ProviderAddress, Cons
         let held: Vec<_> = needed
             .keys()
             .filter(|address| filesystem::holds(&folder, address))
-            .filter_map(|address| groma_install::providers::Pattern::parse(&address.to_string()))
+            .filter_map(|address| groma_install::providers::Pattern::parse(&address.to_string(), DEFAULT_PROVIDER_HOST))
             .collect();
         if !held.is_empty() {
             found.extend(held.iter().cloned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_address::ProviderAddress;
 use groma_config::version::Constraints;
 use groma_diagnostics::Diagnostics;
 use groma_install::http::Url;
@@ -12,7 +12,7 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
-use super::configuration::{Empty, load_blocks};
+use super::configuration::{Empty, default_registry, load_blocks};
 use super::context::Context;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
@@ -36,7 +36,7 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
         work.cache = cache(context);
     }
-    let only = addresses(&arguments.rest)?;
+    let only = addresses(context, &arguments.rest)?;
     if let Some(unknown) = only.iter().find(|address| !work.wanted.contains_key(address)) {
         let detail =
             format!("No module of the configuration requires the provider {unknown}, so there is nothing to lock.");
@@ -117,10 +117,10 @@ fn parsed_platforms(texts: &[String]) -> Result<Vec<Platform>, Diagnostics> {
     texts.iter().map(parse).collect()
 }
 
-fn addresses(texts: &[String]) -> Result<Vec<ProviderAddress>, Diagnostics> {
+fn addresses(context: &Context, texts: &[String]) -> Result<Vec<ProviderAddress>, Diagnostics> {
+    let registry = default_registry(&context.settings);
     let parse = |text: &String| {
-        ProviderAddress::parse(text, DEFAULT_PROVIDER_HOST)
-            .map_err(|error| fail("Invalid provider source address", error.message))
+        ProviderAddress::parse(text, &registry).map_err(|error| fail("Invalid provider source address", error.message))
     };
     texts.iter().map(parse).collect()
 }

@@ -384,6 +384,12 @@ fn sources_without_a_host_follow_whoever_worked_here_before() {
     assert!(folder.ok(&["providers"]).contains("provider[registry.terraform.io/a/x]"));
     folder.write(".terraform.lock.hcl", lock);
     assert!(folder.ok(&["providers"]).contains("provider[registry.opentofu.org/a/x]"));
+    // So do the CLI configuration and the arguments of commands.
+    let told = folder.fails(&["providers", "lock", "a/y"]);
+    assert!(told.replace('\n', " ").contains("registry.opentofu.org/a/y"), "{told}");
+    folder.write("rc", "provider_installation {\n  dev_overrides {\n    \"a/x\" = \"nowhere\"\n  }\n  direct {}\n}\n");
+    let folder = folder.with("TF_CLI_CONFIG_FILE", "rc");
+    assert!(folder.ok(&["validate"]).contains("registry.opentofu.org/a/x in nowhere"));
     let set = Folder::new().with("GROMA_REGISTRY", "registry.example.com");
     set.write("main.tf", text).write(".terraform.lock.hcl", lock);
     assert!(set.ok(&["providers"]).contains("provider[registry.example.com/a/x]"));

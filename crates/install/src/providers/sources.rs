@@ -47,12 +47,12 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Reads `HOST/NAMESPACE/TYPE` or `NAMESPACE/TYPE`, each of which may be `*`.
-    pub fn parse(text: &str) -> Option<Self> {
+    /// Reads `HOST/NAMESPACE/TYPE` or `NAMESPACE/TYPE`, each of which may be `*`; the host is `default_host` where none is written.
+    pub fn parse(text: &str, default_host: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('/').collect();
         let (host, namespace, type_name) = match parts[..] {
             [host, namespace, type_name] => (host, namespace, type_name),
-            [namespace, type_name] => (groma_address::DEFAULT_PROVIDER_HOST, namespace, type_name),
+            [namespace, type_name] => (default_host, namespace, type_name),
             _ => return None,
         };
         let is_part = |part: &str| part == "*" || (!part.is_empty() && !part.contains('*'));
@@ -193,17 +193,20 @@ impl Sources {
 
 #[cfg(test)]
 mod tests {
+    use groma_address::DEFAULT_PROVIDER_HOST;
+
     use super::*;
 
     #[test]
     fn patterns_cover_what_they_name() {
         let aws = ProviderAddress::default_for("aws");
         for pattern in ["hashicorp/aws", "hashicorp/*", "registry.terraform.io/*/*", "*/*/*", "*/*"] {
-            assert!(Pattern::parse(pattern).unwrap().covers(&aws), "{pattern}");
+            assert!(Pattern::parse(pattern, DEFAULT_PROVIDER_HOST).unwrap().covers(&aws), "{pattern}");
         }
-        assert!(!Pattern::parse("example.com/*/*").unwrap().covers(&aws));
+        assert!(!Pattern::parse("hashicorp/*", "registry.example.com").unwrap().covers(&aws));
+        assert!(!Pattern::parse("example.com/*/*", DEFAULT_PROVIDER_HOST).unwrap().covers(&aws));
         for wrong in ["aws", "*/aws", "a/b/c/d", "host/na*/x", ""] {
-            assert_eq!(Pattern::parse(wrong), None, "{wrong}");
+            assert_eq!(Pattern::parse(wrong, DEFAULT_PROVIDER_HOST), None, "{wrong}");
         }
     }
 }

@@ -184,6 +184,11 @@ impl Reader<'_> {
         self.found.methods = Some(methods);
     }
 
+    /// The registry of addresses that name none.
+    fn registry(&self) -> &str {
+        self.places.registry.as_deref().unwrap_or(DEFAULT_PROVIDER_HOST)
+    }
+
     fn overrides(&mut self, path: &Path, arguments: &[Entry]) {
         for entry in arguments {
             let Setting::Text(folder) = &entry.value else {
@@ -195,7 +200,7 @@ impl Reader<'_> {
                 );
                 continue;
             };
-            match ProviderAddress::parse(&entry.key, DEFAULT_PROVIDER_HOST) {
+            match ProviderAddress::parse(&entry.key, self.registry()) {
                 Ok(address) => drop(self.found.overrides.insert(address, self.path(folder))),
                 Err(error) => self.wrong(path, entry.line, "Invalid provider development override", &error.message),
             }
@@ -258,7 +263,7 @@ impl Reader<'_> {
     fn patterns(&mut self, path: &Path, method: &Entry, arguments: &[Entry], name: &str) -> Vec<Pattern> {
         let mut patterns = Vec::new();
         for written in texts(arguments, name) {
-            match Pattern::parse(&written) {
+            match Pattern::parse(&written, self.registry()) {
                 Some(pattern) => patterns.push(pattern),
                 None => self.wrong(
                     path,
