@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_address::{ModulePath, ProviderAddress};
+use groma_address::{ModulePath, Name, ProviderAddress};
 use groma_diagnostics::{SourceText, Span};
 use groma_hcl::Traversal;
 use indexmap::IndexMap;
 
-use crate::model::{Module, ProviderBlock};
+use crate::model::{Module, Override, ProviderBlock};
 use crate::providers::requirements::ProviderRequirement;
 
 /// A loaded configuration. Cheap to clone.
@@ -21,6 +21,8 @@ pub struct Configuration {
     pub soundness: Soundness,
     /// References into objects about which only schemas can tell whether they are right, and evaluation would not in every case.
     pub deep: Arc<[DeepReference]>,
+    /// The files of tests, where they were asked for, sorted by path.
+    pub tests: Arc<[TestFile]>,
     pub(crate) files: Arc<[LoadedFile]>,
     pub(crate) requirements: Arc<IndexMap<ProviderAddress, ProviderRequirement>>,
     /// The provider blocks that something uses, by their headers.
@@ -60,7 +62,39 @@ pub struct LoadedFile {
     pub text: SourceText,
 }
 
+/// A file of tests.
+#[derive(Clone, Debug)]
+pub struct TestFile {
+    /// The steps under which its runs stand: `test`, the folders, the file.
+    pub steps: Vec<String>,
+    /// Its runs, in their order.
+    pub runs: Vec<TestRun>,
+    /// What is overridden for all of them.
+    pub overrides: Vec<Override>,
+}
+
+/// A run of a file of tests.
+#[derive(Clone, Debug)]
+pub struct TestRun {
+    /// Its name.
+    pub name: Name,
+    /// What is run in the place of the configuration under test, where the run names a module and there is one.
+    pub module: Option<Configuration>,
+    /// What is overridden for this run.
+    pub overrides: Vec<Override>,
+}
+
 impl Configuration {
+    /// Whether the root module, or a run of a test, calls a module.
+    pub fn calls_modules(&self) -> bool {
+        !self.root.calls.is_empty() || self.modules_of_runs().next().is_some()
+    }
+
+    /// What runs of tests name in the place of this configuration.
+    pub fn modules_of_runs(&self) -> impl Iterator<Item = &Self> {
+        self.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.module.as_ref())
+    }
+
     /// Whether something in the configuration uses a provider block. What is wrong in one that nothing uses keeps nobody from anything.
     pub fn is_used(&self, block: &ProviderBlock) -> bool {
         self.used_providers.contains(&block.span)
@@ -82,7 +116,7 @@ impl Configuration {
         found
     }
 
-    /// The providers that any module needs, with the versions that all of them allow, sorted by address.
+    /// The providers that any module needs, those of runs among them, with the versions that all of them allow, sorted by address.
     pub fn provider_requirements(&self) -> &IndexMap<ProviderAddress, ProviderRequirement> {
         &self.requirements
     }

@@ -20,15 +20,13 @@ mod source;
 pub mod variables;
 pub mod version;
 
-pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_references};
-pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness};
-pub use load::{
-    InstalledModules, ModuleLocator, ModuleRequest, TestFolder, check_test_files, load, load_encryption, load_with,
-};
+pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_overrides, check_references};
+pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness, TestFile, TestRun};
+pub use load::{InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_encryption, load_with};
 pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;
 pub use module_source::{ModuleSource, Package, RegistryModule};
-pub use options::{LoadOptions, Queries, References};
+pub use options::{LoadOptions, Queries, References, TestFolder};
 pub use providers::{MissingProvider, ProviderKey, ProviderRequirement, ProviderUse, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

@@ -1,6 +1,6 @@
 //! What loading a configuration needs to be told.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::{DEFAULT_PROVIDER_HOST, Name};
@@ -33,6 +33,24 @@ pub enum References {
     LeftAlone,
 }
 
+/// Where files of tests are, beside those next to the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TestFolder {
+    /// Where they are if nobody says otherwise; it need not be there.
+    Usual,
+    /// A folder that somebody has named, relative to the root module's.
+    Named(PathBuf),
+}
+
+impl TestFolder {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Usual => Path::new("tests"),
+            Self::Named(path) => path,
+        }
+    }
+}
+
 /// How to load a configuration.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
@@ -58,6 +76,8 @@ pub struct LoadOptions {
     pub key_network: Option<Arc<dyn Network>>,
     /// Whether query files count.
     pub queries: Queries,
+    /// Where files of tests are, for whoever has to do with them.
+    pub tests: Option<TestFolder>,
     /// Whether the names in expressions are looked up.
     pub references: References,
 }
@@ -76,6 +96,7 @@ impl Default for LoadOptions {
             encryption: None,
             key_network: None,
             queries: Queries::default(),
+            tests: None,
             references: References::default(),
         }
     }

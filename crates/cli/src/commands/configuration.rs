@@ -9,7 +9,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, Name};
 use groma_config::variables::VariableSources;
 use groma_config::{
     Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
-    ModuleRequest, Queries, References, Soundness, UNSUPPORTED_BACKEND, load, load_with,
+    ModuleRequest, Queries, References, Soundness, TestFolder, UNSUPPORTED_BACKEND, has_test_files, load, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
@@ -43,11 +43,13 @@ pub(super) fn load_to_check(
     context: &Context,
     directory: &Path,
     queries: Queries,
+    tests: Option<TestFolder>,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { directory: directory.to_owned(), queries, ..load_options(context) };
+    let options = LoadOptions { directory: directory.to_owned(), queries, tests, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let empty = nothing();
-    let is_empty = queries == Queries::LeftOut && !has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
+    let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
+    let is_empty = queries == Queries::LeftOut && !has_blocks && !has_tests(&options);
     let (options, files): (_, &dyn Files) = match is_empty {
         true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
         false => (options, &disk),
@@ -60,7 +62,7 @@ pub(super) fn load_to_check(
 /// # Errors
 /// As for [`load_to_check`].
 pub(super) fn load_to_look(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match load_to_check(context, Path::new(""), Queries::LeftOut) {
+    match load_to_check(context, Path::new(""), Queries::LeftOut, None) {
         Ok((configuration, diagnostics)) => Ok((configuration, as_told_of_states(diagnostics))),
         Err(diagnostics) => Err(as_told_of_states(diagnostics)),
     }
@@ -74,7 +76,24 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
 /// The same as far as its blocks go, for commands that evaluate nothing: what expressions name does not matter to them. Whoever
 /// gives values for variables is told all the same what is wrong with these.
 pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { references: References::LeftAlone, ..load_options(context) };
+    load_blocks_of(context, empty, None)
+}
+
+/// The same with the files of tests, and what their runs name.
+pub(super) fn load_blocks_and_tests(
+    context: &Context,
+    empty: Empty,
+    tests: TestFolder,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    load_blocks_of(context, empty, Some(tests))
+}
+
+fn load_blocks_of(
+    context: &Context,
+    empty: Empty,
+    tests: Option<TestFolder>,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    let options = LoadOptions { references: References::LeftAlone, tests, ..load_options(context) };
     let (configuration, mut diagnostics) = load_here(context, &options, empty)?;
     diagnostics.append(check_given(context, &configuration.root)?);
     Ok((configuration, diagnostics))
@@ -86,7 +105,7 @@ fn load_here(
     empty: Empty,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let disk = DiskFiles::new(".");
-    if has_configuration(&disk) {
+    if has_configuration(&disk) || has_tests(options) {
         return loaded(context, options, &disk);
     }
     may_be_empty(context, empty)?;
@@ -262,6 +281,20 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
 /// Whether there is any configuration in the working directory.
 pub(super) fn has_files() -> bool {
     has_configuration(&DiskFiles::new("."))
+}
+
+/// Whether there is any, be it tests alone.
+pub(super) fn has_files_or_tests(tests: &TestFolder) -> bool {
+    has_files() || has_test_files(&LoadOptions::default(), tests, &DiskFiles::new("."))
+}
+
+fn has_tests(options: &LoadOptions) -> bool {
+    options.tests.as_ref().is_some_and(|folder| has_test_files(options, folder, &DiskFiles::new(".")))
+}
+
+/// Where files of tests are; `named` is what `-test-directory` says.
+pub(super) fn test_folder(named: Option<&Path>) -> TestFolder {
+    named.map_or(TestFolder::Usual, |folder| TestFolder::Named(folder.to_owned()))
 }
 
 /// The registry of provider sources that name none: OpenTofu's where OpenTofu has worked before, unless a setting decides.

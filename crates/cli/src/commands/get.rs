@@ -2,7 +2,7 @@
 
 use groma_install::modules::Freshness;
 
-use super::configuration::has_files;
+use super::configuration::{has_files_or_tests, test_folder};
 use super::context::Context;
 use super::installation::{EmptyList, Lines, install};
 use super::outcome::Outcome;
@@ -12,12 +12,13 @@ use crate::arguments::{Flag, Get};
 pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
     context.view(&arguments.common.view);
     context.speak(&arguments.json)?;
-    if !has_files() {
+    let tests = test_folder(arguments.test_directory.as_deref());
+    if !has_files_or_tests(&tests) {
         return Ok(0);
     }
     let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
     let mut print = |line: &str| context.say(&format!("{line}\n"));
-    let (configuration, warnings) = install(context, freshness, EmptyList::Written, &mut Lines(&mut print))?;
+    let (configuration, warnings) = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
     check_given(context, &configuration.root)?;
     context.show(&warnings);
     Ok(0)

@@ -1,11 +1,11 @@
 //! `init`: modules, providers, the backend.
 
-use groma_config::Configuration;
+use groma_config::{Configuration, TestFolder};
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{Elsewhere, active_workspace, has_state, paths_in, unless_off};
-use super::configuration::{Empty, has_files, load_blocks, load_options};
+use super::configuration::{Empty, has_files, has_files_or_tests, load_blocks_and_tests, load_options, test_folder};
 use super::context::Context;
 use super::init_backend;
 use super::init_providers::ProviderSteps;
@@ -30,16 +30,17 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     if let Some(address) = arguments.from_module.as_ref().filter(|address| !address.is_empty()) {
         begin_with_copy(context, &teller, address)?;
     }
-    if !has_files() {
+    let tests = test_folder(arguments.test_directory.as_deref());
+    if !has_files_or_tests(&tests) {
         check_options_given(context)?;
         teller.empty(context);
         return Ok(0);
     }
-    let (configuration, warnings) = if arguments.get.is_none_or(Flag::is_on) && has_files() {
+    let (configuration, warnings) = if arguments.get.is_none_or(Flag::is_on) {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
-        modules(context, &teller, freshness)?
+        modules(context, &teller, freshness, tests)?
     } else {
-        load_blocks(context, Empty::Fine)?
+        load_blocks_and_tests(context, Empty::Fine, tests)?
     };
     let root = &configuration.root;
     teller.heading(
@@ -145,6 +146,7 @@ fn modules(
     context: &Context,
     teller: &Teller,
     freshness: Freshness,
+    tests: TestFolder,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let mut is_headed = false;
     let mut head = || {
@@ -159,8 +161,8 @@ fn modules(
         head();
         teller.line(context, line);
     };
-    let installed = install(context, freshness, EmptyList::LeftOut, &mut Lines(&mut print));
-    if installed.as_ref().is_ok_and(|(configuration, _)| !configuration.root.calls.is_empty()) {
+    let installed = install(context, freshness, EmptyList::LeftOut, tests, &mut Lines(&mut print));
+    if installed.as_ref().is_ok_and(|(configuration, _)| configuration.calls_modules()) {
         head();
     }
     let (configuration, mut diagnostics) = installed?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use groma_config::version::Version;
-use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, load_with};
+use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, TestFolder, load_with};
 use groma_diagnostics::Diagnostics;
 use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
 
@@ -21,7 +21,7 @@ pub(super) enum EmptyList {
     LeftOut,
 }
 
-/// Loads the configuration, and installs the modules that it calls.
+/// Loads the configuration, and installs the modules that it calls and those that runs of tests name.
 ///
 /// # Errors
 /// The configuration is wrong, or a module cannot be had.
@@ -29,9 +29,10 @@ pub(super) fn install(
     context: &Context,
     freshness: Freshness,
     empty_list: EmptyList,
+    tests: TestFolder,
     progress: &mut dyn ModuleProgress,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { references: References::LeftAlone, ..load_options(context) };
+    let options = LoadOptions { references: References::LeftAlone, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
     // A manifest that cannot be read is written anew.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
@@ -46,7 +47,7 @@ pub(super) fn install(
     let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, progress);
     let (configuration, diagnostics) = load_with(&options, &context.sources, &files, &mut installer);
     let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
-    if empty_list == EmptyList::Written || !configuration.root.calls.is_empty() {
+    if empty_list == EmptyList::Written || configuration.calls_modules() {
         installer.write_manifest().map_err(|error| {
             fail(
                 "Failed to update module manifest",

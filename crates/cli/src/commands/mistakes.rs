@@ -37,6 +37,10 @@ pub(super) fn with_further(run: &mut Run, sources: &Sources, told: Diagnostics) 
     };
     let wrong: HashSet<_> = all.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
     let is_told = |problem: &Diagnostic| line(problem).is_some_and(|line| wrong.contains(&line));
+    // A module is looked at by what calls it, and again by the tests that run it.
+    let text = |problem: &Diagnostic| (problem.subject, problem.summary.clone(), problem.detail.clone());
+    let known: HashSet<_> = all.iter().map(text).collect();
+    let is_told = |problem: &Diagnostic| is_told(problem) || known.contains(&text(problem));
     all.append(found.into_iter().filter(|problem| !consequences.has(problem) && !is_told(problem)));
     all
 }

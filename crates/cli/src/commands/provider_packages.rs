@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use groma_address::ProviderAddress;
+use groma_config::Configuration;
 use groma_config::version::Constraints;
 use groma_diagnostics::Diagnostics;
 use groma_install::http::Url;
@@ -12,7 +13,7 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
-use super::configuration::{Empty, default_registry, load_blocks};
+use super::configuration::{Empty, default_registry, load_blocks, load_blocks_and_tests, test_folder};
 use super::context::Context;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
@@ -32,7 +33,10 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     context.view(&arguments.common.view);
     context.speak(&arguments.json)?;
     let given = given_source(arguments)?;
-    let mut work = work(context, &arguments.platform, given)?;
+    let tests = test_folder(arguments.test_directory.as_deref());
+    let (configuration, warnings) = load_blocks_and_tests(context, Empty::Fine, tests)?;
+    context.show(&warnings);
+    let mut work = work(context, &configuration, &arguments.platform, given)?;
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
         work.cache = cache(context);
     }
@@ -82,15 +86,19 @@ fn given_source(arguments: &ProvidersLock) -> Result<Option<Source>, Diagnostics
     }
 }
 
-fn work(context: &Context, platforms: &[String], given: Option<Source>) -> Result<Work, Diagnostics> {
+fn work(
+    context: &Context,
+    configuration: &Configuration,
+    platforms: &[String],
+    given: Option<Source>,
+) -> Result<Work, Diagnostics> {
     let platforms = parsed_platforms(platforms)?;
-    let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let mut problems = Diagnostics::new();
     let locks = locks(context, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
-    let mut wanted = needed(&configuration);
+    let mut wanted = needed(configuration);
     for address in builtin(&wanted.clone(), &context.cli, &locks) {
         wanted.remove(&address);
     }
@@ -188,7 +196,8 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
             "The providers mirror command requires an output directory as a command-line argument.",
         ));
     };
-    let mut work = work(context, &arguments.platform, None)?;
+    let (configuration, _) = load_blocks(context, Empty::Fine)?;
+    let mut work = work(context, &configuration, &arguments.platform, None)?;
     work.sources.methods = methods(context, &work.wanted);
     if !arguments.lock_file.is_none_or(Flag::is_on) {
         work.locks = Locks::default();

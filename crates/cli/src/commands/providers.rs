@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use groma_config::{Module, module_requirements};
+use groma_config::{Configuration, Module, TestFile, module_requirements};
 use groma_install::providers::constraints_text;
 
 use super::backend::{Elsewhere, state_paths};
-use super::configuration::{Empty, load_blocks};
+use super::configuration::{Empty, load_blocks_and_tests, test_folder};
 use super::context::Context;
 use super::operation::look_at_state;
 use super::outcome::Outcome;
@@ -21,9 +21,10 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
         Some(ProvidersTask::Mirror(arguments)) => return provider_packages::mirror(context, arguments),
         None => {}
     }
-    let (configuration, warnings) = load_blocks(context, Empty::Nothing)?;
+    let tests = test_folder(arguments.test_directory.as_deref());
+    let (configuration, warnings) = load_blocks_and_tests(context, Empty::Nothing, tests)?;
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
-    write_module(&configuration.root, "", &mut out);
+    Node::of_configuration(&configuration).write_below("", &mut out);
     out.push('\n');
     let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
     let state = look_at_state(context, paths)?;
@@ -37,19 +38,48 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     Ok(0)
 }
 
-/// The providers of a module and, below, those of its children.
-fn write_module(module: &Module, margin: &str, out: &mut String) {
-    let requirements = module_requirements(module);
-    let last = requirements.len() + module.children.len();
-    let branch = |position: usize| if position == last { ("└── ", "    ") } else { ("├── ", "│   ") };
-    for (position, (address, requirement)) in (1..).zip(&requirements) {
-        let constraints = constraints_text(&requirement.constraints);
-        let gap = if constraints.is_empty() { "" } else { " " };
-        out.push_str(&format!("{margin}{}provider[{address}]{gap}{constraints}\n", branch(position).0));
+/// A line of the tree, with those below it.
+struct Node {
+    text: String,
+    below: Vec<Node>,
+}
+
+impl Node {
+    fn of_configuration(configuration: &Configuration) -> Self {
+        Self::of_module(String::new(), &configuration.root, &configuration.tests)
     }
-    for (position, (name, child)) in (requirements.len() + 1..).zip(&module.children) {
-        let (corner, below) = branch(position);
-        out.push_str(&format!("{margin}{corner}module.{name}\n"));
-        write_module(child, &format!("{margin}{below}"), out);
+
+    /// The providers of a module, then the tests of it, then its children.
+    fn of_module(text: String, module: &Module, tests: &[TestFile]) -> Self {
+        let mut below: Vec<Self> = module_requirements(module)
+            .iter()
+            .map(|(address, requirement)| {
+                let constraints = constraints_text(&requirement.constraints);
+                let gap = if constraints.is_empty() { "" } else { " " };
+                Self { text: format!("provider[{address}]{gap}{constraints}"), below: Vec::new() }
+            })
+            .collect();
+        below.extend(tests.iter().map(Self::of_test));
+        let children = module.children.iter();
+        below.extend(children.map(|(name, child)| Self::of_module(format!("module.{name}"), child, &[])));
+        Self { text, below }
+    }
+
+    /// The runs of a file that name a module.
+    fn of_test(file: &TestFile) -> Self {
+        let runs = file.runs.iter().filter_map(|run| {
+            let module = run.module.as_ref()?;
+            Some(Self::of_module(format!("run.{}", run.name), &module.root, &[]))
+        });
+        Self { text: file.steps.join("."), below: runs.collect() }
+    }
+
+    fn write_below(&self, margin: &str, out: &mut String) {
+        for (position, node) in (1..).zip(&self.below) {
+            let is_last = position == self.below.len();
+            let (corner, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+            out.push_str(&format!("{margin}{corner}{}\n", node.text));
+            node.write_below(&format!("{margin}{below}"), out);
+        }
     }
 }

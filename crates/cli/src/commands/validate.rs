@@ -1,14 +1,15 @@
 //! `validate`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_config::{DiskFiles, LoadOptions, Queries, TestFolder, check_test_files};
+use groma_config::{Configuration, Queries, Soundness, check_overrides};
 use groma_diagnostics::Diagnostics;
 use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
 use serde_json::json;
 
-use super::configuration::{load_options, load_to_check};
+use super::configuration::{load_to_check, test_folder};
 use super::context::Context;
 use super::mistakes::with_further;
 use super::operation::run_with;
@@ -24,8 +25,7 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.view(&arguments.view);
     let results = Results::of(&arguments.json)?;
-    let mut diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
-    diagnostics.append(of_tests(context, arguments));
+    let diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
     let failed = diagnostics.has_errors();
     if results.has_text() {
         context.show(&diagnostics);
@@ -66,17 +66,6 @@ pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
     format!("{}\n", pretty(&result))
 }
 
-/// What is wrong with how files of tests are written.
-fn of_tests(context: &Context, arguments: &Validate) -> Diagnostics {
-    if arguments.no_tests.is_some_and(Flag::is_on) {
-        return Diagnostics::new();
-    }
-    let directory = arguments.directory.clone().unwrap_or_default();
-    let options = LoadOptions { directory, ..load_options(context) };
-    let folder = arguments.test_directory.as_deref().map_or(TestFolder::Usual, TestFolder::Named);
-    check_test_files(&options, folder, &context.sources, &DiskFiles::new("."))
-}
-
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
     let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
     let directory = arguments.directory.clone().unwrap_or_default();
@@ -84,7 +73,10 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         let detail = format!("There is no folder {}. Check the path.", directory.display());
         return Err(fail("Failed to read module directory", detail));
     }
-    let (configuration, mut diagnostics) = load_to_check(context, &directory, queries)?;
+    let wants_tests = !arguments.no_tests.is_some_and(Flag::is_on);
+    let tests = wants_tests.then(|| test_folder(arguments.test_directory.as_deref()));
+    let (configuration, mut diagnostics) = load_to_check(context, &directory, queries, tests)?;
+    diagnostics.append(check_overrides(&configuration));
     // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),
@@ -100,8 +92,18 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         return Err(diagnostics);
     }
     let warnings = packages.warning();
-    let mut run = run_with(context, configuration, packages, hooks, 10)?;
-    diagnostics = with_further(&mut run, &context.sources, diagnostics);
+    let of_runs = modules_of_runs(&configuration);
+    for configuration in [configuration].into_iter().chain(of_runs) {
+        let mut run = run_with(context, configuration, packages.clone(), Arc::clone(&hooks), 10)?;
+        diagnostics = with_further(&mut run, &context.sources, diagnostics);
+    }
     diagnostics.append(warnings);
     Ok(diagnostics)
+}
+
+/// What runs of tests name in the place of the configuration, a folder once.
+fn modules_of_runs(configuration: &Configuration) -> Vec<Configuration> {
+    let mut folders = HashSet::from([&configuration.root.directory]);
+    let modules = configuration.modules_of_runs().filter(|module| folders.insert(&module.root.directory));
+    modules.filter(|module| module.soundness != Soundness::Incomplete).cloned().collect()
 }

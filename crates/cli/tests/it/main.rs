@@ -14,6 +14,7 @@ mod early_evaluation;
 mod encryption;
 mod encryption_external;
 mod encryption_services;
+mod files_of_tests;
 mod graphs;
 mod init_providers;
 mod kill;

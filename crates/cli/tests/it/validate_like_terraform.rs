@@ -12,6 +12,9 @@ use std::sync::Mutex;
 
 type Said = BTreeSet<String>;
 
+/// A case may have one of its own.
+const MANIFEST: &str = ".terraform/modules/modules.json";
+
 struct Case {
     text: String,
     ours: Said,
@@ -64,11 +67,13 @@ fn said(program: &Path, text: &str) -> Said {
         std::fs::write(path, text).unwrap();
     }
     // Terraform takes a module for installed that is listed here.
-    let manifest = folder.path().join(".terraform/modules");
-    std::fs::create_dir_all(&manifest).unwrap();
+    let manifest = folder.path().join(MANIFEST);
+    std::fs::create_dir_all(manifest.parent().unwrap()).unwrap();
     let module = if files.len() > 1 { ",{\"Key\":\"m\",\"Source\":\"./m\",\"Dir\":\"m\"}" } else { "" };
     let modules = format!("{{\"Modules\":[{{\"Key\":\"\",\"Source\":\"\",\"Dir\":\".\"}}{module}]}}");
-    std::fs::write(manifest.join("modules.json"), modules).unwrap();
+    if !manifest.exists() {
+        std::fs::write(manifest, modules).unwrap();
+    }
     let mut command = Command::new(program);
     command.args(["validate", "-json"]).current_dir(folder.path()).env("CHECKPOINT_DISABLE", "1");
     let output = command.env_remove("TF_CLI_CONFIG_FILE").env_remove("TF_DATA_DIR").output().unwrap();

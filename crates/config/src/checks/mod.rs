@@ -6,6 +6,7 @@ mod calls;
 mod describe;
 mod object;
 mod outputs;
+mod overrides;
 mod provider_instances;
 mod providers;
 mod refactoring;
@@ -14,6 +15,7 @@ mod walk;
 
 pub use backend::UNSUPPORTED_BACKEND;
 pub use calls::DEPRECATED_VARIABLE;
+pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;
 
 use std::collections::HashSet;

@@ -39,5 +39,5 @@ pub(crate) use literal::{constant, constant_template, constant_text};
 pub(crate) use module_call::versionless;
 pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;
-pub(crate) use testing::test_file;
+pub(crate) use testing::{MockFile, RunContent, TestContent, mock_file, test_file};
 pub(crate) use variable::VariableDraft;

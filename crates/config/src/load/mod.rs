@@ -4,6 +4,7 @@ mod early;
 mod encryption;
 mod folder;
 mod locate;
+mod runs;
 mod test_files;
 mod tree;
 
@@ -14,18 +15,19 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use crate::configuration::{Configuration, Soundness};
 use crate::manifest::ModuleManifest;
-use crate::model::Encryption;
+use crate::model::{Encryption, Module};
 use crate::options::LoadOptions;
 use crate::source::Files;
 use crate::{checks, providers};
 
 pub use locate::{InstalledModules, ModuleLocator, ModuleRequest};
-pub use test_files::{TestFolder, check_test_files};
+pub use test_files::has_test_files;
 
 /// Loads the root module and all modules below it, and checks whatever can be checked before a plan.
 ///
 /// There is a configuration unless the root module's folder cannot be read or holds no configuration file; with errors
-/// among the diagnostics it is incomplete and good for nothing but showing.
+/// among the diagnostics it is incomplete and good for nothing but showing. Mistakes of tests and of what their runs name do not
+/// count for its soundness.
 pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Configuration>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let manifest = ModuleManifest::read(&options.data_directory, files).unwrap_or_else(|problem| {
@@ -72,20 +74,36 @@ pub fn load_with(
     let mut diagnostics = Diagnostics::new();
     let mut reader = folder::Reader::new(options, sources, files);
     reader.keep_manifest();
-    let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics };
+    let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics, within: Vec::new() };
     let Some(root) = builder.build(&options.directory) else { return (None, diagnostics) };
+    let mut configuration = checked(root, &reader, &mut diagnostics);
+    if let Some(folder) = &options.tests {
+        configuration = runs::with_tests(configuration, folder, &mut reader, locator, &mut diagnostics);
+    }
+    configuration.files = reader.into_files();
+    (Some(configuration), diagnostics)
+}
+
+/// The configuration that `root` is; `diagnostics` are those about reading it.
+fn checked(root: Module, reader: &folder::Reader<'_>, diagnostics: &mut Diagnostics) -> Configuration {
     let root = Arc::new(root);
-    let mut soundness = if diagnostics.has_errors() { Soundness::Incomplete } else { Soundness::Sound };
+    let is_whole = !reader.is_incomplete();
+    let mut soundness = if is_whole && !diagnostics.has_errors() { Soundness::Sound } else { Soundness::Incomplete };
     let mut deep = Vec::new();
     let used = providers::used_blocks(&root);
     // Otherwise what follows would only repeat that a block could not be read.
-    if !reader.is_incomplete() {
-        let (found, references) = checks::check(&root, options.references, &used, sources, &mut diagnostics);
+    if is_whole {
+        let (found, references) = checks::check(&root, reader.options.references, &used, reader.sources, diagnostics);
         soundness = soundness.max(found);
         deep = references;
     }
-    let requirements = Arc::new(providers::requirements(&root));
-    let files = reader.into_files();
-    let used_providers = Arc::new(used);
-    (Some(Configuration { root, soundness, deep: deep.into(), files, requirements, used_providers }), diagnostics)
+    Configuration {
+        requirements: Arc::new(providers::requirements(&root)),
+        root,
+        soundness,
+        deep: deep.into(),
+        tests: Arc::default(),
+        files: Arc::default(),
+        used_providers: Arc::new(used),
+    }
 }

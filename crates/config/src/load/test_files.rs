@@ -1,57 +1,154 @@
 //! Reading the files of tests, which belong to no module.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 
 use super::folder::Reader;
-use crate::decode::{self, Role};
-use crate::options::LoadOptions;
-use crate::source::{Files, display, normalize, test_files};
+use crate::decode::{self, MockFile, Role, TestContent};
+use crate::model::OverrideTarget;
+use crate::options::{LoadOptions, TestFolder};
+use crate::source::{Files, display, mock_files, normalize, test_files};
 
-/// Says what is wrong with how the files of tests are written: those beside the root module, and those in `folder`, relative to it.
+/// Whether there are files of tests beside the root module, or in `folder`.
+#[must_use]
+pub fn has_test_files(options: &LoadOptions, folder: &TestFolder, files: &dyn Files) -> bool {
+    folders(options, folder)
+        .iter()
+        .any(|directory| files.list(directory).is_ok_and(|entries| !test_files(entries).is_empty()))
+}
+
+/// What the files of tests say: those beside the root module, and those in `folder`. Each has its path with it.
 ///
 /// A mistake in one of them does not keep the others from being read.
-pub fn check_test_files(
+pub(super) fn read(
     options: &LoadOptions,
-    folder: TestFolder<'_>,
+    folder: &TestFolder,
     sources: &Sources,
     files: &dyn Files,
-) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
+    diagnostics: &mut Diagnostics,
+) -> Vec<(PathBuf, TestContent)> {
+    // What cannot be read here keeps nobody from checking modules.
     let mut reader = Reader::new(options, sources, files);
-    let within = normalize(&options.directory.join(folder.path()));
-    // One folder, where somebody has named that of the configuration.
-    for directory in BTreeSet::from([&options.directory, &within]) {
-        let Ok(entries) = files.list(directory) else { continue };
+    let mut found = Vec::new();
+    for directory in folders(options, folder) {
+        let Ok(entries) = files.list(&directory) else { continue };
         for named in test_files(entries) {
-            reader.file(directory, &named, Role::Primary, decode::test_file, &mut diagnostics);
+            let content = reader.file(&directory, &named, Role::Primary, decode::test_file, diagnostics);
+            found.extend(content.map(|content| (directory.join(&named.0), content)));
         }
     }
     if let TestFolder::Named(name) = folder
-        && files.list(&within).is_err()
+        && files.list(&within(options, folder)).is_err()
     {
         let detail = format!("There is no folder {} with tests, so that none of it was read.", display(name));
         diagnostics.push(Diagnostic::warning("Test directory does not exist", detail));
     }
-    diagnostics
+    check_mock_data(&mut reader, found.iter().flat_map(|(_, content)| &content.mocks), diagnostics);
+    found
 }
 
-/// Where files of tests are, beside those next to the configuration.
-#[derive(Clone, Copy, Debug)]
-pub enum TestFolder<'a> {
-    /// Where they are if nobody says otherwise; it need not be there.
-    Usual,
-    /// A folder that somebody has named, relative to the root module's.
-    Named(&'a Path),
+/// The folders with files of tests: one, where somebody has named that of the configuration.
+fn folders(options: &LoadOptions, folder: &TestFolder) -> BTreeSet<PathBuf> {
+    BTreeSet::from([options.directory.clone(), within(options, folder)])
 }
 
-impl<'a> TestFolder<'a> {
-    fn path(self) -> &'a Path {
-        match self {
-            Self::Usual => Path::new("tests"),
-            Self::Named(path) => path,
+fn within(options: &LoadOptions, folder: &TestFolder) -> PathBuf {
+    normalize(&options.directory.join(folder.path()))
+}
+
+/// Checks the folders of mock data that blocks name, each once.
+fn check_mock_data<'a>(
+    reader: &mut Reader<'_>,
+    named: impl Iterator<Item = &'a (PathBuf, Span)>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut known = HashSet::new();
+    for (folder, block) in named {
+        let directory = normalize(&reader.options.directory.join(folder));
+        if !known.insert(directory.clone()) {
+            continue;
         }
+        let Ok(entries) = reader.files.list(&directory) else {
+            let detail = format!(
+                "There is no folder {} that can be read. The folder of mock data is looked for from the root module, not from the file of \
+                 tests.",
+                display(folder)
+            );
+            diagnostics.push(Diagnostic::error("Failed to read mock data directory", detail).at(*block));
+            continue;
+        };
+        let mut seen = MockData::default();
+        for named in mock_files(entries) {
+            let content = reader.file(&directory, &named, Role::Primary, decode::mock_file, diagnostics);
+            if let Some(content) = content {
+                seen.add(content, reader.sources, diagnostics);
+            }
+        }
+    }
+}
+
+/// What the files of a folder of mock data have said so far.
+#[derive(Default)]
+struct MockData {
+    mocked: HashMap<(String, String), Span>,
+    overridden: HashMap<OverrideTarget, Span>,
+}
+
+impl MockData {
+    /// Takes in another file, whose own repetitions have been reported.
+    fn add(&mut self, file: MockFile, sources: &Sources, diagnostics: &mut Diagnostics) {
+        let mut twice = |summary, first: Span, other| {
+            let detail =
+                format!("There is the same at {} already. Remove one of the two.", decode::place(sources, first));
+            diagnostics.push(Diagnostic::error(summary, detail).at(other));
+        };
+        let before = (self.mocked.clone(), self.overridden.clone());
+        for (kind, label, span) in file.mocked {
+            let key = (kind.to_string(), label.to_string());
+            match before.0.get(&key) {
+                Some(first) => twice("Duplicate mock resource block", *first, span),
+                None => drop(self.mocked.insert(key, span)),
+            }
+        }
+        for other in file.overrides {
+            match before.1.get(&other.target) {
+                Some(first) => twice("Duplicate override block", *first, other.block),
+                None => drop(self.overridden.insert(other.target, other.block)),
+            }
+        }
+    }
+}
+
+/// The steps under which the manifest knows what a run of the file at `path` calls, seen from the root module.
+pub(super) fn steps(path: &Path) -> Vec<String> {
+    let mut steps = vec![String::from("test")];
+    let parts = path.components().filter_map(|part| match part {
+        std::path::Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        std::path::Component::ParentDir => Some(String::from("..")),
+        _ => None,
+    });
+    steps.extend(parts);
+    if let Some(file) = steps.last_mut()
+        && let Some(name) = file.strip_suffix(".tftest.hcl")
+    {
+        *file = name.to_owned();
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_runs_are_recorded_by_folders_and_file() {
+        let key = |path: &str| steps(Path::new(path)).join(".");
+        assert_eq!(key("main.tftest.hcl"), "test.main");
+        assert_eq!(key("tests/deep/a.b.tftest.hcl"), "test.tests.deep.a.b");
+        // As both programs have it, only this ending is left out.
+        assert_eq!(key("tests/a.tftest.json"), "test.tests.a.tftest.json");
+        assert_eq!(key("../t/a.tofutest.hcl"), "test....t.a.tofutest.hcl");
     }
 }

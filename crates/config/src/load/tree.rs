@@ -14,7 +14,7 @@ use super::encryption;
 use super::folder::{Folder, Reader};
 use super::locate::{ModuleLocator, ModuleRequest};
 use crate::decode::{constant_template, versionless};
-use crate::model::{Encryption, Module, ModuleCall};
+use crate::model::{Encryption, Module, ModuleCall, RunModule};
 use crate::module_source::ModuleSource;
 use crate::source::display;
 use crate::version::Constraints;
@@ -27,6 +27,8 @@ pub(super) struct Builder<'a, 'r> {
     pub(super) reader: &'a mut Reader<'r>,
     pub(super) locator: &'a mut dyn ModuleLocator,
     pub(super) diagnostics: &'a mut Diagnostics,
+    /// The steps before those of the modules, under which they are installed: of a run of a test, say.
+    pub(super) within: Vec<Name>,
 }
 
 /// Where a call stands, and the module it leads to.
@@ -35,6 +37,27 @@ struct Place<'a> {
     directory: &'a Path,
     /// The called module.
     path: ModulePath,
+}
+
+/// What is called, and where that is written.
+struct Called<'a> {
+    source: &'a ModuleSource,
+    version: &'a Constraints,
+    block: Span,
+    span: Span,
+}
+
+impl<'a> Called<'a> {
+    /// Nothing where the source or the version cannot be read, which has been reported.
+    fn by(call: &'a ModuleCall) -> Option<Self> {
+        let is_readable = call.version_expression.is_none() || !call.version.is_empty();
+        let source = call.source.as_ref().filter(|_| is_readable)?;
+        Some(Self { source, version: &call.version, block: call.span, span: source_span(call) })
+    }
+
+    fn by_run(module: &'a RunModule) -> Self {
+        Self { source: &module.source, version: &module.version, block: module.block, span: module.span }
+    }
 }
 
 /// What is below a module, and its calls with all sources known.
@@ -65,6 +88,8 @@ impl Builder<'_, '_> {
                 module.encryption = known.encryption;
                 Some(Module { calls: below.calls, children: below.children, ..module })
             }
+            // Tests may be of nothing but modules that their runs name.
+            Folder::Empty if self.reader.options.tests.is_some() => Some(self.nothing_in(directory)),
             Folder::Empty => {
                 self.diagnostics.push(Diagnostic::error(
                     "No configuration files",
@@ -122,11 +147,12 @@ impl Builder<'_, '_> {
         above: &mut Vec<PathBuf>,
         early: &Early<'_>,
     ) -> Option<Module> {
-        let directory = self.directory(&place, call)?;
+        let called = Called::by(call)?;
+        let directory = self.directory(&place, &called)?;
         if above.contains(&directory) {
             let chain: Vec<String> = above.iter().chain([&directory]).map(|folder| display(folder)).collect();
             self.error(
-                source_span(call),
+                called.span,
                 "Module calls itself",
                 format!(
                     "The module calls lead in a circle: {}. Break it by removing one of the calls.",
@@ -143,30 +169,46 @@ impl Builder<'_, '_> {
             );
             return None;
         }
-        let module = match self.called_folder(&directory) {
-            Folder::Module(module) => module,
-            Folder::Empty => Arc::new(Module {
-                directory: directory.clone(),
-                default_registry: self.reader.options.default_registry.clone(),
-                ..Module::default()
-            }),
-            Folder::Missing => {
-                self.error(
-                    source_span(call),
-                    "Unreadable module directory",
-                    format!(
-                        "There is no directory {} that can be read. Check the source of the module.",
-                        display(&directory)
-                    ),
-                );
-                return None;
-            }
-        };
+        let module = self.called_module(&called, &directory)?;
         self.check_constants(call, &module, early);
         above.push(directory);
         let below = self.below(&module, &place.path, above, &early.child(call, &module));
         above.pop();
         Some(Module { path: place.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
+    }
+
+    /// The module that a run of a test names, as the root of a tree of its own.
+    pub(super) fn of_run(&mut self, module: &RunModule) -> Option<Module> {
+        let called = Called::by_run(module);
+        let root = self.reader.options.directory.clone();
+        let directory = self.directory(&Place { directory: &root, path: ModulePath::root() }, &called)?;
+        let module = self.called_module(&called, &directory)?;
+        let values = RootValues::new(&module, self.reader);
+        let below = self.below(&module, &ModulePath::root(), &mut vec![directory], &Early::root(&module, &values));
+        Some(Module { calls: below.calls, children: below.children, ..Module::clone(&module) })
+    }
+
+    /// What a call in `directory` leads to, before the modules below it are known.
+    fn called_module(&mut self, called: &Called<'_>, directory: &Path) -> Option<Arc<Module>> {
+        match self.called_folder(directory) {
+            Folder::Module(module) => Some(module),
+            Folder::Empty => Some(Arc::new(self.nothing_in(directory))),
+            Folder::Missing => {
+                let directory = display(directory);
+                self.error(
+                    called.span,
+                    "Unreadable module directory",
+                    format!("There is no directory {directory} that can be read. Check the source of the module."),
+                );
+                None
+            }
+        }
+    }
+
+    /// A module that declares nothing.
+    fn nothing_in(&self, directory: &Path) -> Module {
+        let default_registry = self.reader.options.default_registry.clone();
+        Module { directory: directory.to_owned(), default_registry, ..Module::default() }
     }
 
     /// The folder of a called module. That its files are written in a form of old is for those to hear who work on it.
@@ -229,23 +271,18 @@ impl Builder<'_, '_> {
     }
 
     /// The folder that a call leads to.
-    fn directory(&mut self, place: &Place<'_>, call: &ModuleCall) -> Option<PathBuf> {
-        let source = call.source.as_ref()?;
-        // A version that cannot be read has been reported.
-        if call.version_expression.is_some() && call.version.is_empty() {
-            return None;
-        }
-        let local = match source {
+    fn directory(&mut self, place: &Place<'_>, called: &Called<'_>) -> Option<PathBuf> {
+        let local = match called.source {
             ModuleSource::Local(relative) => Some(self.reader.local(place.directory, relative)),
             _ => None,
         };
         let request = ModuleRequest {
-            path: &place.path,
-            source,
-            version: &call.version,
+            path: &ModulePath::from_names(self.within.iter().chain(place.path.steps()).cloned()),
+            source: called.source,
+            version: called.version,
             local: local.as_deref(),
-            call: call.span,
-            source_span: source_span(call),
+            call: called.block,
+            source_span: called.span,
         };
         self.locator.locate(&request).map_err(|problem| self.diagnostics.push(*problem)).ok()
     }

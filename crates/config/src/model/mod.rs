@@ -12,6 +12,7 @@ pub(crate) mod provider;
 pub(crate) mod refactoring;
 pub(crate) mod resource;
 pub(crate) mod settings;
+pub(crate) mod testing;
 
 pub use block::{Check, Condition, ScopedData};
 pub use encryption::{Encryption, EncryptionMethods};
@@ -24,6 +25,7 @@ pub use resource::{
     ActionTrigger, Connection, IgnoreChanges, Lifecycle, OnFailure, Provisioner, ProvisionerWhen, Resource, Search,
 };
 pub use settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
+pub use testing::{Override, OverrideTarget, RunModule};
 
 pub(crate) use module::default_provider;
 pub(crate) use resource::implied_provider;

@@ -18,6 +18,14 @@ pub struct ProviderRequirement {
     pub needed_by: Vec<(ModulePath, Span)>,
 }
 
+impl ProviderRequirement {
+    /// Asks for what `other` asks for, too.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.constraints.merge(&other.constraints);
+        self.needed_by.extend(other.needed_by.iter().cloned());
+    }
+}
+
 /// The providers that `root` and all modules below it need: required, configured, or implied by a resource. The built-in
 /// provider is among them.
 pub(crate) fn requirements(root: &Module) -> IndexMap<ProviderAddress, ProviderRequirement> {

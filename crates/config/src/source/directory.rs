@@ -43,13 +43,25 @@ const TESTS: [Suffix; 4] = [
     (".tofutest.json", Syntax::Json, None),
 ];
 
+/// The suffixes of files of mock data.
+const MOCKS: [Suffix; 2] = [(".tfmock.hcl", Syntax::Native, None), (".tfmock.json", Syntax::Json, None)];
+
 /// The files of tests among the entries of a folder, sorted by name; `x.tftest.hcl` is left out beside `x.tofutest.hcl`.
-pub(crate) fn test_files(mut entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+pub(crate) fn test_files(entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+    files_of(&TESTS, entries)
+}
+
+/// The files of mock data among the entries of a folder, sorted by name.
+pub(crate) fn mock_files(entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+    files_of(&MOCKS, entries)
+}
+
+fn files_of(suffixes: &[Suffix], mut entries: Vec<Entry>) -> Vec<(String, Syntax)> {
     entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
     entries.sort();
     let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let files = entries.iter().filter_map(|entry| {
-        let (base, syntax, rival) = classify(&entry.name, &TESTS)?;
+        let (base, syntax, rival) = classify(&entry.name, suffixes)?;
         let is_shadowed = rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str()));
         (!is_shadowed).then(|| (entry.name.clone(), syntax))
     });

@@ -10,5 +10,5 @@ pub use disk::DiskFiles;
 pub use files::{Entry, Files};
 pub use memory::MemoryFiles;
 
-pub(crate) use directory::{Syntax, module_files, test_files};
+pub(crate) use directory::{Syntax, mock_files, module_files, test_files};
 pub(crate) use path::{display, normalize};

@@ -1,13 +1,15 @@
-//! `mock_provider` blocks.
+//! `mock_provider` blocks, and the files of the folders that they name.
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use groma_hcl::{Block, BodySchema};
+use groma_diagnostics::Span;
+use groma_hcl::{Block, Body, BodySchema, Content, Name};
 
-use super::{Seen, overriding};
+use super::{Seen, TestContent, overriding};
 use crate::decode::context::Decoding;
-use crate::decode::{name, provider};
-use crate::model::LocalProvider;
+use crate::decode::{literal, name, provider};
+use crate::model::{LocalProvider, Override};
 
 static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -23,26 +25,61 @@ static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
 static MOCK: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().optional("defaults").optional("override_during"));
 
-/// Checks the block, and gives the configuration that it stands for.
-pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
+static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .block("mock_data", &["type"])
+        .block("mock_resource", &["type"])
+        .block("override_data", &[])
+        .block("override_resource", &[])
+});
+
+/// What a file of mock data says, by which another of its folder may say the same.
+#[derive(Debug)]
+pub(crate) struct MockFile {
+    /// The types that it mocks: the kind of the block, the type, and the header.
+    pub(crate) mocked: Vec<(Name, Name, Span)>,
+    /// What it overrides.
+    pub(crate) overrides: Vec<Override>,
+}
+
+/// Decodes a file of mock data.
+pub(crate) fn mock_file(body: &Body, decoding: &mut Decoding<'_>) -> MockFile {
+    let content = decoding.content(body, &FILE);
+    MockFile { mocked: mocks(&content, decoding), overrides: overriding::blocks(&content, decoding) }
+}
+
+/// Decodes the block into `found`, and gives the configuration that it stands for.
+pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
     let label = block.labels.first()?;
     let content = decoding.content(&block.body, &PROVIDER);
     if let Some(attribute) = content.get("override_during") {
         overriding::during(attribute, decoding);
     }
+    let source = content.get("source").and_then(|attribute| literal::string(attribute, decoding));
+    // An empty one is as good as none.
+    let source = source.filter(|source| !source.is_empty());
+    found.mocks.extend(source.map(|source| (PathBuf::from(&*source), block.header)));
+    mocks(&content, decoding);
+    found.overrides.extend(overriding::blocks(&content, decoding));
+    let alias = content.get("alias").and_then(|attribute| provider::alias(attribute, decoding));
+    let is_name = name::provider_name(&label.value, label.span, decoding);
+    is_name.then(|| LocalProvider { name: label.value.clone(), alias })
+}
+
+/// The types that a body mocks.
+fn mocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<(Name, Name, Span)> {
+    let mut found = Vec::new();
     for (kind, twice) in [("mock_resource", "mock_resource block"), ("mock_data", "mock_data block")] {
         let mut seen = Seen::new(twice);
         for block in content.blocks_of(kind) {
             mock(block, decoding);
             if let Some(label) = block.labels.first() {
                 seen.add(label.value.clone(), block.header, decoding);
+                found.push((kind.into(), label.value.clone(), block.header));
             }
         }
     }
-    overriding::blocks(&content, decoding);
-    let alias = content.get("alias").and_then(|attribute| provider::alias(attribute, decoding));
-    let is_name = name::provider_name(&label.value, label.span, decoding);
-    is_name.then(|| LocalProvider { name: label.value.clone(), alias })
+    found
 }
 
 fn mock(block: &Block, decoding: &mut Decoding<'_>) {

@@ -1,12 +1,13 @@
-//! Files of tests.
+//! Files of tests, and the files of the folders that their mocked providers name.
 //!
-//! What is wrong with how they are written is told; nothing is kept of them.
+//! What is wrong with how they are written is told. Of what they say only that is kept which other files and commands have to do with.
 
 mod mock;
 mod overriding;
 mod run;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use groma_diagnostics::Span;
@@ -14,7 +15,9 @@ use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, Express
 
 use super::context::Decoding;
 use super::{literal, provider, syntax};
-use crate::model::LocalProvider;
+use crate::model::{LocalProvider, Override, RunModule};
+
+pub(crate) use mock::{MockFile, mock_file};
 
 static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -30,8 +33,30 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
 
 static TEST: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("parallel").optional("skip_cleanup"));
 
-/// Checks a whole file of tests.
-pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) {
+/// What a file of tests says about others.
+#[derive(Debug, Default)]
+pub(crate) struct TestContent {
+    /// Its runs, in their order.
+    pub(crate) runs: Vec<RunContent>,
+    /// What is overridden for all runs.
+    pub(crate) overrides: Vec<Override>,
+    /// The folders that mocked providers name, each with the header of the block.
+    pub(crate) mocks: Vec<(PathBuf, Span)>,
+}
+
+/// What a run says about others.
+#[derive(Debug)]
+pub(crate) struct RunContent {
+    /// Its name.
+    pub(crate) name: Name,
+    /// The module in the place of the one under test.
+    pub(crate) module: Option<RunModule>,
+    /// What is overridden for this run.
+    pub(crate) overrides: Vec<Override>,
+}
+
+/// Decodes a whole file of tests.
+pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent {
     let content = decoding.content(body, &FILE);
     if let Some(block) = only_one(&content, "variables", decoding) {
         values(block, decoding);
@@ -39,15 +64,15 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) {
     if let Some(block) = only_one(&content, "test", decoding) {
         settings(block, decoding);
     }
-    let providers = providers(&content, decoding);
-    overriding::blocks(&content, decoding);
+    let mut found = TestContent::default();
+    let providers = providers(&content, &mut found, decoding);
+    found.overrides.extend(overriding::blocks(&content, decoding));
     let mut runs = Seen::new("\"run\" block names");
     for block in content.blocks_of("run") {
-        if let Some(label) = block.labels.first() {
-            runs.add(label.value.clone(), block.header, decoding);
-        }
-        run::run(block, &providers, decoding);
+        let is_first = block.labels.first().is_some_and(|label| runs.add(label.value.clone(), block.header, decoding));
+        found.runs.extend(run::run(block, &providers, decoding).filter(|_| is_first));
     }
+    found
 }
 
 /// Values of variables.
@@ -73,12 +98,12 @@ fn refuse_skipped_cleanup(content: &Content, decoding: &mut Decoding<'_>) {
 }
 
 /// The provider configurations that the runs of the file can be given.
-fn providers(content: &Content, decoding: &mut Decoding<'_>) -> Vec<LocalProvider> {
+fn providers(content: &Content, found: &mut TestContent, decoding: &mut Decoding<'_>) -> Vec<LocalProvider> {
     let mut seen = Seen::new("provider block");
     for block in &content.blocks {
         let declared = match &*block.kind.name {
             "provider" => provider::of_tests(block, decoding),
-            "mock_provider" => mock::provider(block, decoding),
+            "mock_provider" => mock::provider(block, found, decoding),
             _ => None,
         };
         if let Some(declared) = declared {
@@ -111,14 +136,15 @@ impl<T: Eq + std::hash::Hash> Seen<T> {
         Self { what, first: HashMap::new() }
     }
 
-    fn add(&mut self, thing: T, span: Span, decoding: &mut Decoding<'_>) {
+    /// Whether `thing` is the first of its kind; another is reported.
+    fn add(&mut self, thing: T, span: Span, decoding: &mut Decoding<'_>) -> bool {
         if let Some(first) = self.first.get(&thing) {
             let place = decoding.place(*first);
             let detail = format!("There is the same at {place} already. Remove one of the two.");
             decoding.error(span, format!("Duplicate {}", self.what), detail);
-            return;
+            return false;
         }
-        self.first.insert(thing, span);
+        self.first.insert(thing, span).is_none()
     }
 }
 

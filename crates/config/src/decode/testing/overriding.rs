@@ -9,6 +9,7 @@ use super::{Seen, one_word};
 use crate::decode::address::Address;
 use crate::decode::context::Decoding;
 use crate::decode::syntax;
+use crate::model::{Override, OverrideTarget};
 
 static OBJECT: LazyLock<BodySchema> = LazyLock::new(|| overriding().optional("values"));
 
@@ -38,20 +39,23 @@ const KINDS: [Kind; 3] = [
     Kind { name: "override_module", twice: "override_module block", about: About::Module },
 ];
 
-/// Checks all such blocks in a body.
-pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) {
+/// What all such blocks in a body override.
+pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Override> {
+    let mut found = Vec::new();
     for kind in &KINDS {
         let mut seen = Seen::new(kind.twice);
         for block in content.blocks_of(kind.name) {
-            if let Some(target) = overridden(block, kind.about, decoding) {
-                seen.add(target, block.header, decoding);
+            if let Some(overridden) = overridden(block, kind.about, decoding) {
+                seen.add(overridden.target.clone(), block.header, decoding);
+                found.push(overridden);
             }
         }
     }
+    found
 }
 
-/// The text of the address whose values a block gives.
-fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Option<String> {
+/// What a block gives values of.
+fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Option<Override> {
     let schema = if about == About::Module { &MODULE } else { &OBJECT };
     let content = decoding.content(&block.body, schema);
     if let Some(attribute) = content.get("override_during") {
@@ -62,7 +66,8 @@ fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Optio
         decoding.error(block.header, "Missing target attribute", detail);
         return None;
     };
-    target(attribute, about, decoding)
+    let target = target(attribute, about, decoding)?;
+    Some(Override { target, block: block.header, span: attribute.expression.span })
 }
 
 /// Checks when the values count.
@@ -70,7 +75,7 @@ pub(super) fn during(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     one_word(attribute, ["plan", "apply"], "Invalid override_during value", decoding);
 }
 
-fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> Option<String> {
+fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> Option<OverrideTarget> {
     let traversal = syntax::address(&attribute.expression, decoding)?;
     let address = Address::read(&traversal, decoding)?;
     let span = attribute.expression.span;
@@ -93,6 +98,5 @@ fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> O
         decoding.error(span, "Invalid override target", format!("The target of this block is {wanted}."));
         return None;
     }
-    let resource = address.resource.map(|(resource, key)| format!("{resource}{key}")).unwrap_or_default();
-    Some(format!("{} {resource}", address.module))
+    Some(OverrideTarget { module: address.module, resource: address.resource })
 }

@@ -6,11 +6,12 @@ use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Traversal};
 use groma_lang::{Reference, parse_reference};
 
-use super::{one_word, only_one, overriding, refuse_skipped_cleanup, values};
+use super::{RunContent, one_word, only_one, overriding, refuse_skipped_cleanup, values};
 use crate::decode::context::Decoding;
 use crate::decode::{condition, depends_on, literal, module_call, name, version};
-use crate::model::LocalProvider;
+use crate::model::{LocalProvider, RunModule};
 use crate::module_source::ModuleSource;
+use crate::version::Constraints;
 
 static RUN: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -35,11 +36,10 @@ static PLAN_OPTIONS: LazyLock<BodySchema> =
 
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("source").optional("version"));
 
-/// Checks a `run` block; `providers` are the configurations that the file has.
-pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Decoding<'_>) {
-    if let Some(label) = block.labels.first() {
-        name::check(label, "run block name", decoding);
-    }
+/// Decodes a `run` block; `providers` are the configurations that the file has.
+pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Decoding<'_>) -> Option<RunContent> {
+    let label = block.labels.first()?;
+    name::check(label, "run block name", decoding);
     let content = decoding.content(&block.body, &RUN);
     if let Some(attribute) = content.get("command") {
         one_word(attribute, ["plan", "apply"], "Invalid \"command\" keyword", decoding);
@@ -63,9 +63,7 @@ pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Dec
     if let Some(block) = only_one(&content, "variables", decoding) {
         values(block, decoding);
     }
-    if let Some(block) = only_one(&content, "module", decoding) {
-        module(block, decoding);
-    }
+    let module = only_one(&content, "module", decoding).and_then(|block| module(block, decoding));
     for block in content.blocks_of("assert") {
         condition::condition(block, decoding);
     }
@@ -73,7 +71,8 @@ pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Dec
         let detail = "The states of tests are kept in memory. Remove the block.";
         decoding.error(block.header, "Invalid block", detail);
     }
-    overriding::blocks(&content, decoding);
+    let overrides = overriding::blocks(&content, decoding);
+    Some(RunContent { name: label.value.clone(), module, overrides })
 }
 
 /// What must go wrong for the test to pass: things with conditions.
@@ -126,25 +125,26 @@ fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
 }
 
 /// The module that is run in the place of the one under test.
-fn module(block: &Block, decoding: &mut Decoding<'_>) {
+fn module(block: &Block, decoding: &mut Decoding<'_>) -> Option<RunModule> {
     let content = decoding.content(&block.body, &MODULE);
     let version = content.get("version");
-    if let Some(attribute) = version {
-        version::of_module(attribute, decoding);
-    }
+    let constraints = version.map(|attribute| version::of_module(attribute, decoding));
     let Some(source) = content.get("source") else {
         let detail = "Say where the module comes from: a folder such as \"./setup\", or a registry.";
         decoding.error(block.header, "Missing \"source\" attribute for module block", detail);
-        return;
+        return None;
     };
-    let Some(text) = literal::string(source, decoding) else { return };
+    let text = literal::string(source, decoding)?;
     let wrong = match ModuleSource::parse(&text) {
-        Ok(ModuleSource::Registry(_)) => return,
-        Ok(ModuleSource::Local(_)) if version.is_none() => return,
-        Ok(ModuleSource::Local(_)) => {
+        Ok(ModuleSource::Local(_)) if version.is_some() => {
             "Only modules of a registry have versions. Remove the \"version\" argument.".into()
         }
         Ok(ModuleSource::Package(_)) => "The modules of tests come from folders and registries only.".into(),
+        // A version that cannot be read has been reported.
+        Ok(found) => {
+            let version = constraints.unwrap_or_else(|| Some(Constraints::default()))?;
+            return Some(RunModule { source: found, version, block: block.header, span: source.expression.span });
+        }
         Err(detail) => detail,
     };
     let summary = match version {
@@ -152,4 +152,5 @@ fn module(block: &Block, decoding: &mut Decoding<'_>) {
         None => "Invalid module source address",
     };
     decoding.error(source.expression.span, summary, wrong);
+    None
 }

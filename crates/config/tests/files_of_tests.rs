@@ -1,0 +1,323 @@
+//! What files of tests have to do with the configuration beside them: modules that runs name, providers, what is overridden.
+
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+mod support;
+
+use std::path::PathBuf;
+
+use groma_config::{
+    Configuration, LoadOptions, ModuleLocator, ModuleRequest, Soundness, TestFolder, check_overrides, has_test_files,
+    load_with,
+};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+
+/// Notes which modules are asked for, and finds those of registries in the folder `fetched`.
+#[derive(Default)]
+struct Noted(Vec<String>);
+
+impl ModuleLocator for Noted {
+    fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
+        self.0.push(request.path.steps().join("."));
+        Ok(request.local.map_or_else(|| PathBuf::from("fetched"), ToOwned::to_owned))
+    }
+}
+
+struct Loaded {
+    configuration: Configuration,
+    diagnostics: Diagnostics,
+    asked: Vec<String>,
+    sources: Sources,
+}
+
+fn load(text: &str) -> Loaded {
+    let sources = Sources::new();
+    let options = LoadOptions { tests: Some(TestFolder::Usual), ..LoadOptions::default() };
+    let mut noted = Noted::default();
+    let (configuration, diagnostics) = load_with(&options, &sources, &support::files(text), &mut noted);
+    Loaded { configuration: configuration.unwrap(), diagnostics, asked: noted.0, sources }
+}
+
+impl Loaded {
+    fn summaries(&self) -> Vec<String> {
+        let line = |problem: &Diagnostic| {
+            let at = problem.subject.and_then(|span| self.sources.locate(span)).unwrap();
+            format!("{}:{} {}", at.file.name(), at.start.line, problem.summary)
+        };
+        self.diagnostics.iter().map(line).collect()
+    }
+}
+
+const RUNS: &str = r#"
+terraform {
+  required_providers {
+    tool = { source = "example.com/acme/tool", version = ">= 1.0.0" }
+  }
+}
+module "m" {
+  source = "./m"
+}
+-- m/main.tf --
+-- main.tftest.hcl --
+run "first" {
+  module {
+    source = "./setup"
+  }
+}
+run "plain" {}
+-- tests/deep.er.tftest.hcl --
+run "far" {
+  module {
+    source  = "example.com/acme/far/any"
+    version = "~> 1.0"
+  }
+}
+-- tests/other.tftest.json --
+{"run": {"again": {"module": {"source": "./setup"}}}}
+-- setup/main.tf --
+terraform {
+  required_providers {
+    tool = { source = "example.com/acme/tool", version = "< 2.0.0" }
+    mine = { source = "example.com/acme/mine" }
+  }
+}
+module "in" {
+  source = "./in"
+}
+-- setup/in/main.tf --
+-- fetched/main.tf --
+"#;
+
+#[test]
+fn modules_of_runs_are_asked_for_as_calls_of_the_root_and_are_roots_themselves() {
+    let loaded = load(RUNS);
+    assert!(loaded.diagnostics.is_empty(), "{}", support::print(&loaded.diagnostics, &loaded.sources));
+    let expected = [
+        "m",
+        "test.main.first",
+        "test.main.first.in",
+        "test.tests.deep.er.far",
+        "test.tests.other.tftest.json.again",
+        "test.tests.other.tftest.json.again.in",
+    ];
+    assert_eq!(loaded.asked, expected);
+    let files = &loaded.configuration.tests;
+    assert_eq!(files[0].steps, ["test", "main"]);
+    let first = files[0].runs[0].module.as_ref().unwrap();
+    assert!(first.root.path.is_root());
+    assert_eq!(first.root.children["in"].path.to_string(), "module.in");
+    assert!(files[0].runs[1].module.is_none());
+    assert!(loaded.configuration.module(&first.root.path).unwrap().children.contains_key("m"));
+}
+
+#[test]
+fn providers_of_modules_of_runs_are_needed_too() {
+    let configuration = load(RUNS).configuration;
+    let needed: Vec<String> = configuration
+        .provider_requirements()
+        .iter()
+        .map(|(address, needed)| format!("{address} {}", needed.constraints))
+        .collect();
+    assert_eq!(needed, ["example.com/acme/mine ", "example.com/acme/tool >= 1.0.0, < 2.0.0"]);
+}
+
+#[test]
+fn without_a_wish_for_tests_there_are_none() {
+    let mut noted = Noted::default();
+    let files = support::files(RUNS);
+    let (configuration, _) = load_with(&LoadOptions::default(), &Sources::new(), &files, &mut noted);
+    assert_eq!(noted.0, ["m"]);
+    assert!(configuration.unwrap().tests.is_empty());
+}
+
+#[test]
+fn tests_alone_make_a_configuration() {
+    let loaded =
+        load("-- tests/a.tftest.hcl --\nrun \"a\" {\n  module {\n    source = \"./s\"\n  }\n}\n-- s/main.tf --\n");
+    assert!(loaded.diagnostics.is_empty());
+    assert!(loaded.configuration.calls_modules());
+    let files = support::files("-- tests/a.tftest.hcl --\n");
+    let has = |folder| has_test_files(&LoadOptions::default(), &folder, &files);
+    assert!(has(TestFolder::Usual) && !has(TestFolder::Named("other".into())));
+}
+
+#[test]
+fn a_mistake_in_one_place_hides_none_in_another_and_is_told_once() {
+    let loaded = load(
+        r#"
+output "o" {
+  value = var.nope
+}
+-- tests/a.tftest.hcl --
+run "a" {
+  module {
+    source = "./s"
+  }
+}
+run "b" {
+  module {
+    source = "./s"
+  }
+}
+run "b" {
+  module {
+    source = "./t"
+  }
+}
+bogus {
+}
+-- s/main.tf --
+output "o" {
+  value = var.neither
+}
+import {
+  to = terraform_data.a
+  id = "a"
+}
+resource "terraform_data" "a" {
+}
+-- t/main.tf --
+"#,
+    );
+    let expected = [
+        "main.tf:3 Reference to undeclared input variable",
+        "tests/a.tftest.hcl:16 Unsupported block type",
+        "tests/a.tftest.hcl:11 Duplicate \"run\" block names",
+        "s/main.tf:4 Invalid import configuration",
+        "s/main.tf:2 Reference to undeclared input variable",
+    ];
+    assert_eq!(loaded.summaries(), expected);
+    assert_eq!(loaded.asked, ["test.tests.a.a", "test.tests.a.b"]);
+    // What is wrong with tests does not matter for what the configuration itself is good for.
+    assert_eq!(loaded.configuration.soundness, Soundness::WrongNames);
+}
+
+#[test]
+fn states_of_tests_are_in_memory() {
+    let loaded = load(
+        r#"
+-- tests/a.tftest.hcl --
+run "a" {
+  module {
+    source = "./s"
+  }
+}
+-- s/main.tf --
+terraform {
+  backend "nowhere" {
+  }
+}
+"#,
+    );
+    assert_eq!(loaded.summaries(), ["s/main.tf:2 Backend configuration ignored"]);
+    assert!(!loaded.diagnostics.has_errors());
+}
+
+#[test]
+fn folders_of_mock_data_are_read_once_and_seen_from_the_root_module() {
+    let loaded = load(
+        r#"
+-- tests/a.tftest.hcl --
+mock_provider "a" {
+  source = "./mocks"
+}
+mock_provider "b" {
+  source = "mocks"
+}
+mock_provider "c" {
+  source = "./tests/nowhere"
+}
+mock_provider "d" {
+  source = ""
+}
+-- mocks/a.tfmock.hcl --
+mock_resource "x" {
+  default = {}
+}
+override_resource {
+  target = x.y
+}
+-- mocks/b.tfmock.hcl --
+mock_resource "x" {
+}
+override_resource {
+  target = x.y
+}
+override_module {
+}
+-- mocks/ignored.hcl --
+bogus {
+}
+"#,
+    );
+    let expected = [
+        "mocks/a.tfmock.hcl:2 Unsupported argument",
+        "mocks/b.tfmock.hcl:6 Unsupported block type",
+        "mocks/b.tfmock.hcl:1 Duplicate mock resource block",
+        "mocks/b.tfmock.hcl:3 Duplicate override block",
+        "tests/a.tftest.hcl:7 Failed to read mock data directory",
+    ];
+    assert_eq!(loaded.summaries(), expected);
+}
+
+#[test]
+fn what_is_overridden_and_is_nowhere_is_warned_of() {
+    let loaded = load(
+        r#"
+resource "terraform_data" "here" {
+}
+module "m" {
+  source = "./m"
+}
+-- m/main.tf --
+-- tests/a.tftest.hcl --
+override_resource {
+  target = terraform_data.here[0]
+}
+override_resource {
+  target = terraform_data.there
+}
+override_resource {
+  target = module.m.terraform_data.here
+}
+override_module {
+  target = module.m
+}
+override_module {
+  target = module.m[0].module.n
+}
+mock_provider "terraform" {
+  override_resource {
+    target = terraform_data.nowhere
+  }
+}
+run "a" {
+  override_resource {
+    target = terraform_data.there
+  }
+}
+run "b" {
+  module {
+    source = "./s"
+  }
+  override_resource {
+    target = terraform_data.there
+  }
+  override_resource {
+    target = terraform_data.here
+  }
+}
+-- s/main.tf --
+resource "terraform_data" "there" {
+}
+"#,
+    );
+    assert!(loaded.diagnostics.is_empty());
+    let warned = Loaded { diagnostics: check_overrides(&loaded.configuration), ..loaded };
+    let lines = [8, 14, 18, 23, 34].map(|line| format!("tests/a.tftest.hcl:{line} Invalid override target"));
+    let mut summaries = warned.summaries();
+    summaries.sort_by_key(|text| text.split([':', ' ']).nth(1).unwrap().parse::<u32>().unwrap());
+    assert_eq!(summaries, lines);
+    assert!(!warned.diagnostics.has_errors());
+    assert!(support::print(&warned.diagnostics, &warned.sources).contains("module.m[0].module.n"));
+}
