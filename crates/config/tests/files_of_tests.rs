@@ -192,6 +192,24 @@ resource "terraform_data" "a" {
     assert_eq!(loaded.configuration.soundness, Soundness::WrongNames);
 }
 
+/// Whoever installs a module makes its key a part of a path.
+#[test]
+fn modules_under_names_that_are_none_are_not_asked_for() {
+    let module = "\" {\n  source = \"example.com/acme/far/any\"\n}\n";
+    let run = "\" {\n  module {\n    source = \"example.com/acme/far/any\"\n  }\n}\n";
+    let text = format!(
+        "module \"../../m{module}-- tests/a.tftest.hcl --\nrun \"../../a{run}run \"{run}-- fetched/main.tf --\n"
+    );
+    let loaded = load(&text);
+    let expected = [
+        "main.tf:1 Invalid module instance name",
+        "tests/a.tftest.hcl:1 Invalid run block name",
+        "tests/a.tftest.hcl:6 Invalid run block name",
+    ];
+    assert_eq!(loaded.summaries(), expected);
+    assert!(loaded.asked.is_empty(), "{:?}", loaded.asked);
+}
+
 #[test]
 fn states_of_tests_are_in_memory() {
     let loaded = load(

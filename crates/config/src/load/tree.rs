@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::{ModulePath, Name};
+use groma_address::{ModulePath, Name, is_identifier};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_value::Value;
@@ -272,12 +272,17 @@ impl Builder<'_, '_> {
 
     /// The folder that a call leads to.
     fn directory(&mut self, place: &Place<'_>, called: &Called<'_>) -> Option<PathBuf> {
+        let path = ModulePath::from_names(self.within.iter().chain(place.path.steps()).cloned());
+        // A name that is none has been reported. It would become a part of a path, and lead anywhere.
+        if !path.steps().last().is_some_and(|name| is_identifier(name)) {
+            return None;
+        }
         let local = match called.source {
             ModuleSource::Local(relative) => Some(self.reader.local(place.directory, relative)),
             _ => None,
         };
         let request = ModuleRequest {
-            path: &ModulePath::from_names(self.within.iter().chain(place.path.steps()).cloned()),
+            path: &path,
             source: called.source,
             version: called.version,
             local: local.as_deref(),
