@@ -1,6 +1,7 @@
 //! Reading the files of tests, which belong to no module.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
@@ -33,14 +34,23 @@ pub(super) fn read(
     let mut reader = Reader::new(options, sources, files);
     let mut found = Vec::new();
     for directory in folders(options, folder) {
-        let Ok(entries) = files.list(&directory) else { continue };
+        let entries = match files.list(&directory) {
+            Ok(entries) => entries,
+            // The usual one need not be there, and of the configuration's own others tell.
+            Err(error) if error.kind() == ErrorKind::NotFound || directory == options.directory => continue,
+            Err(error) => {
+                let detail = format!("The folder {} of tests cannot be read: {error}.", display(&directory));
+                diagnostics.push(Diagnostic::error("Failed to read test directory", detail));
+                continue;
+            }
+        };
         for named in test_files(entries) {
             let content = reader.file(&directory, &named, Role::Primary, decode::test_file, diagnostics);
             found.extend(content.map(|content| (directory.join(&named.0), content)));
         }
     }
     if let TestFolder::Named(name) = folder
-        && files.list(&within(options, folder)).is_err()
+        && files.list(&within(options, folder)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     {
         let detail = format!("There is no folder {} with tests, so that none of it was read.", display(name));
         diagnostics.push(Diagnostic::warning("Test directory does not exist", detail));
