@@ -76,7 +76,9 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     let wants_tests = !arguments.no_tests.is_some_and(Flag::is_on);
     let tests = wants_tests.then(|| test_folder(arguments.test_directory.as_deref()));
     let (configuration, mut diagnostics) = load_to_check(context, &directory, queries, tests)?;
-    diagnostics.append(check_overrides(&configuration));
+    if !diagnostics.has_errors() {
+        diagnostics.append(check_overrides(&configuration));
+    }
     // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),
