@@ -145,3 +145,15 @@ fn validate_looks_into_the_modules_of_runs() {
     let told = folder.fails(&["validate"]);
     assert!(told.contains("Module not installed") && told.contains("tests/b.tftest.hcl line 2"), "{told}");
 }
+
+#[test]
+fn what_is_told_of_a_module_is_not_told_again_of_the_run_of_it() {
+    let folder = Folder::new();
+    folder
+        .write("main.tf", "module \"s\" {\n  source = \"./s\"\n}\n")
+        .write("tests/a.tftest.hcl", &run("a", "./s"))
+        .write("s/main.tf", "module \"in\" {\n  source = \"./in\"\n}\nlocals {\n  l = module.in.o\n}\n")
+        .write("s/in/main.tf", "output \"o\" {\n  value      = 1\n  deprecated = \"Use p.\"\n}\n");
+    let told = folder.ok(&["validate"]);
+    assert_eq!(told.matches("Use p.").count(), 1, "{told}");
+}
