@@ -154,6 +154,17 @@ fn what_is_told_of_a_module_is_not_told_again_of_the_run_of_it() {
         .write("tests/a.tftest.hcl", &run("a", "./s"))
         .write("s/main.tf", "module \"in\" {\n  source = \"./in\"\n}\nlocals {\n  l = module.in.o\n}\n")
         .write("s/in/main.tf", "output \"o\" {\n  value      = 1\n  deprecated = \"Use p.\"\n}\n");
-    let told = folder.ok(&["validate"]);
+    // People see similar warnings together in any case.
+    let told = folder.ok(&["validate", "-json"]);
     assert_eq!(told.matches("Use p.").count(), 1, "{told}");
+}
+
+#[test]
+fn what_is_no_folder_of_tests_is_told() {
+    let folder = Folder::new();
+    folder.write("main.tf", "").write("tests", "");
+    for words in [&["validate"][..], &["get"], &["init"], &["providers"]] {
+        assert!(folder.fails(words).contains("Failed to read test directory"), "{words:?}");
+    }
+    folder.ok(&["validate", "-no-tests"]);
 }
