@@ -9,7 +9,7 @@ use groma_diagnostics::{SourceText, Span};
 use groma_hcl::Traversal;
 use indexmap::IndexMap;
 
-use crate::model::{Module, Override, ProviderBlock};
+use crate::model::{LocalProvider, Module, Override, PassedProvider, ProviderBlock};
 use crate::providers::requirements::ProviderRequirement;
 
 /// A loaded configuration. Cheap to clone.
@@ -69,6 +69,8 @@ pub struct TestFile {
     pub steps: Vec<String>,
     /// Its runs, in their order.
     pub runs: Vec<TestRun>,
+    /// The provider configurations that they can be given, each with the header of its block.
+    pub providers: Vec<(LocalProvider, Span)>,
     /// What is overridden for all of them.
     pub overrides: Vec<Override>,
 }
@@ -78,10 +80,33 @@ pub struct TestFile {
 pub struct TestRun {
     /// Its name.
     pub name: Name,
-    /// What is run in the place of the configuration under test, where the run names a module and there is one.
-    pub module: Option<Configuration>,
+    /// What it runs.
+    pub tested: Tested,
+    /// Provider configurations of the file that are handed to what is run, under names of its own.
+    pub providers: Vec<PassedProvider>,
     /// What is overridden for this run.
     pub overrides: Vec<Override>,
+}
+
+/// What a run of a test runs.
+#[derive(Clone, Debug)]
+pub enum Tested {
+    /// The configuration beside the file.
+    Configuration,
+    /// A module that the run names in its place, as the root of a configuration.
+    Module(Configuration),
+    /// A module that is not to be had, which has been reported.
+    Missing,
+}
+
+impl Tested {
+    /// The module in the place of the configuration, if there is one.
+    pub fn module(&self) -> Option<&Configuration> {
+        match self {
+            Self::Module(configuration) => Some(configuration),
+            Self::Configuration | Self::Missing => None,
+        }
+    }
 }
 
 impl Configuration {
@@ -92,7 +117,7 @@ impl Configuration {
 
     /// What runs of tests name in the place of this configuration.
     pub fn modules_of_runs(&self) -> impl Iterator<Item = &Self> {
-        self.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.module.as_ref())
+        self.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.tested.module())
     }
 
     /// Whether something in the configuration uses a provider block. What is wrong in one that nothing uses keeps nobody from anything.

@@ -103,10 +103,10 @@ fn modules_of_runs_are_asked_for_as_calls_of_the_root_and_are_roots_themselves()
     assert_eq!(loaded.asked, expected);
     let files = &loaded.configuration.tests;
     assert_eq!(files[0].steps, ["test", "main"]);
-    let first = files[0].runs[0].module.as_ref().unwrap();
+    let first = files[0].runs[0].tested.module().unwrap();
     assert!(first.root.path.is_root());
     assert_eq!(first.root.children["in"].path.to_string(), "module.in");
-    assert!(files[0].runs[1].module.is_none());
+    assert!(files[0].runs[1].tested.module().is_none());
     assert!(loaded.configuration.module(&first.root.path).unwrap().children.contains_key("m"));
 }
 
@@ -338,4 +338,44 @@ resource "terraform_data" "there" {
     assert_eq!(summaries, lines);
     assert!(!warned.diagnostics.has_errors());
     assert!(support::print(&warned.diagnostics, &warned.sources).contains("module.m[0].module.n"));
+}
+
+const TWO_PROVIDERS: &str = r#"
+terraform {
+  required_providers {
+    tool = { source = "example.com/acme/tool" }
+  }
+}
+-- s/main.tf --
+terraform {
+  required_providers {
+    tool = { source = "example.com/acme/other" }
+  }
+}
+-- tests/a.tftest.hcl --
+"#;
+
+const OTHER: &str = "run \"other\" {\n  module {\n    source = \"./s\"\n  }\n}\n";
+
+#[test]
+fn a_name_of_a_file_that_stands_for_another_provider_is_told() {
+    let summaries = |tests: &str| load(&format!("{TWO_PROVIDERS}{tests}")).summaries();
+    let mismatch = |line| [format!("tests/a.tftest.hcl:{line} Provider type mismatch")];
+    let plain = "provider \"tool\" {\n}\n";
+    let root = "run \"root\" {\n}\nrun \"again\" {\n}\n";
+    assert_eq!(summaries(&format!("{plain}{OTHER}{root}")), mismatch(1));
+    let passed = "provider \"tool\" {\n  alias = \"x\"\n}\n";
+    let given = "run \"root\" {\n  providers = {\n    tool = tool.x\n  }\n}\n";
+    assert_eq!(summaries(&format!("{passed}{OTHER}{given}")), mismatch(11));
+    let two = "run \"root\" {\n  providers = {\n    tool = tool.x\n    mine = tool.x\n  }\n}\n";
+    assert_eq!(summaries(&format!("{passed}{two}")), mismatch(7));
+}
+
+/// In these orders Terraform takes them.
+#[test]
+fn names_of_a_file_stand_for_what_the_configuration_says_where_it_is_run_first() {
+    let plain = "mock_provider \"tool\" {\n}\n";
+    for tests in [format!("{plain}run \"root\" {{\n}}\n{OTHER}"), format!("{plain}{OTHER}"), OTHER.to_owned()] {
+        assert_eq!(load(&format!("{TWO_PROVIDERS}{tests}")).summaries(), Vec::<String>::new(), "{tests}");
+    }
 }

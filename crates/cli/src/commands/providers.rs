@@ -68,7 +68,7 @@ impl Node {
     /// The runs of a file that name a module.
     fn of_test(file: &TestFile) -> Self {
         let runs = file.runs.iter().filter_map(|run| {
-            let module = run.module.as_ref()?;
+            let module = run.tested.module()?;
             Some(Self::of_module(format!("run.{}", run.name), &module.root, &[]))
         });
         Self { text: file.steps.join("."), below: runs.collect() }

@@ -11,12 +11,14 @@ mod provider_instances;
 mod providers;
 mod refactoring;
 mod reference;
+mod test_providers;
 mod walk;
 
 pub use backend::UNSUPPORTED_BACKEND;
 pub use calls::DEPRECATED_VARIABLE;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;
+pub(crate) use test_providers::check as check_test_providers;
 
 use std::collections::HashSet;
 use std::path::Path;

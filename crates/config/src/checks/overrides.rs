@@ -2,7 +2,7 @@
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Tested};
 use crate::model::{Override, OverrideTarget};
 
 /// Warns of what tests override and nothing under test declares. What is overridden for a whole file may be in the configuration, or in
@@ -11,11 +11,15 @@ use crate::model::{Override, OverrideTarget};
 pub fn check_overrides(configuration: &Configuration) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for file in configuration.tests.iter() {
-        let modules = file.runs.iter().filter_map(|run| run.module.as_ref());
+        let modules = file.runs.iter().filter_map(|run| run.tested.module());
         let under_test: Vec<&Configuration> = [configuration].into_iter().chain(modules).collect();
         check(&file.overrides, &under_test, &mut diagnostics);
         for run in &file.runs {
-            check(&run.overrides, &[run.module.as_ref().unwrap_or(configuration)], &mut diagnostics);
+            match &run.tested {
+                Tested::Configuration => check(&run.overrides, &[configuration], &mut diagnostics),
+                Tested::Module(module) => check(&run.overrides, &[module], &mut diagnostics),
+                Tested::Missing => {}
+            }
         }
     }
     diagnostics

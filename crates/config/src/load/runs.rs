@@ -10,7 +10,8 @@ use super::folder::Reader;
 use super::locate::ModuleLocator;
 use super::tree::Builder;
 use super::{checked, test_files};
-use crate::configuration::{Configuration, TestFile, TestRun};
+use crate::checks;
+use crate::configuration::{Configuration, TestFile, TestRun, Tested};
 use crate::decode::RunContent;
 use crate::model::{Module, RunModule};
 use crate::options::TestFolder;
@@ -29,11 +30,12 @@ pub(super) fn with_tests(
     for (path, content) in read {
         let steps = test_files::steps(path.strip_prefix(&modules.reader.options.directory).unwrap_or(&path));
         let runs = content.runs.into_iter().map(|run| modules.run(&steps, run)).collect();
-        files.push(TestFile { steps, runs, overrides: content.overrides });
+        files.push(TestFile { steps, runs, providers: content.providers, overrides: content.overrides });
     }
+    files.iter().for_each(|file| checks::check_test_providers(&configuration.root, file, modules.diagnostics));
     let mut requirements = Arc::unwrap_or_clone(configuration.requirements);
     for run in files.iter().flat_map(|file| &file.runs) {
-        let needed = run.module.iter().flat_map(Configuration::provider_requirements);
+        let needed = run.tested.module().into_iter().flat_map(Configuration::provider_requirements);
         needed.for_each(|(address, needed)| requirements.entry(address.clone()).or_default().merge(needed));
     }
     requirements.sort_unstable_keys();
@@ -50,8 +52,11 @@ struct Modules<'a, 'r> {
 impl Modules<'_, '_> {
     fn run(&mut self, file: &[String], run: RunContent) -> TestRun {
         let steps = file.iter().map(|step| Name::from(&**step)).chain([run.name.clone()]).collect();
-        let module = run.module.and_then(|module| self.module(steps, &module));
-        TestRun { name: run.name, module, overrides: run.overrides }
+        let tested = match &run.module {
+            Some(module) => self.module(steps, module).map_or(Tested::Missing, Tested::Module),
+            None => Tested::Configuration,
+        };
+        TestRun { name: run.name, tested, providers: run.providers, overrides: run.overrides }
     }
 
     /// What is wrong in a folder that several runs name is said once.

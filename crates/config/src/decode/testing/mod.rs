@@ -15,7 +15,7 @@ use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, Express
 
 use super::context::Decoding;
 use super::{literal, provider, syntax};
-use crate::model::{LocalProvider, Override, RunModule};
+use crate::model::{LocalProvider, Override, PassedProvider, RunModule};
 
 pub(crate) use mock::{MockFile, mock_file};
 
@@ -40,6 +40,8 @@ pub(crate) struct TestContent {
     pub(crate) runs: Vec<RunContent>,
     /// What is overridden for all runs.
     pub(crate) overrides: Vec<Override>,
+    /// The provider configurations that runs can be given, each with the header of its block.
+    pub(crate) providers: Vec<(LocalProvider, Span)>,
     /// The folders that mocked providers name, each with the header of the block.
     pub(crate) mocks: Vec<(PathBuf, Span)>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct RunContent {
     pub(crate) name: Name,
     /// The module in the place of the one under test.
     pub(crate) module: Option<RunModule>,
+    /// Provider configurations of the file that are handed to what is run, under names of its own.
+    pub(crate) providers: Vec<PassedProvider>,
     /// What is overridden for this run.
     pub(crate) overrides: Vec<Override>,
 }
@@ -65,12 +69,13 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
         settings(block, decoding);
     }
     let mut found = TestContent::default();
-    let providers = providers(&content, &mut found, decoding);
+    providers(&content, &mut found, decoding);
     found.overrides.extend(overriding::blocks(&content, decoding));
     let mut runs = Seen::new("\"run\" block names");
     for block in content.blocks_of("run") {
         let is_first = block.labels.first().is_some_and(|label| runs.add(label.value.clone(), block.header, decoding));
-        found.runs.extend(run::run(block, &providers, decoding).filter(|_| is_first));
+        let run = run::run(block, &found.providers, decoding);
+        found.runs.extend(run.filter(|_| is_first));
     }
     found
 }
@@ -98,7 +103,7 @@ fn refuse_skipped_cleanup(content: &Content, decoding: &mut Decoding<'_>) {
 }
 
 /// The provider configurations that the runs of the file can be given.
-fn providers(content: &Content, found: &mut TestContent, decoding: &mut Decoding<'_>) -> Vec<LocalProvider> {
+fn providers(content: &Content, found: &mut TestContent, decoding: &mut Decoding<'_>) {
     let mut seen = Seen::new("provider block");
     for block in &content.blocks {
         let declared = match &*block.kind.name {
@@ -106,11 +111,12 @@ fn providers(content: &Content, found: &mut TestContent, decoding: &mut Decoding
             "mock_provider" => mock::provider(block, found, decoding),
             _ => None,
         };
-        if let Some(declared) = declared {
-            seen.add(declared, block.header, decoding);
+        if let Some(declared) = declared
+            && seen.add(declared.clone(), block.header, decoding)
+        {
+            found.providers.push((declared, block.header));
         }
     }
-    seen.first.into_keys().collect()
 }
 
 /// The block of `kind`, of which there can be one.

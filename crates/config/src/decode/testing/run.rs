@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Traversal};
 use groma_lang::{Reference, parse_reference};
 
 use super::{RunContent, one_word, only_one, overriding, refuse_skipped_cleanup, values};
 use crate::decode::context::Decoding;
 use crate::decode::{condition, depends_on, literal, module_call, name, version};
-use crate::model::{LocalProvider, RunModule};
+use crate::model::{LocalProvider, PassedProvider, RunModule};
 use crate::module_source::ModuleSource;
 use crate::version::Constraints;
 
@@ -36,8 +36,12 @@ static PLAN_OPTIONS: LazyLock<BodySchema> =
 
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("source").optional("version"));
 
-/// Decodes a `run` block; `providers` are the configurations that the file has.
-pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Decoding<'_>) -> Option<RunContent> {
+/// Decodes a `run` block; `declared` are the configurations that the file has.
+pub(super) fn run(
+    block: &Block,
+    declared: &[(LocalProvider, Span)],
+    decoding: &mut Decoding<'_>,
+) -> Option<RunContent> {
     let label = block.labels.first()?;
     name::check(label, "run block name", decoding);
     let content = decoding.content(&block.body, &RUN);
@@ -53,9 +57,7 @@ pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Dec
     if let Some(attribute) = content.get("state_key") {
         literal::string(attribute, decoding);
     }
-    if let Some(attribute) = content.get("providers") {
-        passed_providers(attribute, providers, decoding);
-    }
+    let providers = content.get("providers").map(|attribute| passed_providers(attribute, declared, decoding));
     refuse_skipped_cleanup(&content, decoding);
     if let Some(block) = only_one(&content, "plan_options", decoding) {
         plan_options(block, decoding);
@@ -72,7 +74,7 @@ pub(super) fn run(block: &Block, providers: &[LocalProvider], decoding: &mut Dec
         decoding.error(block.header, "Invalid block", detail);
     }
     let overrides = overriding::blocks(&content, decoding);
-    Some(RunContent { name: label.value.clone(), module, overrides })
+    Some(RunContent { name: label.value.clone(), module, providers: providers.unwrap_or_default(), overrides })
 }
 
 /// What must go wrong for the test to pass: things with conditions.
@@ -95,15 +97,20 @@ fn has_conditions(traversal: &Traversal) -> Result<(), Box<Diagnostic>> {
     Err(Box::new(Diagnostic::error("Invalid `expect_failures` reference", detail).at(traversal.span)))
 }
 
-fn passed_providers(attribute: &Attribute, declared: &[LocalProvider], decoding: &mut Decoding<'_>) {
-    for passed in module_call::providers(attribute, decoding) {
-        let parent = passed.parent;
-        if !declared.contains(&parent.provider) {
+fn passed_providers(
+    attribute: &Attribute,
+    declared: &[(LocalProvider, Span)],
+    decoding: &mut Decoding<'_>,
+) -> Vec<PassedProvider> {
+    let found = module_call::providers(attribute, decoding);
+    for parent in found.iter().map(|passed| &passed.parent) {
+        if !declared.iter().any(|(provider, _)| *provider == parent.provider) {
             let detail =
                 "No provider or mock_provider block of this file declares it. Add one, with an alias if need be.";
             decoding.error(parent.span, format!("Missing provider definition for {}", parent.provider), detail);
         }
     }
+    found
 }
 
 fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
