@@ -114,20 +114,23 @@ impl MockData {
                 format!("There is the same at {} already. Remove one of the two.", decode::place(sources, first));
             diagnostics.push(Diagnostic::error(summary, detail).at(other));
         };
-        let before = (self.mocked.clone(), self.overridden.clone());
-        for (kind, label, span) in file.mocked {
-            let key = (kind.to_string(), label.to_string());
-            match before.0.get(&key) {
+        let mocked = file.mocked.into_iter().map(|(kind, label, span)| ((kind.to_string(), label.to_string()), span));
+        let overridden = file.overrides.into_iter().map(|one| (one.target, one.block));
+        let (mut new_mocked, mut new_overridden) = (Vec::new(), Vec::new());
+        for (key, span) in mocked {
+            match self.mocked.get(&key) {
                 Some(first) => twice("Duplicate mock resource block", *first, span),
-                None => drop(self.mocked.insert(key, span)),
+                None => new_mocked.push((key, span)),
             }
         }
-        for other in file.overrides {
-            match before.1.get(&other.target) {
-                Some(first) => twice("Duplicate override block", *first, other.block),
-                None => drop(self.overridden.insert(other.target, other.block)),
+        for (target, span) in overridden {
+            match self.overridden.get(&target) {
+                Some(first) => twice("Duplicate override block", *first, span),
+                None => new_overridden.push((target, span)),
             }
         }
+        self.mocked.extend(new_mocked);
+        self.overridden.extend(new_overridden);
     }
 }
 
