@@ -67,7 +67,7 @@ impl ModuleLocator for InstalledModules {
         }
         match &installed.version {
             Some(version) if !request.version.allow(version) => Err(error(
-                request.call,
+                request.source_span,
                 "Module version requirements have changed",
                 format!(
                     "Version {version} is installed, and the call allows {}. Install the modules again with init.",
