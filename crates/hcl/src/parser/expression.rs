@@ -204,6 +204,9 @@ impl Parser<'_> {
 
 /// Whether a number token makes sense: one decimal point at most, one exponent at most, and in that order.
 pub(super) fn is_number(text: &str) -> bool {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return true;
+    }
     let mut parts = text.splitn(2, ['e', 'E']);
     let mantissa = parts.next().unwrap_or_default();
     let exponent = parts.next().map(|exponent| exponent.trim_start_matches(['+', '-']));

@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
                     let rest = &self.bytes[self.at + 1..];
                     self.at += 1 + rest.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
                 }
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(1),
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(),
                 b'0'..=b'9' => self.number(),
                 b'\n' => {
                     self.emit(T::Newline, 1);
@@ -256,15 +256,16 @@ impl<'a> Scanner<'a> {
     fn other_character(&mut self) {
         let Some(character) = self.text[self.at..].chars().next() else { return };
         if begins_name(character) {
-            self.name(character.len_utf8());
+            let length = self.length_of_name(character.len_utf8());
+            self.emit(TokenKind::Identifier, length);
         } else {
             self.emit(TokenKind::Invalid, character.len_utf8());
         }
     }
 
-    /// A name whose first character has `first` bytes.
-    fn name(&mut self, first: usize) {
-        let mut length = first + run(&self.bytes[self.at + first..], NAME);
+    /// A name that begins with a letter of ASCII.
+    fn name(&mut self) {
+        let mut length = run(&self.bytes[self.at..], NAME);
         if !self.peek(length).is_ascii() {
             length = self.length_of_name(length);
         }
