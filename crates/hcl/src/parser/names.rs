@@ -2,14 +2,14 @@
 
 use crate::ast::Name;
 
-/// Remembers recent names, so that a file with ten thousand `tags` keeps one.
+/// Remembers recent names, so that a file with ten thousand `tags` keeps two.
 ///
 /// The memory is a fixed number of places; a name may push out another, which only costs a copy later.
 pub(super) struct Names {
     places: Vec<Place>,
 }
 
-/// A name with what tells it apart.
+/// What was seen last of the names that have this place, and the name if that was more than once.
 #[derive(Clone, Default)]
 struct Place {
     key: Key,
@@ -50,15 +50,18 @@ impl Names {
         match self.places.get(key.place()) {
             Some(Place { key: kept, name: Some(name) }) if *kept == key && **name == *text => Name::clone(name),
             _ if text.len() > LONGEST => Name::from(text),
-            _ => self.keep(key, text),
+            _ => self.learn(key, text),
         }
     }
 
-    fn keep(&mut self, key: Key, text: &str) -> Name {
+    /// A name that is not kept yet. It will be when it comes again: many never do.
+    fn learn(&mut self, key: Key, text: &str) -> Name {
         let name = Name::from(text);
-        // Many parsers read a few words only: the memory is taken when there is something to keep.
+        // Many parsers read a few words only: the memory is taken when there is something to remember.
         self.places.resize(PLACES, Place::default());
-        self.places[key.place()] = Place { key, name: Some(Name::clone(&name)) };
+        let place = &mut self.places[key.place()];
+        let kept = (place.key == key).then(|| Name::clone(&name));
+        *place = Place { key, name: kept };
         name
     }
 }
@@ -110,8 +113,9 @@ mod tests {
     fn equal_texts_are_one() {
         let mut names = Names::new();
         for text in ["", "id", "tags", "instance_type", "vpc_security_group_ids"] {
-            let first = names.share(text);
-            assert!(super::Name::ptr_eq(&first, &names.share(text)), "{text}");
+            names.share(text);
+            let second = names.share(text);
+            assert!(super::Name::ptr_eq(&second, &names.share(text)), "{text}");
         }
     }
 }
