@@ -217,13 +217,8 @@ pub fn cli_configuration(bytes: &[u8]) {
         for name in ["a.tfrc", "b.tfrc.json"] {
             let _ = std::fs::write(folder.join(name), bytes);
         }
-        settings::read(&settings::Places {
-            file: None,
-            folder: Some(folder.to_owned()),
-            home: None,
-            environment: Vec::new(),
-            registry: None,
-        });
+        let places = settings::Places { folder: Some(folder.to_owned()), ..settings::Places::default() };
+        settings::read(&places, &|| "registry.example.com".to_owned());
     });
 }
 

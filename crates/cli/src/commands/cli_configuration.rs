@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use groma_diagnostics::Diagnostics;
 use groma_install::settings::{CliConfiguration, Places, read};
 
-use super::configuration::default_registry;
+use super::default_registry::default_registry;
 use crate::settings::Settings;
 
 /// What the files of the CLI configuration say, and what is wrong with them. `directory` is where the program was started.
@@ -15,9 +15,8 @@ pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliCo
         folder: configuration_folder(settings),
         home: settings.home.clone(),
         environment: settings.environment.clone(),
-        registry: Some(default_registry(settings)),
     };
-    let (mut found, problems) = read(&places);
+    let (mut found, problems) = read(&places, &|| default_registry(settings));
     if let Some(cache) = settings.variable("TF_PLUGIN_CACHE_DIR") {
         found.plugin_cache = Some(PathBuf::from(cache));
     }

@@ -1,11 +1,9 @@
 //! Loading the configuration of the working directory.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::{DEFAULT_PROVIDER_HOST, Name};
+use groma_address::Name;
 use groma_config::variables::VariableSources;
 use groma_config::{
     Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
@@ -16,11 +14,11 @@ use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::context::Context;
+use super::default_registry::default_registry;
 use super::key_network::KeyNetwork;
 use super::mistakes;
 use super::outcome::fail;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
-use crate::settings::Settings;
 
 /// What an empty directory means to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -295,27 +293,6 @@ fn has_tests(options: &LoadOptions) -> bool {
 /// Where files of tests are; `named` is what `-test-directory` says.
 pub(super) fn test_folder(named: Option<&Path>) -> TestFolder {
     named.map_or(TestFolder::Usual, |folder| TestFolder::Named(folder.to_owned()))
-}
-
-/// The registry of provider sources that name none: OpenTofu's where OpenTofu has worked before, unless a setting decides.
-pub(super) fn default_registry(settings: &Settings) -> String {
-    if let Some(host) = &settings.registry {
-        return host.clone();
-    }
-    let has_worked = [".terraform.lock.hcl", "terraform.tfstate"]
-        .iter()
-        .any(|file| begins_with_mention(Path::new(file), OPENTOFU_REGISTRY));
-    if has_worked { OPENTOFU_REGISTRY.to_owned() } else { DEFAULT_PROVIDER_HOST.to_owned() }
-}
-
-const OPENTOFU_REGISTRY: &str = "registry.opentofu.org";
-
-/// Whether the beginning of a file holds `text`; of a large state the beginning is enough.
-fn begins_with_mention(file: &Path, text: &str) -> bool {
-    const BEGINNING: u64 = 1 << 18;
-    let mut bytes = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
-    read.is_ok() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// Whether there are files of a configuration at the top.

@@ -9,6 +9,7 @@ mod cli_configuration;
 mod configuration;
 mod console;
 mod context;
+mod default_registry;
 mod deprecated_use;
 mod emulator;
 mod encryption;

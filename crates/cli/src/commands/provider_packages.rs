@@ -13,8 +13,9 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
-use super::configuration::{Empty, default_registry, load_blocks, load_blocks_and_tests, test_folder};
+use super::configuration::{Empty, load_blocks, load_blocks_and_tests, test_folder};
 use super::context::Context;
+use super::default_registry::default_registry;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};

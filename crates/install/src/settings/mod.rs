@@ -55,6 +55,4 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// The environment, for `$NAME` in paths.
     pub environment: Vec<(String, String)>,
-    /// The registry of addresses of providers that name none; without it Terraform's.
-    pub registry: Option<String>,
 }

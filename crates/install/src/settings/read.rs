@@ -1,9 +1,10 @@
 //! From the texts of configuration files to what they mean.
 
+use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_address::ProviderAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use serde_json::{Map, Value};
 
@@ -14,9 +15,11 @@ use crate::discovery::Services;
 use crate::http::Url;
 use crate::providers::{Method, Pattern, RepositoryTemplate, Source};
 
-/// Reads all files of the CLI configuration; what is wrong with one leaves the others standing.
-pub fn read(places: &Places) -> (CliConfiguration, Diagnostics) {
-    let mut reader = Reader { places, found: CliConfiguration::default(), problems: Diagnostics::new() };
+/// Reads all files of the CLI configuration; what is wrong with one leaves the others standing. `registry` says what addresses of
+/// providers mean that name none, and is asked once, where there are addresses.
+pub fn read(places: &Places, registry: &dyn Fn() -> String) -> (CliConfiguration, Diagnostics) {
+    let registry = LazyCell::new(registry);
+    let mut reader = Reader { places, registry, found: CliConfiguration::default(), problems: Diagnostics::new() };
     if let Some(file) = &places.file {
         reader.file(file);
     }
@@ -39,6 +42,7 @@ fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
 
 struct Reader<'a> {
     places: &'a Places,
+    registry: LazyCell<String, &'a dyn Fn() -> String>,
     found: CliConfiguration,
     problems: Diagnostics,
 }
@@ -184,11 +188,6 @@ impl Reader<'_> {
         self.found.methods = Some(methods);
     }
 
-    /// The registry of addresses that name none.
-    fn registry(&self) -> &str {
-        self.places.registry.as_deref().unwrap_or(DEFAULT_PROVIDER_HOST)
-    }
-
     fn overrides(&mut self, path: &Path, arguments: &[Entry]) {
         for entry in arguments {
             let Setting::Text(folder) = &entry.value else {
@@ -200,7 +199,7 @@ impl Reader<'_> {
                 );
                 continue;
             };
-            match ProviderAddress::parse(&entry.key, self.registry()) {
+            match ProviderAddress::parse(&entry.key, &self.registry) {
                 Ok(address) => drop(self.found.overrides.insert(address, self.path(folder))),
                 Err(error) => self.wrong(path, entry.line, "Invalid provider development override", &error.message),
             }
@@ -263,7 +262,7 @@ impl Reader<'_> {
     fn patterns(&mut self, path: &Path, method: &Entry, arguments: &[Entry], name: &str) -> Vec<Pattern> {
         let mut patterns = Vec::new();
         for written in texts(arguments, name) {
-            match Pattern::parse(&written, self.registry()) {
+            match Pattern::parse(&written, &self.registry) {
                 Some(pattern) => patterns.push(pattern),
                 None => self.wrong(
                     path,
@@ -341,6 +340,8 @@ fn json(setting: &Setting) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use groma_address::DEFAULT_PROVIDER_HOST;
+
     use super::*;
 
     fn of(text: &str) -> (CliConfiguration, Vec<String>) {
@@ -353,8 +354,28 @@ mod tests {
             environment: vec![("BASE".to_owned(), "/base".to_owned())],
             ..Places::default()
         };
-        let (found, problems) = read(&places);
+        let (found, problems) = read(&places, &|| DEFAULT_PROVIDER_HOST.to_owned());
         (found, problems.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
+    }
+
+    #[test]
+    fn the_registry_is_asked_for_once_where_there_are_addresses() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rc");
+        let addresses = "\"acme/tool\" = \"/bin\"\n \"acme/other\" = \"/bin\"";
+        for (overrides, times) in [("", 0), (addresses, 1)] {
+            std::fs::write(&file, format!("provider_installation {{\n dev_overrides {{\n {overrides}\n }}\n}}\n"))
+                .unwrap();
+            let asked = std::cell::Cell::new(0);
+            let ask = || {
+                asked.set(asked.get() + 1);
+                "registry.example.com".to_owned()
+            };
+            let (found, problems) = read(&Places { file: Some(file.clone()), ..Places::default() }, &ask);
+            let hosts: Vec<String> = found.overrides.keys().map(|address| address.hostname.to_string()).collect();
+            assert_eq!((problems.len(), asked.get()), (0, times), "{overrides}");
+            assert!(hosts.iter().all(|host| host == "registry.example.com"), "{hosts:?}");
+        }
     }
 
     #[test]
