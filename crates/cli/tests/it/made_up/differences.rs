@@ -89,6 +89,16 @@ const ROWS: &[Meant] = &[
         evening: LastWithout(without_secrecy),
     },
     Meant {
+        matter: "a secret that is not known yet as an argument of",
+        applies: |step, _, _| step.files.values().any(|text| text.contains("try(")),
+        evening: Without(|outcome| {
+            outcome
+                .plan
+                .iter_mut()
+                .for_each(|document| without_members(document, &["after_sensitive", "sensitive_values"]));
+        }),
+    },
+    Meant {
         matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
         applies: |step, theirs, ours| step.is_partial() && theirs.planned.code != 1 && ours.planned.code != 1,
         evening: LastWithout(|outcome| {
