@@ -4,9 +4,11 @@
 //! is no way to look into a body without one, except for [`Body::attributes`].
 
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use groma_diagnostics::Span;
+use triomphe::ThinArc;
 
 use crate::ast::{Expression, ExpressionKind, Ident, List, Name};
 
@@ -49,7 +51,7 @@ impl Hidden {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    Native(Arc<NativeBody>),
+    Native(NativeBody),
     Json(Arc<JsonBody>),
     Merged(Arc<MergedBody>),
 }
@@ -94,16 +96,26 @@ pub struct Label {
     pub span: Span,
 }
 
-/// Arguments and blocks as the parser found them; no argument name occurs twice.
+/// Arguments and blocks as the parser found them; no argument name occurs twice. Cheap to clone; the arguments stand right after the
+/// rest.
 #[derive(Clone, Debug)]
-pub(crate) struct NativeBody {
-    pub(crate) attributes: List<Attribute>,
+pub(crate) struct NativeBody(ThinArc<NativeHead, Attribute>);
+
+/// What a [`NativeBody`] has beside its arguments.
+#[derive(Debug)]
+pub(crate) struct NativeHead {
     pub(crate) blocks: List<Block>,
     pub(crate) span: Span,
-    /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
-    /// argument where that stands on the same line.
-    pub(crate) missing: Span,
+    pub(crate) lines: Lines,
     pub(crate) own: Own,
+}
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// Between braces on a single line, with one argument at most.
+    One,
+    Several,
 }
 
 /// How many arguments and blocks of a body surely belong to it. Those after them may belong elsewhere, as the end of a block was lost
@@ -115,29 +127,40 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    const ALL: Self = Self { attributes: usize::MAX, blocks: usize::MAX };
+    pub(crate) const ALL: Self = Self { attributes: usize::MAX, blocks: usize::MAX };
     pub(crate) const NOTHING: Self = Self { attributes: 0, blocks: 0 };
 }
 
 impl NativeBody {
-    pub(crate) fn new(attributes: List<Attribute>, blocks: List<Block>, span: Span) -> Self {
-        Self { attributes, blocks, span, missing: first_character(span), own: Own::ALL }
+    pub(crate) fn new(
+        attributes: impl IntoIterator<Item = Attribute, IntoIter: ExactSizeIterator>,
+        head: NativeHead,
+    ) -> Self {
+        Self(ThinArc::from_header_and_iter(head, attributes.into_iter()))
     }
 
-    /// The body in which the end of a block was lost after `own`.
-    pub(crate) fn with_strangers(self, own: Own) -> Self {
-        Self { own, ..self }
+    pub(crate) fn attributes(&self) -> &[Attribute] {
+        &self.0.slice
+    }
+
+    /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
+    /// argument where that stands on the same line.
+    pub(crate) fn missing(&self) -> Span {
+        let argument = self.attributes().first().filter(|_| self.lines == Lines::One);
+        first_character(argument.map_or(self.span, |argument| argument.name.span))
     }
 
     /// The last character, which is the closing brace in a block.
     pub(crate) fn end(&self) -> Span {
         Span::new(self.span.end().saturating_sub(1).max(self.span.start()), self.span.end())
     }
+}
 
-    /// The body of a block on a single line.
-    pub(crate) fn on_one_line(self) -> Self {
-        let missing = self.attributes.first().map_or(self.missing, |argument| first_character(argument.name.span));
-        Self { missing, ..self }
+impl Deref for NativeBody {
+    type Target = NativeHead;
+
+    fn deref(&self) -> &NativeHead {
+        &self.0.header.header
     }
 }
 
@@ -196,11 +219,12 @@ impl Body {
     ///
     /// `span` covers it with its braces, if it has any.
     pub fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        Self::from_native(NativeBody::new(List::new(attributes), List::new(blocks), span))
+        let head = NativeHead { blocks: List::new(blocks), span, lines: Lines::Several, own: Own::ALL };
+        Self::from_native(NativeBody::new(attributes, head))
     }
 
     pub(crate) fn from_native(body: NativeBody) -> Self {
-        Self { source: Source::Native(Arc::new(body)), hidden: None }
+        Self { source: Source::Native(body), hidden: None }
     }
 
     pub(crate) fn from_json(body: JsonBody) -> Self {
@@ -234,7 +258,7 @@ impl Body {
     /// file.
     pub fn missing_item_span(&self) -> Span {
         match &self.source {
-            Source::Native(body) => body.missing,
+            Source::Native(body) => body.missing(),
             Source::Json(body) => body.missing_item(),
             Source::Merged(body) => body.base.missing_item_span(),
         }

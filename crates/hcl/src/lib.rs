@@ -30,9 +30,9 @@ mod unconditional;
 mod visit;
 
 pub use ast::{
-    Binary, BinaryOperator, Call, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString, LiteralKey,
-    Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor, TemplateIf,
-    TemplatePart, Traversal, Unary, UnaryOperator,
+    Binary, BinaryOperator, Call, CallHead, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString,
+    LiteralKey, Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor,
+    TemplateIf, TemplatePart, Traversal, Unary, UnaryOperator,
 };
 pub use body::{Attribute, Block, Body, File, Label};
 pub use content::Content;

@@ -20,7 +20,7 @@ const FEW: usize = 256;
 
 impl<'a> Specs<'a> {
     fn new(schema: &'a BodySchema, body: &NativeBody) -> Self {
-        let attributes = (schema.attributes.len() * body.attributes.len() > FEW)
+        let attributes = (schema.attributes.len() * body.attributes().len() > FEW)
             .then(|| schema.attributes.iter().map(|spec| (&*spec.name, ())).collect());
         let blocks = (schema.blocks.len() * body.blocks.len() > FEW)
             .then(|| schema.blocks.iter().map(|spec| (&*spec.kind, spec)).collect());
@@ -45,7 +45,7 @@ impl<'a> Specs<'a> {
 pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let specs = Specs::new(schema, body);
     let (content, mut diagnostics) = read(body, hidden, &specs);
-    for attribute in body.attributes.iter().take(body.own.attributes) {
+    for attribute in body.attributes().iter().take(body.own.attributes) {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && !specs.has_attribute(name) {
             diagnostics.push(unsupported_argument(attribute, schema, &content));
@@ -71,14 +71,14 @@ pub(crate) fn attributes(body: &NativeBody, hidden: &Hidden) -> (Vec<Attribute>,
         let summary = format!("Unexpected \"{}\" block", block.kind.name);
         diagnostics.push(Diagnostic::error(summary, "Only arguments can be set here, no blocks.").at(block.kind.span));
     }
-    let visible = body.attributes.iter().filter(|attribute| !hidden.has_attribute(&attribute.name.name));
+    let visible = body.attributes().iter().filter(|attribute| !hidden.has_attribute(&attribute.name.name));
     (visible.cloned().collect(), diagnostics)
 }
 
 fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diagnostics) {
-    let mut content = Content::new(body.missing);
+    let mut content = Content::new(body.missing());
     let mut diagnostics = Diagnostics::new();
-    for attribute in &body.attributes {
+    for attribute in body.attributes() {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && specs.has_attribute(name) {
             content.insert(attribute.clone());

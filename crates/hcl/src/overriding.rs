@@ -26,7 +26,7 @@ impl Body {
         let hidden = self.hidden();
         match &self.source {
             Source::Native(body) => {
-                let names = body.attributes.iter().map(|attribute| &attribute.name.name);
+                let names = body.attributes().iter().map(|attribute| &attribute.name.name);
                 into.attributes.extend(names.filter(|name| !hidden.has_attribute(name)).cloned());
                 let blocks = body.blocks.iter().filter(|block| !hidden.has_block(&block.kind.name));
                 into.blocks.extend(blocks.map(|block| Name::clone(block.effective_kind())));

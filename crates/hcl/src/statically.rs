@@ -1,7 +1,5 @@
 //! What can be read off an expression without evaluating it: references, names, lists and maps of them.
 
-use std::sync::Arc;
-
 use groma_diagnostics::Diagnostics;
 
 use crate::ast::{Call, Expression, ExpressionKind, Ident, Name, ObjectItem, TemplatePart, Traversal};
@@ -89,9 +87,9 @@ impl Expression {
     }
 
     /// The call that the expression is; in the JSON syntax in quotes.
-    pub fn as_call(&self) -> Option<Arc<Call>> {
+    pub fn as_call(&self) -> Option<Call> {
         match &self.kind {
-            ExpressionKind::Call(call) => Some(Arc::clone(call)),
+            ExpressionKind::Call(call) => Some(call.clone()),
             ExpressionKind::JsonString(string) => match parse::quoted_expression(&string.text, self.span)?.kind {
                 ExpressionKind::Call(call) => Some(call),
                 _ => None,

@@ -42,7 +42,7 @@ impl Body {
 }
 
 fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression, Evaluated)) {
-    for attribute in &body.attributes {
+    for attribute in body.attributes() {
         if !hidden.has_attribute(&attribute.name.name) {
             visit(&attribute.expression, Evaluated::Always);
         }
@@ -60,7 +60,7 @@ fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression,
 }
 
 fn dynamic(body: &NativeBody, visit: &mut dyn FnMut(&Expression, Evaluated)) {
-    if let Some(collection) = body.attributes.iter().find(|attribute| &*attribute.name.name == "for_each") {
+    if let Some(collection) = body.attributes().iter().find(|attribute| &*attribute.name.name == "for_each") {
         visit(&collection.expression, Evaluated::Always);
     }
     for content in &body.blocks {

@@ -24,7 +24,7 @@ impl Body {
 }
 
 fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression)) {
-    for attribute in &body.attributes {
+    for attribute in body.attributes() {
         if !hidden.has_attribute(&attribute.name.name) {
             visit(&attribute.expression);
         }

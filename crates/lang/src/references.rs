@@ -120,7 +120,7 @@ impl Walk<'_> {
                 self.mention(Mention::Function(call));
                 let inside = if matches!(&*call.name.name, "try" | "can") { Shelter::Some } else { self.shelter };
                 self.sheltered(inside, |walk| {
-                    call.arguments.iter().for_each(|argument| walk.expression(argument));
+                    call.arguments().iter().for_each(|argument| walk.expression(argument));
                 });
             }
             ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| self.expression(element)),

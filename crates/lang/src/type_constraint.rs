@@ -129,7 +129,7 @@ impl Reader {
                 return self.refuse(format!("The keyword \"{name}\" is not a type constructor.{meant}"), whole.span);
             }
         }
-        let argument = match call.arguments.as_slice() {
+        let argument = match call.arguments() {
             [argument] => argument,
             [] => return self.refuse(requirement(name), parentheses),
             [_, extra, rest @ ..] => {
@@ -235,7 +235,7 @@ impl Reader {
     /// The type and the default of `optional(type, default)`.
     fn optional<'e>(&mut self, call: &'e Call, whole: &Expression) -> Option<(&'e Expression, Option<&'e Expression>)> {
         let parentheses = call.open.to(call.close);
-        let detail = match call.arguments.as_slice() {
+        let detail = match call.arguments() {
             [] => "The modifier \"optional\" takes the type of the attribute as its argument.",
             [ty] => return Some((ty, None)),
             [ty, default] => return Some((ty, Some(default))),

@@ -93,7 +93,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn body(&mut self, body: &NativeBody, place: Place) {
-        for attribute in &body.attributes {
+        for attribute in body.attributes() {
             if place == Place::Variable && &*attribute.name.name == "type" {
                 self.variable_type(attribute);
             } else {

@@ -7,8 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use super::Parser;
 use super::scratch::{Mark, Scratch};
 use crate::ast::Name;
-use crate::body::NativeBody;
-use crate::body::{Attribute, Block, Own};
+use crate::body::{Attribute, Block, Lines, NativeBody, NativeHead, Own};
 use crate::origin::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
@@ -70,8 +69,7 @@ fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
             }
         }
     }
-    let span = parser.bytes_span(0, text.len());
-    Some(parser.end_body(items, span))
+    Some(parser.end_file_body(items, Own::ALL))
 }
 
 impl Parser<'_> {
@@ -85,12 +83,7 @@ impl Parser<'_> {
                 own = Some(self.read_of(&items));
             }
         }
-        let span = self.bytes_span(0, self.text.len());
-        let body = self.end_body(items, span);
-        match own {
-            Some(own) => body.with_strangers(own),
-            None => body,
-        }
+        self.end_file_body(items, own.unwrap_or(Own::ALL))
     }
 
     pub(super) fn begin_body(&self) -> Items {
@@ -99,17 +92,18 @@ impl Parser<'_> {
         Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting_known }
     }
 
-    pub(super) fn end_body(&mut self, items: Items, span: Span) -> NativeBody {
-        let attributes = self.scratch.attributes.take(items.attributes);
+    fn end_file_body(&mut self, items: Items, own: Own) -> NativeBody {
         let blocks = self.scratch.blocks.take(items.blocks);
-        NativeBody::new(attributes, blocks, span)
+        let head = NativeHead { blocks, span: self.bytes_span(0, self.text.len()), lines: Lines::Several, own };
+        NativeBody::new(self.scratch.attributes.drain(items.attributes), head)
     }
 
     /// The body of a block. If it is not known any more where blocks end, any of it may belong elsewhere.
-    pub(super) fn end_block_body(&mut self, items: Items, span: Span) -> NativeBody {
+    pub(super) fn end_block_body(&mut self, items: Items, span: Span, lines: Lines) -> NativeBody {
         let was_lost_inside = items.nesting_known && self.nesting_lost;
-        let body = self.end_body(items, span);
-        if was_lost_inside { body.with_strangers(Own::NOTHING) } else { body }
+        let own = if was_lost_inside { Own::NOTHING } else { Own::ALL };
+        let blocks = self.scratch.blocks.take(items.blocks);
+        NativeBody::new(self.scratch.attributes.drain(items.attributes), NativeHead { blocks, span, lines, own })
     }
 
     /// How much of a body has been read.

@@ -1,11 +1,9 @@
 //! Function calls.
 
-use std::sync::Arc;
-
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::{Newlines, Parser};
-use crate::ast::{Call, Expression, ExpressionKind, Ident, Name};
+use crate::ast::{Call, CallHead, Expression, ExpressionKind, Ident, Name};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -21,7 +19,7 @@ impl Parser<'_> {
         let call =
             self.bracketed(TokenKind::CloseParenthesis, Newlines::Ignored, |parser| parser.arguments(name, open));
         let span = name_span.to(call.close);
-        Expression::new(ExpressionKind::Call(Arc::new(call)), span)
+        Expression::new(ExpressionKind::Call(call), span)
     }
 
     fn function_name(&mut self, first: usize) -> Result<Ident, Span> {
@@ -82,8 +80,8 @@ impl Parser<'_> {
         if self.accept(TokenKind::CloseParenthesis).is_none() {
             self.skip_over(TokenKind::CloseParenthesis);
         }
-        let arguments = self.scratch.expressions.take(arguments);
-        Call { name, arguments, expansion, open, close: self.last_span() }
+        let head = CallHead { name, expansion, open, close: self.last_span() };
+        Call::new(head, self.scratch.expressions.drain(arguments))
     }
 
     fn no_separator(&mut self, name: &Ident, open: Span) {

@@ -5,7 +5,7 @@ use groma_diagnostics::{Diagnostic, Span};
 use super::Parser;
 use super::body::{Item, Items};
 use crate::ast::{Ident, Name};
-use crate::body::{Attribute, Block, Body, Label};
+use crate::body::{Attribute, Block, Body, Label, Lines};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -113,22 +113,21 @@ impl Parser<'_> {
                     self.nesting_lost |= self.kind() == TokenKind::Newline;
                     self.skip_item();
                     let items = self.begin_body();
-                    let body = self.end_body(items, header);
+                    let body = self.end_block_body(items, header, Lines::Several);
                     let labels = self.scratch.labels.take(labels);
                     return Block { kind, labels, body: Body::from_native(body), header, span: header };
                 }
             }
         };
         let labels = self.scratch.labels.take(labels);
-        let is_on_one_line = !self.goes_on_below();
+        let lines = if self.goes_on_below() { Lines::Several } else { Lines::One };
         let items = match self.nested(|parser| parser.braces(&kind, open)) {
             Some(items) => items,
             None => self.begin_body(),
         };
         let braces = self.span(open).to(self.last_span());
         self.end_of_block(&kind, braces);
-        let body = self.end_block_body(items, braces);
-        let body = Body::from_native(if is_on_one_line { body.on_one_line() } else { body });
+        let body = Body::from_native(self.end_block_body(items, braces, lines));
         let span = kind.span.to(braces);
         Block { kind, labels, body, header, span }
     }

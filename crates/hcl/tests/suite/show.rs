@@ -39,7 +39,7 @@ pub fn show(expression: &Expression) -> String {
         ExpressionKind::Splat(splat) => show_splat(splat),
         ExpressionKind::Call(call) => {
             let dots = if call.expansion.is_some() { "..." } else { "" };
-            format!("{}({}{dots})", call.name.name, list(&call.arguments))
+            format!("{}({}{dots})", call.name.name, list(call.arguments()))
         }
         ExpressionKind::Tuple(elements) => format!("[{}]", list(elements)),
         ExpressionKind::Object(items) => {

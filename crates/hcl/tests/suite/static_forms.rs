@@ -66,7 +66,7 @@ fn lists_objects_and_calls() {
     let key = &native("{ a = b }");
     assert_eq!(traversal(&key.as_object().unwrap()[0].key).as_deref(), Some("a"));
     assert_eq!(native("list(string)").as_call().map(|call| call.name.name.to_string()).as_deref(), Some("list"));
-    assert_eq!(json("\"list(string)\"").as_call().map(|call| call.arguments.len()), Some(1));
+    assert_eq!(json("\"list(string)\"").as_call().map(|call| call.arguments().len()), Some(1));
     assert_eq!(
         json("\"object({ a = string })\"").unquoted().map(|found| show(&found)).as_deref(),
         Some("object({\"a\" = string})")

@@ -122,8 +122,8 @@ impl Evaluator<'_> {
     /// The arguments with the last one expanded. Nothing if the expansion failed or is not known.
     fn arguments<'e>(&mut self, called: &Called<'e>) -> Option<Vec<Argument<'e>>> {
         let call = called.call;
-        let mut arguments = Vec::with_capacity(call.arguments.len());
-        for expression in &call.arguments {
+        let mut arguments = Vec::with_capacity(call.arguments().len());
+        for expression in call.arguments() {
             arguments.push(Argument::alone(self.evaluate(expression), expression));
         }
         if call.expansion.is_some()

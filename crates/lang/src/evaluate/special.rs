@@ -14,8 +14,8 @@ impl Evaluator<'_> {
     /// The arguments of a function that evaluates them itself: expressions, and the values that a last one with an ellipsis stands for.
     fn unevaluated<'e>(&mut self, called: &Called<'e>) -> Option<(&'e [Expression], Vec<Value>)> {
         let call = called.call;
-        match call.arguments.split_last().filter(|_| call.expansion.is_some()) {
-            None => Some((&call.arguments, Vec::new())),
+        match call.arguments().split_last().filter(|_| call.expansion.is_some()) {
+            None => Some((call.arguments(), Vec::new())),
             Some((last, others)) => {
                 let value = self.evaluate(last);
                 Some((others, self.expanded(&Argument::alone(value, last), called)?))
@@ -90,7 +90,7 @@ impl Evaluator<'_> {
         {
             return Value::DYNAMIC;
         }
-        let Some(last) = call.arguments.last() else { return Value::DYNAMIC };
+        let Some(last) = call.arguments().last() else { return Value::DYNAMIC };
         // A value is no type: where the ellipsis gives one, that is told of what it is behind.
         let type_expression = expressions.get(1).unwrap_or(last);
         let expression = expressions.first().unwrap_or(last);
@@ -122,8 +122,8 @@ impl Evaluator<'_> {
     /// Whether a call has as many arguments as the function has parameters.
     fn check_unread(&mut self, called: &Called<'_>, count: usize, names: &[&str]) -> bool {
         let call = called.call;
-        let own = call.arguments.iter();
-        let more = call.arguments.last().into_iter().cycle();
+        let own = call.arguments().iter();
+        let more = call.arguments().last().into_iter().cycle();
         let unread = |expression| Argument::alone(Value::DYNAMIC, expression);
         let arguments: Vec<Argument<'_>> = own.chain(more).take(count).map(unread).collect();
         let expected = Expected { count: names.len(), variadic: false, missing: names.get(count).copied() };

@@ -35,7 +35,7 @@ impl<'e> Search<'e> {
                 self.expression(&splat.source);
                 self.selectors(&splat.each);
             }
-            ExpressionKind::Call(call) => call.arguments.iter().for_each(|argument| self.expression(argument)),
+            ExpressionKind::Call(call) => call.arguments().iter().for_each(|argument| self.expression(argument)),
             ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| self.expression(element)),
             ExpressionKind::Object(items) => {
                 for item in items.iter() {

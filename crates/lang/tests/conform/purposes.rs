@@ -278,7 +278,7 @@ fn secret_when_known(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let is_hidden = |argument: &Expression| {
         asked.value(argument).is_some_and(|value| !value.is_wholly_known() && is_secret_inside(&value))
     };
-    if !call.arguments.iter().any(is_hidden) {
+    if !call.arguments().iter().any(is_hidden) {
         return Vec::new();
     }
     match call.name.name.trim_start_matches("core::") {
@@ -289,7 +289,7 @@ fn secret_when_known(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
                 true => format!("nonsensitive({})", asked.text(argument)),
                 false => asked.text(argument).to_owned(),
             };
-            let parts: Vec<String> = call.arguments.iter().map(plain).collect();
+            let parts: Vec<String> = call.arguments().iter().map(plain).collect();
             let ellipsis = if call.expansion.is_some() { "..." } else { "" };
             vec![format!("{name}({}{ellipsis})", parts.join(", "))]
         }
@@ -300,7 +300,7 @@ fn secret_when_known(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
 /// A null is no secret any more where it becomes one of the type of the others.
 fn forgotten_in_set(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let Some(call) = call_of(place, "toset") else { return Vec::new() };
-    let Some(ExpressionKind::Tuple(elements)) = call.arguments.first().map(|list| &list.kind) else {
+    let Some(ExpressionKind::Tuple(elements)) = call.arguments().first().map(|list| &list.kind) else {
         return Vec::new();
     };
     let is_forgotten = |element: &Expression| {
@@ -317,7 +317,7 @@ fn forgotten_in_set(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
 /// After an element that is not known yet the elements of the lists behind it are not passed over.
 fn formatted_from_others(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let Some(call) = call_of(place, "formatlist").filter(|call| call.expansion.is_none()) else { return Vec::new() };
-    let Some(values) = call.arguments.iter().map(|argument| asked.value(argument)).collect::<Option<Vec<_>>>() else {
+    let Some(values) = call.arguments().iter().map(|argument| asked.value(argument)).collect::<Option<Vec<_>>>() else {
         return Vec::new();
     };
     let plain: Vec<Value> = values.iter().map(|value| value.unmark_deep().0).collect();
@@ -328,7 +328,7 @@ fn formatted_from_others(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     for _ in 0..length {
         let mut parts = Vec::new();
         for (index, value) in plain.iter().enumerate() {
-            let text = asked.text(&call.arguments[index]);
+            let text = asked.text(&call.arguments()[index]);
             let known = match value.as_slice().and_then(|elements| elements.get(taken[index])) {
                 Some(element) => element.is_wholly_known(),
                 None => value.is_wholly_known(),
@@ -355,7 +355,7 @@ fn formatted_from_others(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
 /// Nothing is found among what is not known yet.
 fn nothing_matches(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let Some(call) = call_of(place, "matchkeys") else { return Vec::new() };
-    let [values, keys, searched] = call.arguments.as_slice() else { return Vec::new() };
+    let [values, keys, searched] = call.arguments() else { return Vec::new() };
     match asked.value(searched).is_some_and(|value| !value.is_wholly_known()) {
         true => vec![format!("matchkeys({}, {}, [])", asked.text(values), asked.text(keys))],
         false => Vec::new(),
@@ -365,7 +365,7 @@ fn nothing_matches(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
 /// A secret of which not even the type is known is an element and not, as it may be, a list of them.
 fn flattened_as_one(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let Some(call) = call_of(place, "flatten") else { return Vec::new() };
-    let Some(ExpressionKind::Tuple(elements)) = call.arguments.first().map(|list| &list.kind) else {
+    let Some(ExpressionKind::Tuple(elements)) = call.arguments().first().map(|list| &list.kind) else {
         return Vec::new();
     };
     let hidden = |element: &Expression| {
@@ -393,7 +393,9 @@ fn sets_told_apart(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
 
 /// There is no subnet after the first of all addresses.
 fn no_room_left(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
-    let Some(block) = call_of(place, "cidrsubnets").and_then(|call| call.arguments.first()) else { return Vec::new() };
+    let Some(block) = call_of(place, "cidrsubnets").and_then(|call| call.arguments().first()) else {
+        return Vec::new();
+    };
     let block = asked.value(block).map(|block| block.unmark().0);
     let first = block.as_ref().and_then(Value::as_str).and_then(|text| text.split('/').next());
     match first {
