@@ -1,6 +1,6 @@
 //! What follows from another mistake, by the text that it is about.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 
 /// Tells what follows from a mistake among some diagnostics, by what [`Diagnostic::covering`] and [`Diagnostic::provided`] say of them.
@@ -45,6 +45,15 @@ impl<'a> FromIterator<&'a Diagnostic> for Consequences {
             *end = last;
         }
         Self { covered, wrong }
+    }
+}
+
+impl Diagnostics {
+    /// Those of them that do not follow from another one.
+    #[must_use]
+    pub fn without_consequences(self) -> Self {
+        let consequences: Consequences = self.iter().collect();
+        self.into_iter().filter(|problem| !consequences.has(problem)).collect()
     }
 }
 

@@ -1,7 +1,6 @@
 //! What is wrong, where, and what to do.
 
 use crate::Span;
-use crate::consequences::Consequences;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -196,13 +195,6 @@ impl Diagnostics {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.list.len()
-    }
-
-    /// Those of them that do not follow from another one.
-    #[must_use]
-    pub fn without_consequences(self) -> Self {
-        let consequences: Consequences = self.iter().collect();
-        self.into_iter().filter(|problem| !consequences.has(problem)).collect()
     }
 
     /// All of them, in order.

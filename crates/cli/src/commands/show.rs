@@ -23,7 +23,7 @@ use super::plan::show_plan;
 use super::planfile;
 use super::results::Results;
 use crate::arguments::Show;
-use crate::views::document::{Schemas, plan_json, schemas};
+use crate::views::document::{Schemas, plan_json};
 use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
@@ -102,7 +102,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Out
     let mut lookup = Lookup::new(context)?;
     let prior = lookup.objects(&plan.prior_state)?;
     let session = run.session().clone();
-    let mut known = schemas(&plan, &prior);
+    let mut known = Schemas::of(&plan, &prior);
     add_schemas(&session.configuration.root, run.providers(), &mut known);
     let document = plan_json(&plan, &prior, &session.configuration, &known);
     results.tell_programs(context, || format!("{}\n", compact(&document)))?;

@@ -1,55 +1,17 @@
 //! The configuration as a plan document describes it.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
-
-use groma_address::{Mode, Name, ProviderAddress};
+use groma_address::Mode;
 use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Provisioner, Resource, Variable};
-use groma_hcl::{Body, Expression, Traversal};
+use groma_hcl::{Expression, Traversal};
 use groma_lang::parse_reference;
-use groma_provider::Schema;
 use serde_json::{Map, Value as Json};
 
 use super::body::{attributes_json, body_json};
 use super::expression::{expression_json, reference_names};
 use super::provider_config::ProviderConfigs;
+use super::schemas::Schemas;
 use crate::views::json::value_json;
 use crate::views::state::mode_word;
-
-/// The schemas that descriptions of blocks need.
-#[derive(Default)]
-pub struct Schemas {
-    /// Those of the resource types that occur, by mode and type.
-    types: HashMap<(Mode, Name), Arc<Schema>>,
-    /// Those of the configurations of providers.
-    providers: HashMap<ProviderAddress, Arc<Schema>>,
-}
-
-impl Schemas {
-    /// None at first.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The place of a resource type's schema.
-    pub fn entry(&mut self, of: (Mode, Name)) -> Entry<'_, (Mode, Name), Arc<Schema>> {
-        self.types.entry(of)
-    }
-
-    /// The place of the schema of a provider's configuration.
-    pub fn provider(&mut self, address: ProviderAddress) -> Entry<'_, ProviderAddress, Arc<Schema>> {
-        self.providers.entry(address)
-    }
-
-    /// What `body` says to a provider. Without the schema blocks are left out, since nobody knows whether there can be many.
-    pub(super) fn provider_expressions(&self, address: &ProviderAddress, body: &Body) -> Map<String, Json> {
-        match self.providers.get(address) {
-            Some(schema) => body_json(body, &schema.block),
-            None => attributes_json(body),
-        }
-    }
-}
 
 /// What descriptions of modules need to know of the whole.
 struct Known<'a> {
@@ -154,7 +116,7 @@ fn variable_json(variable: &Variable) -> Json {
 
 fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Json {
     let address = &resource.address;
-    let schema = known.schemas.types.get(&(address.mode, address.type_name.clone()));
+    let schema = known.schemas.of_type(address);
     let mut json = Map::new();
     json.insert("address".into(), address.to_string().into());
     json.insert("mode".into(), mode_word(address.mode).into());

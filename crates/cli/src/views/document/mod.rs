@@ -7,7 +7,8 @@ mod path;
 mod plan;
 mod provider;
 mod provider_config;
+mod schemas;
 
-pub use configuration::Schemas;
-pub use plan::{plan_json, schemas};
+pub use plan::plan_json;
 pub use provider::provider_json;
+pub use schemas::Schemas;

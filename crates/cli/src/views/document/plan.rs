@@ -1,7 +1,6 @@
 //! The document of `show -json` for a plan.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
@@ -12,8 +11,9 @@ use groma_state::DeposedKey;
 use groma_value::Value;
 use serde_json::{Map, Value as Json, json};
 
-use super::configuration::{Schemas, configuration_json};
+use super::configuration::configuration_json;
 use super::path::{path_json, relevant_attributes_json};
+use super::schemas::Schemas;
 use crate::settings::TERRAFORM_VERSION;
 use crate::views::json::{importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
 use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
@@ -135,18 +135,6 @@ fn invocation_json(invocation: &Invocation) -> Json {
     };
     json.insert(kind.into(), trigger);
     Json::Object(json)
-}
-
-/// The schemas that a plan and its prior state know.
-pub fn schemas(plan: &Plan, prior: &[StoredObject]) -> Schemas {
-    let mut schemas = Schemas::new();
-    let deferred = plan.deferred.iter().map(|deferred| &deferred.change);
-    let planned = plan.changes.iter().chain(deferred).map(|change| (&change.address, &change.schema));
-    for (address, schema) in planned.chain(prior.iter().map(|object| (&object.address, &object.schema))) {
-        let resource = &address.resource;
-        schemas.entry((resource.mode, resource.type_name.clone())).or_insert_with(|| Arc::clone(schema));
-    }
-    schemas
 }
 
 /// The prior state, unless it is empty; outputs whose new value is known already have it, as after a refresh.

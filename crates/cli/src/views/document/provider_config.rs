@@ -11,7 +11,7 @@ use groma_config::{LocalProvider, Module, ModuleCall, module_requirements};
 use groma_install::providers::constraints_text;
 use serde_json::{Map, Value as Json};
 
-use super::configuration::Schemas;
+use super::schemas::Schemas;
 
 /// The keys of all modules.
 pub(super) struct ProviderConfigs {
