@@ -113,6 +113,29 @@ impl JsonParser<'_> {
         let detail = if next.is_none() { "A JSON value must stand here, but the text ends." } else { wanted };
         let span = self.here();
         self.error(summary, detail, span);
+        if matches!(next, Some(b'(' | b')')) && self.closers_too_many() > 0 {
+            self.at += 1;
+            self.skip_over_closer();
+        }
+    }
+
+    /// How many more brackets are closed from here on than are open: what a parenthesis stands for shows in that. Only asked at the
+    /// first mistakes, as it looks at all the rest; after those nothing is too many.
+    fn closers_too_many(&self) -> i64 {
+        if self.diagnostics.len() > 1 {
+            return 0;
+        }
+        let mut rest = Self { diagnostics: Diagnostics::new(), ..*self };
+        let mut closers = -i64::from(self.nesting);
+        while let Some(byte) = rest.text.as_bytes().get(rest.at) {
+            match byte {
+                b'{' | b'[' => closers -= 1,
+                b'}' | b']' => closers += 1,
+                _ => {}
+            }
+            rest.skip_byte();
+        }
+        closers
     }
 
     fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Lost>) -> Result<Expression, Lost> {
@@ -255,6 +278,19 @@ impl JsonParser<'_> {
                 self.skip_element();
                 self.separator(bracket, open)
             }
+            (Some(b')'), _) if self.closers_too_many() < 0 => {
+                self.at += 1;
+                let (summary, detail) = match bracket {
+                    Bracket::Object => {
+                        ("Mismatched braces", "An object is closed with a brace, not with a parenthesis.")
+                    }
+                    Bracket::Array => {
+                        ("Mismatched brackets", "An array is closed with a bracket, not with a parenthesis.")
+                    }
+                };
+                self.error(summary, detail, span);
+                Ok(false)
+            }
             (Some(_), _) => {
                 self.error("Missing attribute seperator comma", "A comma must stand before the next element.", span);
                 self.skip_element();
@@ -279,19 +315,34 @@ impl JsonParser<'_> {
 
     /// Skips to the comma or bracket that ends this element.
     fn skip_element(&mut self) {
-        let bytes = self.text.as_bytes();
         let mut open = 0usize;
-        while let Some(byte) = bytes.get(self.at) {
+        while let Some(byte) = self.text.as_bytes().get(self.at) {
             match byte {
                 b'{' | b'[' => open += 1,
-                b'}' | b']' if open == 0 => return,
+                b'}' | b']' | b',' if open == 0 => return,
                 b'}' | b']' => open -= 1,
-                b',' if open == 0 => return,
-                b'"' => self.at = self.end_of_string() - 1,
                 _ => {}
             }
-            self.at += 1;
+            self.skip_byte();
         }
+    }
+
+    /// Skips over what closes the bracket before this place.
+    fn skip_over_closer(&mut self) {
+        loop {
+            self.skip_element();
+            match self.text.as_bytes().get(self.at) {
+                Some(b',') => self.at += 1,
+                Some(_) => return self.at += 1,
+                None => return,
+            }
+        }
+    }
+
+    /// Skips a byte, or the string that begins here.
+    fn skip_byte(&mut self) {
+        let is_string = self.text.as_bytes().get(self.at) == Some(&b'"');
+        self.at = if is_string { self.end_of_string() } else { self.at + 1 };
     }
 
     /// One past the string that begins here: after its closing quote, or at the line end that breaks it.

@@ -42,7 +42,13 @@ impl Parser<'_> {
     /// The argument `name`, from its equals sign to the end of its value.
     fn attribute(&mut self, name: Ident) -> Attribute {
         self.bump();
-        let expression = self.expression();
+        let problems = self.problems;
+        let mut expression = self.expression();
+        if self.problems > problems {
+            // What is wrong with a value may be found after its end.
+            let end = expression.span.end().max(self.span(self.lost_at).start());
+            expression.span = Span::new(expression.span.start(), end);
+        }
         Attribute { name, expression }
     }
 

@@ -148,6 +148,24 @@ fn mistakes() {
 }
 
 #[test]
+fn a_parenthesis_in_the_place_of_a_bracket_is_one_mistake() {
+    for value in ["({\"b\": [1]}]", ")\n{\"b\": 1},\n{\"b\": 2}\n]", "(\"b\": {}, \"c\": []}"] {
+        check_mistakes(&format!("{{\"a\": {{\"x\": {value}}},\n\"z\": 1}}"), &["1: Invalid start of value"]);
+    }
+    check_mistakes("{\"a\": {\"x\": [1, 2),\n\"y\": {}},\n\"z\": 1}", &["1: Mismatched brackets"]);
+    check_mistakes("{\"a\": {\"x\": {\"b\": 1),\n\"y\": {}},\n\"z\": 1}", &["1: Mismatched braces"]);
+    // One that is only too many.
+    check_mistakes(
+        "{\"a\": {\"x\": [1, 2)],\n\"y\": tru},\n\"z\": 1}",
+        &["1: Missing attribute seperator comma", "2: Invalid JSON keyword"],
+    );
+    check_mistakes(
+        "{\"a\": {\"x\": ),\n\"y\": tru},\n\"z\": 1}",
+        &["1: Invalid start of value", "2: Invalid JSON keyword"],
+    );
+}
+
+#[test]
 fn several_mistakes_are_all_reported() {
     let text = "{\n\"a\": tru,\n\"b\" 1,\n\"c\": [01, 2],\n\"d\": \"\\q\",\n\"e\": 1\n}";
     let expected = [
