@@ -247,10 +247,19 @@ fn count(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
     if place.count {
         return None;
     }
-    Some(Diagnostic::error(
+    let problem = Diagnostic::error(
         "Reference to \"count\" in non-counted context",
         "count.index has a meaning only inside a block with a \"count\" argument, and not in that argument itself.",
-    ))
+    );
+    Some(unless_misspelt(problem, place, "count"))
+}
+
+/// `problem`, which is that there is no `argument`: nothing new where its name is misspelt.
+fn unless_misspelt(problem: Diagnostic, place: &Place<'_>, argument: &str) -> Diagnostic {
+    match place.misspelt(argument) {
+        Some(name) => problem.provided(name),
+        None => problem,
+    }
 }
 
 fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
@@ -264,10 +273,11 @@ fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
         "value" => "each.value cannot be used in this context",
         _ => "Reference to \"each\" in context without for_each",
     };
-    Some(Diagnostic::error(
+    let problem = Diagnostic::error(
         summary,
         "each.key and each.value have a meaning only inside a block with a \"for_each\" argument, and not in that argument itself.",
-    ))
+    );
+    Some(unless_misspelt(problem, place, "for_each"))
 }
 
 fn self_object(place: &Place<'_>) -> Option<Diagnostic> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
-use groma_hcl::{Block, Body, BodySchema, Content};
+use groma_hcl::{Block, Body, BodySchema, Content, Expression};
 
 use crate::options::LoadOptions;
 
@@ -79,6 +79,13 @@ impl Unparsed {
 }
 
 impl Decoding<'_> {
+    /// Reports what is wrong in `expression`. If it could not be parsed, that has been told and is all that matters.
+    pub(crate) fn report_of(&mut self, expression: &Expression, problems: Diagnostics) {
+        if !self.unparsed.is_in(expression.span) {
+            self.diagnostics.append(problems);
+        }
+    }
+
     /// `name` as it was met before. Names that are one in memory compare without a look elsewhere in it.
     pub(crate) fn shared_name(&mut self, name: &Name) -> Name {
         if let Some(known) = self.shared.get(name) {

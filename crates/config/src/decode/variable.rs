@@ -126,14 +126,14 @@ fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeCons
     let (constraint, diagnostics) = type_constraint(expression);
     // Whether a default fits a type that is not there is no question.
     let is_broken = diagnostics.has_errors();
-    decoding.diagnostics.append(diagnostics);
+    decoding.report_of(expression, diagnostics);
     if is_broken { TypeConstraint::ANY } else { constraint }
 }
 
 /// The type that is written in `expression`.
 pub(super) fn type_of(expression: &Expression, decoding: &mut Decoding<'_>) -> TypeConstraint {
     let (constraint, diagnostics) = type_constraint(expression);
-    decoding.diagnostics.append(diagnostics);
+    decoding.report_of(expression, diagnostics);
     constraint
 }
 
