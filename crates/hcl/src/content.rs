@@ -17,6 +17,8 @@ pub struct Content {
     pub blocks: Vec<Block>,
     /// Where to say that something is missing.
     pub missing_item: Span,
+    /// Whether something that stands in the body is not in here.
+    pub(crate) leaves_out: bool,
     /// Where each argument is, once there are many.
     index: Option<HashMap<Name, usize>>,
 }
@@ -27,6 +29,12 @@ const FEW: usize = 16;
 impl Content {
     pub(crate) fn new(missing_item: Span) -> Self {
         Self { missing_item, ..Self::default() }
+    }
+
+    /// Whether everything in the body that was looked at is in here. What is not (an argument that is not expected, a block with too
+    /// many labels) was told: it may be what is missing.
+    pub fn is_whole(&self) -> bool {
+        !self.leaves_out
     }
 
     /// The argument `name`.

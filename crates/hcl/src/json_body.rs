@@ -30,7 +30,7 @@ impl Property<'_> {
 }
 
 pub(crate) fn content(body: &JsonBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
-    let (content, mut diagnostics) = partial_content(body, hidden, schema);
+    let (mut content, mut diagnostics) = partial_content(body, hidden, schema);
     // Wrong kinds of value have been reported already.
     let properties = properties(&body.value, Purpose::Body, &mut Diagnostics::new());
     let attributes: HashSet<&str> = schema.attributes.iter().map(|spec| &*spec.name).collect();
@@ -40,6 +40,7 @@ pub(crate) fn content(body: &JsonBody, hidden: &Hidden, schema: &BodySchema) -> 
         let expected = name == COMMENT || attributes.contains(name) || blocks.contains(name);
         if !expected && !hidden.has_attribute(name) && !hidden.has_block(name) {
             diagnostics.push(extraneous(&property, schema, &content));
+            content.leaves_out = true;
         }
     }
     (content, diagnostics)
@@ -72,6 +73,7 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
             unpacking.unpack(property.value, &mut content.blocks);
         }
     }
+    content.leaves_out = !diagnostics.is_empty();
     if body.text == JsonText::Whole {
         content.report_missing(schema, &mut diagnostics);
     }

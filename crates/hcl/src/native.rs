@@ -44,17 +44,19 @@ impl<'a> Specs<'a> {
 
 pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let specs = Specs::new(schema, body);
-    let (content, mut diagnostics) = read(body, hidden, &specs);
+    let (mut content, mut diagnostics) = read(body, hidden, &specs);
     for attribute in body.attributes().iter().take(body.own.attributes) {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && !specs.has_attribute(name) {
             diagnostics.push(unsupported_argument(attribute, schema, &content));
+            content.leaves_out = true;
         }
     }
     for block in body.blocks.iter().take(body.own.blocks) {
         let kind = &*block.kind.name;
         if !hidden.has_block(kind) && specs.block(kind).is_none() {
             diagnostics.push(unsupported_block(block, schema));
+            content.leaves_out = true;
         }
     }
     (content, diagnostics)
@@ -92,7 +94,10 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
         let Some(spec) = specs.block(&block.kind.name) else { continue };
         match check_labels(block, spec) {
             Ok(()) => content.blocks.push(block.clone()),
-            Err(diagnostic) => diagnostics.push(diagnostic),
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                content.leaves_out = true;
+            }
         }
     }
     (content, diagnostics)

@@ -106,6 +106,7 @@ fn without_requirements(schema: &BodySchema) -> BodySchema {
 
 fn combine(base: Content, other: Content, schema: &BodySchema, diagnostics: &mut Diagnostics) -> Content {
     let mut merged = Content::new(base.missing_item);
+    merged.leaves_out = base.leaves_out || other.leaves_out;
     for attribute in other.attributes.into_iter().chain(base.attributes) {
         merged.insert(attribute);
     }

@@ -306,16 +306,20 @@ impl<'a> Parser<'a> {
                 TokenKind::OpenInterpolation | TokenKind::OpenDirective => {
                     let was_recovering = self.recovering;
                     self.sequence_in_literal(token);
-                    if let Some(rest) = self.rest_of_broken_line(token) {
+                    let ends_below = self.ends_below(token);
+                    let rest = if ends_below { None } else { self.rest_of_broken_line(token) };
+                    if let Some(rest) = rest {
                         text.push_str(rest);
                         break;
                     }
                     text.push_str("${…}");
                     self.bump();
+                    let was_lost = self.nesting_lost;
                     if !self.skip_over(TokenKind::CloseSequence) {
                         break;
                     }
                     self.recovering = was_recovering;
+                    self.nesting_lost = was_lost || (self.nesting_lost && !ends_below);
                 }
                 _ => {
                     let found = self.next_span();
@@ -331,6 +335,32 @@ impl<'a> Parser<'a> {
             }
         }
         (self.names.share(&text), open.to(self.last_span()))
+    }
+
+    /// Whether the sequence that `open` begins ends some lines further down, and the label around it right after: then it was meant to.
+    fn ends_below(&self, open: usize) -> bool {
+        const LINES: usize = 40;
+        let (mut depth, mut lines, mut close) = (0, 0, open);
+        loop {
+            match self.tokens.kind(close) {
+                TokenKind::OpenInterpolation | TokenKind::OpenDirective => depth += 1,
+                TokenKind::CloseSequence if depth == 1 => break,
+                TokenKind::CloseSequence => depth -= 1,
+                TokenKind::Newline if lines < LINES => lines += 1,
+                TokenKind::Newline | TokenKind::End => return false,
+                _ => {}
+            }
+            close += 1;
+        }
+        let quote = if self.tokens.kind(close + 1) == TokenKind::QuotedText { close + 2 } else { close + 1 };
+        let after = self.tokens.kind(quote + 1);
+        let is_header = matches!(after, TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier);
+        if lines == 0 || self.tokens.kind(quote) != TokenKind::CloseQuote || !is_header {
+            return false;
+        }
+        let (start, end) = (self.tokens.end(open) as usize, self.tokens.start(close) as usize);
+        let mut between = self.text.get(start..end).unwrap_or_default().split('\n').skip(1).take(lines - 1);
+        !between.any(|line| looks_like_an_item(line.as_bytes()))
     }
 
     /// Goes to the end of the line if the sequence that `open` begins does not end on it, and gives what stood there: the string was
