@@ -131,7 +131,7 @@ pub fn parse_provider_config(text: &str) -> Result<ProviderConfig, ParseError> {
     let InstanceKey::String(source) = scanner.key()? else {
         return Err(scanner.error_at(source_start, PROVIDER_FORM));
     };
-    let provider = ProviderAddress::parse(&source, DEFAULT_PROVIDER_HOST)
+    let provider = ProviderAddress::parse_recorded(&source, DEFAULT_PROVIDER_HOST)
         .map_err(|invalid| ParseError { message: invalid.message, offset: source_start })?;
     let alias = match scanner.accept('.') {
         true => Some(scanner.name("An alias is needed after the dot.")?),

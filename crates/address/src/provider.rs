@@ -91,8 +91,27 @@ impl ProviderAddress {
     /// Reads `aws`, `namespace/aws` or `host/namespace/aws`; `default_host` completes the first two.
     ///
     /// # Errors
-    /// When a part is missing, or holds what the registry does not allow.
+    /// When a part is missing, or holds what the registry does not allow; when the name behind a namespace begins like that of a
+    /// repository.
     pub fn parse(source: &str, default_host: &str) -> Result<Self, InvalidProvider> {
+        let address = Self::parse_recorded(source, default_host)?;
+        match address.type_name.strip_prefix("terraform-") {
+            // A mere name is one in the default namespace, whatever it looks like.
+            Some(name) if source.contains('/') => Err(InvalidProvider {
+                part: ProviderPart::Name,
+                message: format!(
+                    "The address of a provider has its name without the beginning that its repository and its program have: \
+                     write {}/{}.",
+                    address.namespace,
+                    name.strip_prefix("provider-").unwrap_or(name)
+                ),
+            }),
+            _ => Ok(address),
+        }
+    }
+
+    /// Reads the address of a provider that manages objects already, whatever its name begins with.
+    pub(crate) fn parse_recorded(source: &str, default_host: &str) -> Result<Self, InvalidProvider> {
         let parts: Vec<&str> = source.split('/').collect();
         let (host, namespace, type_name) = match parts[..] {
             [type_name] => (default_host, DEFAULT_NAMESPACE, type_name),
@@ -251,6 +270,23 @@ mod tests {
         assert_eq!(opentofu.to_string(), "registry.opentofu.org/hashicorp/aws");
         assert_eq!(opentofu.display_short().to_string(), "registry.opentofu.org/hashicorp/aws");
         assert_eq!(parse("aws").unwrap().display_short().to_string(), "hashicorp/aws");
+    }
+
+    #[test]
+    fn a_name_does_not_begin_like_that_of_a_repository() {
+        for (source, right) in [
+            ("hashicorp/terraform-provider-aws", "hashicorp/aws"),
+            ("a/terraform-b", "a/b"),
+            ("x.y/Acme/Terraform-Provider-C", "acme/c"),
+        ] {
+            let problem = parse(source).unwrap_err();
+            assert_eq!(problem.part, ProviderPart::Name, "{source}");
+            assert!(problem.message.ends_with(&format!("write {right}.")), "{}", problem.message);
+        }
+        assert_eq!(parse("terraform-x").unwrap().to_string(), "registry.terraform.io/hashicorp/terraform-x");
+        // What manages an object is not left out of the state for its name.
+        let written = "provider[\"registry.terraform.io/hashicorp/terraform-x\"]";
+        assert_eq!(crate::parse_provider_config(written).unwrap().to_string(), written);
     }
 
     #[test]

@@ -67,6 +67,7 @@ const STEPS: &[&str] = &[
     "state replace-provider a",
     "state replace-provider a b",
     "state replace-provider a/b/c/d/e b",
+    "state replace-provider terraform hashicorp/terraform-provider-b",
     "state replace-provider terraform.io/builtin/terraform acme/x|no",
     "state replace-provider terraform.io/builtin/terraform acme/x",
     "state replace-provider terraform.io/builtin/terraform acme/x|yes",

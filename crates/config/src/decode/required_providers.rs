@@ -118,16 +118,6 @@ fn source(required: &mut RequiredProvider, value: &Expression, decoding: &mut De
         return;
     };
     match ProviderAddress::parse(&text, &decoding.options.default_registry) {
-        // Only what follows a namespace: a mere name is the default one's, whatever it looks like.
-        Ok(address) if text.contains('/') && address.type_name.starts_with("terraform-") => {
-            let name = address.type_name.trim_start_matches("terraform-").trim_start_matches("provider-");
-            let detail = format!(
-                "The address of a provider has its name without the beginning that its repository and its program have: write \
-                 {}/{name}.",
-                address.namespace
-            );
-            decoding.error(value.span, "Invalid provider type", detail);
-        }
         Ok(address) => required.address = address,
         Err(error) => {
             let summary = match error.part {
