@@ -7,7 +7,7 @@ use groma_config::{Condition, IgnoreChanges, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
 use groma_hcl::{Step, Traversal};
 use groma_lang::Scope;
-use groma_provider::{Block, Subject};
+use groma_provider::{Block, Item, Subject, Use};
 use groma_value::{Marks, Type, Value};
 
 use super::repetition::suitable;
@@ -100,6 +100,7 @@ impl Validator<'_> {
 fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &Template, scope: &dyn Scope) {
     let ignored = &resource.lifecycle.ignore_changes;
     evaluation.diagnostics.append(unknown_ignored(ignored, &template.schema.block));
+    evaluation.diagnostics.append(ignored_for_nothing(ignored, &template.schema.block));
     if let IgnoreChanges::Expression(expression) = ignored {
         let problem = evaluation.value(expression, scope).and_then(|value| unsuitable_ignored(&value));
         evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
@@ -178,4 +179,21 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
         Some(Diagnostic::error("Unsupported attribute", detail).at(path.span))
     };
     paths.iter().filter_map(problem).collect()
+}
+
+/// What `ignore_changes` names though the configuration never says it.
+fn ignored_for_nothing(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
+    let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
+    let is_the_providers = |path: &&Traversal| {
+        let item = schema.item(&path.root.name).filter(|_| path.steps().is_empty());
+        matches!(item, Some(Item::Attribute(attribute)) if attribute.usage() == Use::Computed)
+    };
+    let told = paths.iter().filter(is_the_providers).map(|path| {
+        let detail = format!(
+            "The provider alone decides about {:?}: no change in the configuration could be ignored. Take it out of the list.",
+            path.root.name
+        );
+        Diagnostic::warning("Redundant ignore_changes element", detail).at(path.span)
+    });
+    told.collect()
 }

@@ -205,11 +205,6 @@ impl Validator<'_> {
     async fn provider(&mut self, module: ModuleId, at: u32) -> Outcome {
         let index = self.world.module(module).of;
         let Some(block) = self.templates.provider(index, at).cloned() else { return Outcome::Failed };
-        let written = self.world.static_module(module).config.providers.get_index(at as usize);
-        // Nobody needs it: Terraform does not look at it either.
-        if written.is_some_and(|(_, written)| !self.configuration.is_used(written)) {
-            return Outcome::Done;
-        }
         let functions = Arc::clone(&self.evaluation.functions);
         let outer = InstanceScope::new(&self.world, module, &functions);
         let mut repetition = Repetition::None;
@@ -220,6 +215,11 @@ impl Validator<'_> {
                 return Outcome::Failed;
             }
             repetition = Repetition::Unknown;
+        }
+        let written = self.world.static_module(module).config.providers.get_index(at as usize);
+        // Nobody needs it: neither Terraform nor OpenTofu looks at what it is configured with.
+        if written.is_some_and(|(_, written)| !self.configuration.is_used(written)) {
+            return Outcome::Done;
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
