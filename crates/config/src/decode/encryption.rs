@@ -34,10 +34,8 @@ pub(super) fn encryption(block: &Block, decoding: &mut Decoding<'_>) -> Encrypti
 
 /// Decodes what stands between its braces, or in `TF_ENCRYPTION`.
 pub(crate) fn content(body: &Body, decoding: &mut Decoding<'_>) -> EncryptionBlock {
-    let known = decoding.diagnostics.len();
     let content = decoding.content(body, &ENCRYPTION);
-    let has_unread_parts = decoding.diagnostics.len() > known;
-    let mut encryption = EncryptionBlock { has_unread_parts, ..EncryptionBlock::default() };
+    let mut encryption = EncryptionBlock { has_unread_parts: !content.is_whole(), ..EncryptionBlock::default() };
     for nested in &content.blocks {
         match &*nested.kind.name {
             "key_provider" | "method" if !has_valid_labels(nested, decoding) => encryption.has_unread_parts = true,

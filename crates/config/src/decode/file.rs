@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use groma_diagnostics::Diagnostic;
 use groma_hcl::{Block, Body, BodySchema};
 
 use super::content::FileContent;
@@ -51,9 +50,8 @@ pub(crate) fn query(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
 }
 
 fn blocks(body: &Body, schema: &BodySchema, decoding: &mut Decoding<'_>) -> FileContent {
-    let before = decoding.diagnostics.len();
     let content = decoding.content(body, schema);
-    decoding.incomplete |= decoding.diagnostics.iter().skip(before).any(Diagnostic::is_error);
+    decoding.incomplete |= !content.is_whole();
     let mut file = FileContent::default();
     for block in &content.blocks {
         top_level(block, &mut file, decoding);

@@ -21,15 +21,8 @@ pub(in crate::decode) fn import(block: &Block, decoding: &mut Decoding<'_>) -> O
     if decoding.refuse_override(block) {
         return None;
     }
-    let problems = decoding.diagnostics.len();
     let content = decoding.content(&block.body, &IMPORT);
-    // An argument that there is not may be what should have been "id".
-    let is_told = decoding.diagnostics.len() > problems && content.get("to").is_some();
-    let identity = if is_told && content.get("id").is_none() && content.get("identity").is_none() {
-        None
-    } else {
-        import_identity(block, &content, decoding)
-    };
+    let identity = import_identity(block, &content, decoding);
     let provider = content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding));
     let to = &content.get("to")?.expression;
     let Some(to_expression) = to.unquoted() else {
@@ -51,6 +44,8 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
     match (content.get("id"), content.get("identity")) {
         (Some(id), None) => Some(ImportIdentity::Id(id.expression.clone())),
         (None, Some(identity)) => Some(ImportIdentity::Identity(identity.expression.clone())),
+        // An argument that there is not may be what should have been "id".
+        (None, None) if !content.is_whole() => None,
         (None, None) => {
             decoding.error(
                 block.header,
@@ -91,19 +86,19 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
             more => more,
         };
     }
-    let (type_name, name, after) = match rest {
-        [Word::Name(word, _), Word::Name(type_name, _), Word::Name(name, _), after @ ..]
-            if Mode::beginning_with(word).is_some() =>
-        {
-            if Mode::beginning_with(word) != Some(Mode::Managed) {
-                decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
-                return None;
-            }
+    let mode = match rest {
+        [Word::Name(word, _), ..] => Mode::beginning_with(word),
+        _ => None,
+    };
+    let (type_name, name, after) = match (mode, rest) {
+        (Some(Mode::Managed), [_, Word::Name(type_name, _), Word::Name(name, _), after @ ..]) => {
             (type_name, name, after)
         }
-        [Word::Name(type_name, _), Word::Name(name, _), after @ ..]
-            if !is_reserved(type_name) && Mode::beginning_with(type_name).is_none() =>
-        {
+        (Some(_), [_, Word::Name(..), Word::Name(..), ..]) => {
+            decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
+            return None;
+        }
+        (None, [Word::Name(type_name, _), Word::Name(name, _), after @ ..]) if !is_reserved(type_name) => {
             (type_name, name, after)
         }
         _ => return no_instance(words.last().map_or(expression.span, Word::span), decoding),

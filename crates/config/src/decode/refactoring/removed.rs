@@ -24,7 +24,6 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
         return None;
     }
     let content = decoding.content(&block.body, &REMOVED);
-    let problems = decoding.diagnostics.len();
     let from = content.get("from").and_then(|attribute| removed_from(attribute, decoding));
     let destroy = removed_destroy(&content, decoding);
     let provisioners = removed_provisioners(&content, decoding);
@@ -32,11 +31,13 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
         about_a_module(block, &content, &provisioners, decoding);
     }
     let (from, from_span) = from?;
-    // What is left unsaid is of no interest where what is said is wrong.
-    if decoding.dialect == Dialect::OpenTofu && decoding.diagnostics.len() == problems {
+    if decoding.dialect == Dialect::OpenTofu {
         decoding.diagnostics.append(left_unsaid(block, destroy, &provisioners));
     }
-    let destroy = destroy.unwrap_or(decoding.dialect == Dialect::Terraform);
+    let destroy = match destroy {
+        Destroy::Said(destroy) => destroy,
+        Destroy::Unsaid | Destroy::Unclear => decoding.dialect == Dialect::Terraform,
+    };
     Some(Removed { from, from_span, destroy, provisioners, span: block.header })
 }
 
@@ -147,31 +148,43 @@ fn not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
 
 /// What OpenTofu warns of: that it is not said what becomes of the object, which is forgotten then, where Terraform destroys it; and that
 /// provisioners of what is forgotten are for nothing.
-fn left_unsaid(block: &Block, destroy: Option<bool>, provisioners: &[Provisioner]) -> Option<Diagnostic> {
+fn left_unsaid(block: &Block, destroy: Destroy, provisioners: &[Provisioner]) -> Option<Diagnostic> {
     let (summary, detail) = match destroy {
-        None => (
+        Destroy::Unsaid => (
             "Missing lifecycle from the removed block",
             "In a .tofu file the object is forgotten, not destroyed, unless the block says otherwise; in a .tf file it is destroyed. Say which \
              is meant: lifecycle { destroy = false }, or true.",
         ),
-        Some(false) if !provisioners.is_empty() => (
+        Destroy::Said(false) if !provisioners.is_empty() => (
             "Removed block provisioners will not be executed",
             "The object is forgotten, not destroyed, so that nothing is run for it. Remove the provisioners, or set destroy = true.",
         ),
-        Some(_) => return None,
+        Destroy::Said(_) | Destroy::Unclear => return None,
     };
     Some(Diagnostic::warning(summary, detail).at(block.header))
 }
 
-/// Whether the object is destroyed, if the block says.
-fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> Option<bool> {
+/// What a block says about whether the object is destroyed.
+#[derive(Clone, Copy)]
+enum Destroy {
+    Said(bool),
+    Unsaid,
+    /// Something is wrong that may have been meant to say it.
+    Unclear,
+}
+
+fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> Destroy {
+    let unsaid = |content: &Content| if content.is_whole() { Destroy::Unsaid } else { Destroy::Unclear };
     let mut blocks = content.blocks_of("lifecycle");
-    let first = blocks.next()?;
+    let Some(first) = blocks.next() else { return unsaid(content) };
     for block in blocks {
         duplicate_lifecycle(block, first.header, "removed block", decoding);
     }
     let lifecycle = decoding.content(&first.body, &REMOVED_LIFECYCLE);
-    lifecycle.get("destroy").and_then(|attribute| literal::boolean(attribute, decoding))
+    match lifecycle.get("destroy") {
+        Some(destroy) => literal::boolean(destroy, decoding).map_or(Destroy::Unclear, Destroy::Said),
+        None => unsaid(&lifecycle),
+    }
 }
 
 fn removed_provisioners(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Provisioner> {
