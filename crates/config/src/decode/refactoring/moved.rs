@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use groma_address::{InstanceKey, Mode, Target};
-use groma_diagnostics::Span;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema};
 
 use crate::decode::address::{Address, Keyed};
-use crate::decode::context::Decoding;
+use crate::decode::context::{Decoding, Dialect};
 use crate::decode::syntax;
 use crate::model::Moved;
 
@@ -35,7 +35,7 @@ pub(in crate::decode) fn moved(block: &Block, decoding: &mut Decoding<'_>) -> Op
         decoding.error(
             block.header,
             "Invalid \"moved\" addresses",
-            "Both addresses have to be managed resources, or both data sources.",
+            "Both addresses have to be of the same kind: managed resources, or data sources.",
         );
         return None;
     }
@@ -65,23 +65,33 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
         decoding.error(key.span, summary, syntax::KEYS);
         return None;
     }
+    let mode = address.resource.as_ref().map(|(resource, _)| resource.mode);
+    if let Some(detail) = mode.and_then(in_no_state) {
+        let problem = match decoding.dialect {
+            Dialect::Terraform => Diagnostic::warning("Invalid \"moved\" address", detail),
+            Dialect::OpenTofu => Diagnostic::error("Invalid \"moved\" address", detail),
+        };
+        let is_error = problem.is_error();
+        decoding.report(problem.at(span));
+        if is_error {
+            return None;
+        }
+    }
     match address.resource {
         None => Some((Target::Module(address.module), span)),
-        Some((resource, _)) if resource.mode == Mode::Ephemeral => {
-            decoding.error(
-                span,
-                "Invalid \"moved\" address",
-                "Ephemeral resources are opened anew in every run; there is nothing to move. Remove the block.",
-            );
-            None
-        }
-        Some((resource, _)) if resource.mode == Mode::List => {
-            let detail = "Lists of queries are not kept in the state; there is nothing to move. Remove the block.";
-            decoding.error(span, "Invalid \"moved\" address", detail);
-            None
-        }
         Some((resource, InstanceKey::None)) => Some((Target::Resource(resource.absolute(address.module)), span)),
         Some((resource, key)) => Some((Target::Instance(resource.absolute(address.module).instance(key)), span)),
+    }
+}
+
+/// Why nothing of that mode can be moved, if that is so. Terraform passes over it without a word.
+fn in_no_state(mode: Mode) -> Option<&'static str> {
+    match mode {
+        Mode::Managed | Mode::Data => None,
+        Mode::Ephemeral => {
+            Some("Ephemeral resources are opened anew in every run; there is nothing to move. Remove the block.")
+        }
+        Mode::List => Some("Lists of queries are not kept in the state; there is nothing to move. Remove the block."),
     }
 }
 
