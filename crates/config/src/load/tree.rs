@@ -48,10 +48,14 @@ struct Called<'a> {
 }
 
 impl<'a> Called<'a> {
-    /// Nothing where the source or the version cannot be read, which has been reported.
+    /// Nothing where the source or the version cannot be read or do not fit each other, which has been reported.
     fn by(call: &'a ModuleCall) -> Option<Self> {
         let is_readable = call.version_expression.is_none() || !call.version.is_empty();
         let source = call.source.as_ref().filter(|_| is_readable)?;
+        // Only modules of a registry have versions, which has been reported.
+        if !call.version.is_empty() && versionless(source).is_some() {
+            return None;
+        }
         Some(Self { source, version: &call.version, block: call.span, span: source_span(call) })
     }
 
