@@ -66,7 +66,12 @@ impl LockFile {
     fn parse(&mut self, text: String, sources: &Sources, diagnostics: &mut Diagnostics) {
         let Some(file) = sources.add(LOCK_FILE, text) else { return };
         let (parsed, problems) = parse_file(&file);
+        let is_broken = problems.has_errors();
         diagnostics.append(problems);
+        if is_broken {
+            // What is missing in it may have been lost.
+            return;
+        }
         let (content, problems) = parsed.body.content(&FILE);
         diagnostics.append(problems);
         for block in &content.blocks {
@@ -190,6 +195,13 @@ mod tests {
         assert!(lock_file.providers.is_empty());
         let summaries: Vec<&str> = diagnostics.iter().map(|d| d.summary.as_str()).collect();
         assert_eq!(summaries, ["Invalid provider source address", "Invalid provider version number"]);
+    }
+
+    #[test]
+    fn of_a_file_that_cannot_be_parsed_nothing_else_is_told() {
+        let (_, diagnostics) = read("provider \"x/y\" {\n");
+        let summaries: Vec<&str> = diagnostics.iter().map(|problem| problem.summary.as_str()).collect();
+        assert_eq!(summaries, ["Unclosed configuration block"]);
     }
 
     #[test]
