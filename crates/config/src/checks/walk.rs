@@ -320,6 +320,12 @@ impl Walk<'_> {
         for traversal in references {
             let referenced = match parse_reference(traversal) {
                 Ok(referenced) => referenced,
+                Err(_) if &*traversal.root.name == "action" => {
+                    let detail = "An action is invoked by what happens to a resource; nothing waits for it. Take it out of the list.";
+                    let problem = Diagnostic::error("Invalid depends_on Action Reference", detail);
+                    self.diagnostics.push(problem.at(traversal.span));
+                    continue;
+                }
                 Err(problem) => {
                     self.diagnostics.push(problem);
                     continue;

@@ -7,7 +7,7 @@ use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKin
 
 use super::context::Decoding;
 use super::meta::{duplicate_lifecycle, expression_of};
-use super::{depends_on, literal, meta, name, provider, version};
+use super::{depends_on, literal, meta, name, provider, syntax, version};
 use crate::model::{LocalProvider, ModuleCall, PassedProvider};
 use crate::module_source::ModuleSource;
 
@@ -175,6 +175,11 @@ pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> V
 
 fn passed_provider(item: &ObjectItem, decoding: &mut Decoding<'_>) -> Option<PassedProvider> {
     let child = child_provider(&item.key, decoding)?;
+    // To the parser a bare name is one in quotes.
+    let is_quoted = decoding.sources.text(item.key.span).is_some_and(|text| text.starts_with('"'));
+    if is_quoted && !decoding.is_json(item.key.span) {
+        syntax::warn_of_quotes(&item.key, "reference", decoding);
+    }
     let parent = provider::reference(&item.value, "providers", decoding)?;
     Some(PassedProvider { child, child_span: item.key.span, parent })
 }

@@ -102,7 +102,8 @@ pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> O
     traversal.steps().is_empty().then(|| traversal.root.name.clone())
 }
 
-fn warn_of_quotes(expression: &Expression, what: &str, decoding: &mut Decoding<'_>) {
+/// Warns of quotes around what stands without them.
+pub(super) fn warn_of_quotes(expression: &Expression, what: &str, decoding: &mut Decoding<'_>) {
     let detail = format!(
         "A {what} stands here without quotes; quotes are a form of Terraform 0.11 that will go away. Remove them."
     );
