@@ -2,7 +2,7 @@
 
 use groma_install::modules::Freshness;
 
-use super::configuration::{has_files_or_tests, test_folder};
+use super::configuration::test_folder;
 use super::context::Context;
 use super::installation::{EmptyList, Lines, install};
 use super::outcome::Outcome;
@@ -13,12 +13,10 @@ pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
     context.view(&arguments.common.view);
     context.speak(&arguments.json)?;
     let tests = test_folder(arguments.test_directory.as_deref());
-    if !has_files_or_tests(&tests) {
-        return Ok(0);
-    }
     let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
     let mut print = |line: &str| context.say(&format!("{line}\n"));
-    let (configuration, warnings) = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
+    let installed = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
+    let (configuration, warnings) = installed.sound()?;
     check_given(context, &configuration.root)?;
     context.show(&warnings);
     Ok(0)

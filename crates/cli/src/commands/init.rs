@@ -1,7 +1,7 @@
 //! `init`: modules, providers, the backend.
 
-use groma_config::{Configuration, TestFolder};
-use groma_diagnostics::Diagnostics;
+use groma_config::{Configuration, TestFolder, is_for_another_version};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{Elsewhere, active_workspace, has_state, paths_in, unless_off};
@@ -40,7 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
         modules(context, &teller, freshness, tests)?
     } else {
-        load_blocks_and_tests(context, Empty::Fine, tests)?
+        load_blocks_and_tests(context, Empty::Fine, tests).map_err(|problems| unreadable(context, problems))?
     };
     let root = &configuration.root;
     teller.heading(
@@ -161,11 +161,28 @@ fn modules(
         head();
         teller.line(context, line);
     };
-    let installed = install(context, freshness, EmptyList::LeftOut, tests, &mut Lines(&mut print));
-    if installed.as_ref().is_ok_and(|(configuration, _)| configuration.calls_modules()) {
+    let installed = install(context, freshness, EmptyList::LeftOut, tests, &mut Lines(&mut print))?;
+    let (configuration, mut diagnostics) = if installed.calls_modules() {
         head();
-    }
-    let (configuration, mut diagnostics) = installed?;
+        installed.sound()?
+    } else {
+        installed.sound().map_err(|problems| unreadable(context, problems))?
+    };
     diagnostics.append(check_given(context, &configuration.root)?);
     Ok((configuration, diagnostics))
+}
+
+/// The problems of a configuration with which nothing was begun. Of one for another version nothing else is said: it may be right there.
+fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
+    if problems.iter().any(is_for_another_version) {
+        return problems.into_iter().filter(is_for_another_version).collect();
+    }
+    let product = &context.wording.product;
+    let summary = format!(
+        "{product} encountered problems during initialisation, including problems with the configuration, described below."
+    );
+    let detail = "Which modules and providers there are to install is known once the configuration can be read.";
+    let mut all = Diagnostics::from(Diagnostic::error(summary, detail));
+    all.append(problems);
+    all
 }

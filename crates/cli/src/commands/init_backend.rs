@@ -1,6 +1,6 @@
 //! `init`: the backend that the configuration asks for is got ready and recorded, and states move along where that is wanted.
 
-use groma_config::Module;
+use groma_config::{Module, UNSUPPORTED_BACKEND};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::backend::{Configured, Local, Record, RecordFile, configured, given, locking, unless_off};
@@ -165,7 +165,7 @@ fn without_block() -> Diagnostic {
 fn foreign(context: &Context, kind: &str) -> Diagnostics {
     let command = &context.wording.command;
     fail(
-        &format!("Unsupported backend type {kind:?}"),
+        UNSUPPORTED_BACKEND,
         format!(
             "Until now the state of this directory was kept in the backend {kind:?}. This version of Groma knows the local backend only, so \
              it cannot take the state along from there. Nothing was read or written. Write the state to a file with the program that made \

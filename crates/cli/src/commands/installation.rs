@@ -21,17 +21,41 @@ pub(super) enum EmptyList {
     LeftOut,
 }
 
+/// A configuration whose modules were to be installed.
+pub(super) struct Installed {
+    configuration: Option<Configuration>,
+    problems: Diagnostics,
+}
+
+impl Installed {
+    /// Whether there was a module to install.
+    pub fn calls_modules(&self) -> bool {
+        self.configuration.as_ref().is_some_and(Configuration::calls_modules)
+    }
+
+    /// The configuration with the warnings about it.
+    ///
+    /// # Errors
+    /// The configuration is wrong, or a module cannot be had.
+    pub fn sound(self) -> Result<(Configuration, Diagnostics), Diagnostics> {
+        match self.configuration {
+            Some(configuration) if !self.problems.has_errors() => Ok((configuration, self.problems)),
+            _ => Err(self.problems),
+        }
+    }
+}
+
 /// Loads the configuration, and installs the modules that it calls and those that runs of tests name.
 ///
 /// # Errors
-/// The configuration is wrong, or a module cannot be had.
+/// Modules cannot be looked for at all, or what is installed cannot be recorded.
 pub(super) fn install(
     context: &Context,
     freshness: Freshness,
     empty_list: EmptyList,
     tests: TestFolder,
     progress: &mut dyn ModuleProgress,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
+) -> Result<Installed, Diagnostics> {
     let options = LoadOptions { references: References::LeftAlone, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
     // A manifest that cannot be read is written anew.
@@ -45,9 +69,9 @@ pub(super) fn install(
         default_registry: options.default_registry.clone(),
     };
     let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, progress);
-    let (configuration, diagnostics) = load_with(&options, &context.sources, &files, &mut installer);
-    let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
-    if empty_list == EmptyList::Written || configuration.calls_modules() {
+    let (configuration, problems) = load_with(&options, &context.sources, &files, &mut installer);
+    let installed = Installed { configuration, problems };
+    if !installed.problems.has_errors() && (empty_list == EmptyList::Written || installed.calls_modules()) {
         installer.write_manifest().map_err(|error| {
             fail(
                 "Failed to update module manifest",
@@ -55,7 +79,7 @@ pub(super) fn install(
             )
         })?;
     }
-    Ok((configuration, diagnostics))
+    Ok(installed)
 }
 
 /// Lines for people; `line` prints one.

@@ -231,7 +231,7 @@ fn another_backend_is_refused_by_name() {
     folder.write("backend.tf", "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n  }\n}\n");
     for arguments in [&["plan"][..], &["apply", "-auto-approve"], &["init"], &["output"], &["state", "list"]] {
         let err = folder.fails(arguments);
-        assert!(err.contains("Unsupported backend type \"s3\""), "{arguments:?}: {err}");
+        assert!(err.contains("Unsupported backend type"), "{arguments:?}: {err}");
     }
     assert!(!folder.path("terraform.tfstate").exists());
 }

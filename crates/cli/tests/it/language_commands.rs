@@ -234,6 +234,38 @@ fn get_lists_the_root_module_where_no_other_is_called_and_init_leaves_nothing() 
 }
 
 #[test]
+fn get_lists_the_root_module_of_an_empty_folder_too() {
+    let folder = Folder::new();
+    assert_eq!(folder.ok(&["get"]), "");
+    assert_eq!(folder.read(".terraform/modules/modules.json"), r#"{"Modules":[{"Key":"","Source":"","Dir":"."}]}"#);
+}
+
+#[test]
+fn init_says_before_the_mistakes_that_nothing_was_begun() {
+    let preface = "Terraform encountered problems during initialisation, including problems with the configuration";
+    let folder = Folder::new();
+    folder.write("main.tf", "foo {}\n");
+    for arguments in [&["init"][..], &["init", "-get=false"]] {
+        let told = folder.fails(arguments);
+        assert!(told.contains(preface) && told.contains("Unsupported block type"), "{told}");
+    }
+    let json = folder.run(&["init", "-json"]).out;
+    let errors = json.lines().filter(|line| line.contains("\"@level\":\"error\""));
+    assert_eq!(errors.count(), 2, "{json}");
+    // Of a configuration for another version nothing else is known.
+    folder.write("main.tf", "terraform {\n  required_version = \">= 99\"\n}\nfoo {}\n");
+    let told = folder.fails(&["init"]);
+    assert!(told.contains("Unsupported Terraform Core version"), "{told}");
+    assert!(!told.contains(preface) && !told.contains("Unsupported block type"), "{told}");
+    // Modules are looked for first.
+    folder.write("main.tf", "module \"m\" {\n  source  = \"git::file:///nowhere\"\n  version = \"1.0\"\n}\n");
+    let ran = folder.run(&["init"]);
+    assert_eq!(ran.out, "Initializing modules...\n");
+    assert!(ran.err.contains("Invalid registry module source address"), "{}", ran.err);
+    assert!(!ran.err.contains(preface) && !ran.err.contains("Failed to download module"), "{}", ran.err);
+}
+
+#[test]
 fn a_provider_that_is_only_passed_on_is_needed() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source    = \"./m\"\n  providers = { foo = foo }\n}\n");

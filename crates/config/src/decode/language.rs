@@ -89,6 +89,6 @@ fn compatible(attribute: &Attribute, decoding: &mut Decoding<'_>) {
             "This module is written for OpenTofu {constraints}; this program stands for OpenTofu {stands_for}. Change the constraint, or \
              use a program version that meets it."
         );
-        decoding.error(attribute.expression.span, "Unsupported OpenTofu Core version", detail);
+        decoding.error(attribute.expression.span, version::UNSUPPORTED_OPENTOFU, detail);
     }
 }

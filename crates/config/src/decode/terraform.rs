@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use super::content::{FileContent, RequiredVersion};
 use super::context::{Decoding, Dialect};
-use super::version::version_constraints;
+use super::version::{UNSUPPORTED_OPENTOFU, UNSUPPORTED_TERRAFORM, version_constraints};
 use super::{encryption, literal, name, required_providers};
 use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
 
@@ -63,9 +63,9 @@ fn settings_arguments(content: &Content, file: &mut FileContent, decoding: &mut 
 fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredVersion> {
     let constraints = version_constraints(attribute, decoding)?;
     let span = attribute.expression.span;
-    let (product, version) = match decoding.dialect {
-        Dialect::Terraform => ("Terraform", &decoding.options.terraform_version),
-        Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version),
+    let (product, version, summary) = match decoding.dialect {
+        Dialect::Terraform => ("Terraform", &decoding.options.terraform_version, UNSUPPORTED_TERRAFORM),
+        Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version, UNSUPPORTED_OPENTOFU),
     };
     let text = attribute.expression.as_static_string().unwrap_or_default();
     let has_bare_dash = text.split(',').any(|constraint| constraint.trim_end().ends_with('-'));
@@ -82,8 +82,7 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
             "This configuration asks for {product} {constraints}; this program stands for {product} {version}. Change the \
              requirement, or use a program version that meets it."
         );
-        // The summary people know names the product without its own number.
-        Diagnostic::error(format!("Unsupported {product} Core version"), detail).at(span)
+        Diagnostic::error(summary, detail).at(span)
     });
     Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem })
 }

@@ -1,6 +1,6 @@
 //! Arguments that hold version constraints.
 
-use groma_diagnostics::Span;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::Attribute;
 
 use super::context::Decoding;
@@ -8,6 +8,15 @@ use super::literal;
 use crate::version::{Constraints, VersionError};
 
 const WRONG: &str = "Invalid version constraint";
+
+/// That a configuration is written for another version; the names of the products stand without numbers of their own.
+pub(super) const UNSUPPORTED_TERRAFORM: &str = "Unsupported Terraform Core version";
+pub(super) const UNSUPPORTED_OPENTOFU: &str = "Unsupported OpenTofu Core version";
+
+/// Whether what is wrong with a configuration is that it is written for another version.
+pub fn is_for_another_version(problem: &Diagnostic) -> bool {
+    [UNSUPPORTED_TERRAFORM, UNSUPPORTED_OPENTOFU].contains(&&*problem.summary)
+}
 
 /// The `required_version` argument.
 pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {

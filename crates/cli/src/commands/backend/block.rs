@@ -4,7 +4,7 @@ use std::path::Path;
 
 use groma_address::Name;
 use groma_config::variables::{InputValue, Origin, settings_file};
-use groma_config::{Backend, DiskFiles, Module};
+use groma_config::{Backend, DiskFiles, Module, UNSUPPORTED_BACKEND};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 use indexmap::IndexMap;
@@ -59,14 +59,14 @@ pub(in super::super) fn given(context: &Context, options: &[String]) -> Result<S
 /// It is one that is not there, or its arguments are wrong.
 pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result<Option<Configured>, Diagnostics> {
     if let Some(cloud) = &module.cloud {
-        return Err(unsupported("cloud", "HCP Terraform (a cloud block)", cloud.span));
+        return Err(unsupported("HCP Terraform (a cloud block)", cloud.span));
     }
     let Some(backend) = &module.backend else { return Ok(None) };
     if &*backend.kind == "inmem" {
         return Err(forgetful(backend.kind_span));
     }
     if &*backend.kind != "local" {
-        return Err(unsupported(&backend.kind, &format!("the backend \"{}\"", backend.kind), backend.kind_span));
+        return Err(unsupported(&format!("the backend \"{}\"", backend.kind), backend.kind_span));
     }
     let mut problems = Diagnostics::new();
     let mut local = of_block(backend, &mut problems);
@@ -83,12 +83,12 @@ pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result
     if problems.has_errors() { Err(problems) } else { Ok(Some(Configured { local, hash })) }
 }
 
-fn unsupported(kind: &str, place: &str, span: Span) -> Diagnostics {
+fn unsupported(place: &str, span: Span) -> Diagnostics {
     let detail = format!(
         "The configuration keeps its state in {place}. This version of Groma knows the local backend only. Nothing was read or written. To \
          keep the state in a local file, take the block out; for this one use the program that made the state."
     );
-    Diagnostic::error(format!("Unsupported backend type \"{kind}\""), detail).at(span).into()
+    Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
 }
 
 /// That a backend keeps the state no longer than a command runs.
@@ -96,7 +96,7 @@ fn forgetful(span: Span) -> Diagnostics {
     let detail = "The backend \"inmem\" keeps the state in the memory of one command: what an apply made would be known to nobody as soon as it \
                   has ended. Nothing was read or written. To keep the state in a local file, take the block out; for a state that may go, \
                   give the local backend a path in a temporary folder.";
-    Diagnostic::error("Unsupported backend type \"inmem\"", detail).at(span).into()
+    Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
 }
 
 fn of_block(backend: &Backend, problems: &mut Diagnostics) -> Local {
