@@ -158,12 +158,15 @@ impl Inspector<'_> {
         }
     }
 
+    /// The instances that the state has; where it has none of a resource, those that the configuration asks for, of which nothing else is known.
     fn expansion(&self, module: ModuleId, at: u32) -> Expansion {
-        if let Objects::State(state) = self.objects {
+        let config = &self.world.static_module(module).config;
+        let Some((address, resource)) = config.resources.get_index(at as usize) else { return Expansion::Absent };
+        if let Objects::State(state) = self.objects
+            && state.resource(&address.absolute(self.world.module(module).address.clone())).is_some()
+        {
             return recorded_expansion(&self.world, state, module, at);
         }
-        let config = &self.world.static_module(module).config;
-        let Some((_, resource)) = config.resources.get_index(at as usize) else { return Expansion::Absent };
         let scope = InstanceScope::new(&self.world, module, &self.evaluation.functions);
         expand(Arguments::of_resource(resource), &scope, &mut Diagnostics::new()).unwrap_or_default()
     }

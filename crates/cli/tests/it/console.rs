@@ -64,6 +64,20 @@ fn what_nobody_has_made_yet_is_an_object_of_what_nobody_knows() {
 }
 
 #[test]
+fn what_nobody_has_made_yet_has_the_instances_that_the_configuration_asks_for() {
+    let main = "resource \"terraform_data\" \"n\" {\n  count = 2\n}\nresource \"terraform_data\" \"e\" {\n  for_each = toset([\"k\"])\n}\n\
+                resource \"terraform_data\" \"u\" {\n  count = length(terraform_data.n[0].id)\n}\n";
+    let folder = Folder::new();
+    folder.write("main.tf", main);
+    let asked = "length(terraform_data.n)\nterraform_data.n[1].id\nkeys(terraform_data.e)\nterraform_data.u\n";
+    let ran = folder.run_with_input(&["console"], asked);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    assert_eq!(ran.out, "2\n(known after apply)\n[\n  \"k\",\n]\n(known after apply)\n");
+    folder.ok(&["apply", "-auto-approve", "-target=terraform_data.n[0]"]);
+    assert_eq!(folder.run_with_input(&["console"], "length(terraform_data.n)\n").out, "1\n");
+}
+
+#[test]
 fn with_plan_it_sees_what_a_plan_would_make() {
     let folder = folder();
     let ran = folder.run_with_input(
