@@ -199,6 +199,7 @@ fn truncated_downloads_and_failing_servers_are_refused() {
     refused(answers.clone(), "the request failed after 2 attempts");
     answers.insert("/acme/tool/versions".to_owned(), Answer(500, 0, Vec::new()));
     refused(answers.clone(), "Failed to query available provider packages");
+    refused(answers.clone(), "could not query provider registry for example.com/acme/tool: the request failed");
     answers.insert("/acme/tool/versions".to_owned(), whole("no json"));
     refused(answers.clone(), "something else than the protocol asks");
     answers.remove("/acme/tool/versions");

@@ -137,7 +137,7 @@ fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<
     let registry = load_options(context).default_registry;
     let copied = wait(copy_module(address, std::path::Path::new("."), &registry, &discovery))?;
     copied.map_err(|problem| {
-        fail("Failed to download module", format!("The module cannot be had from {from:?}: {problem}."))
+        fail("Failed to download module", format!("Could not download module from {from:?}: {problem}."))
     })
 }
 

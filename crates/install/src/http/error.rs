@@ -20,8 +20,8 @@ pub enum HttpError {
         /// The innermost cause.
         reason: String,
     },
-    /// The server did not answer in time.
-    #[error("{method} {url:?}: no answer within {} seconds", .limit.as_secs())]
+    /// The server did not answer in time. Terragrunt looks for the word "timeout".
+    #[error("{method} {url:?}: tcp timeout, no answer within {} seconds", .limit.as_secs())]
     Timeout {
         /// `Get` or `Post`.
         method: &'static str,
@@ -96,14 +96,36 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     while let Some(source) = last.source() {
         last = source;
     }
+    if let Some(broken) = last.downcast_ref::<std::io::Error>().filter(|error| error.raw_os_error().is_some()) {
+        return of_the_network(broken);
+    }
     // A library adds where its developers find more; that is no use to people.
     let text = last.to_string();
     text.split(": https://docs.rs/").next().unwrap_or(&text).to_owned()
 }
 
+/// What the operating system says of a connection, as other programs write it: `tcp: connection reset by peer`.
+///
+/// Whoever runs us again when the network fails (Terragrunt, Terratest) looks for these words, in small letters.
+fn of_the_network(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase().to_string()).unwrap_or_default();
+    format!("tcp: {first}{}", letters.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_network_says_is_told_in_the_words_that_others_look_for() {
+        let reset = std::io::Error::from(nix::errno::Errno::ECONNRESET);
+        assert_eq!(innermost(&reset), "tcp: connection reset by peer");
+        assert_eq!(innermost(&std::io::Error::other("No way")), "No way");
+    }
 
     #[test]
     fn addresses_in_texts_have_neither_passwords_nor_signatures() {

@@ -276,7 +276,7 @@ fn not_fetched(request: &ModuleRequest<'_>, address: &str, error: &FetchError) -
     problem(
         request.call,
         "Failed to download module",
-        format!("The module {name} cannot be had from {:?}: {error}.", shown(address)),
+        format!("Could not download module {name} from {:?}: {error}.", shown(address)),
     )
 }
 

@@ -152,7 +152,7 @@ impl<'a> Registry<'a> {
             .http()
             .get(&url, self.token.as_ref(), LARGEST_DOCUMENT)
             .await
-            .map_err(SourceError::failed)?;
+            .map_err(|error| format!("could not query provider registry for {address}: {error}"))?;
         self.check(&answer, &url, address)?;
         let value = serde_json::from_slice(&answer.body).map_err(|error| {
             let url = without_secrets(&url);

@@ -99,7 +99,11 @@ fn repositories_are_cloned_and_checked_out() {
     assert!(space.path(".terraform/modules/g/.git").exists());
     space.write("main.tf", &format!("module \"g\" {{\n  source = \"{}\"\n}}\n", address.replace("v1", "v2")));
     let problem = space.install(Freshness::Keep).unwrap_err();
-    assert!(problem.contains("Failed to download module") && problem.contains("v2"), "{problem}");
+    assert!(
+        problem.contains("Failed to download module") && problem.contains("Could not download module g from"),
+        "{problem}"
+    );
+    assert!(problem.contains("v2"), "{problem}");
 }
 
 #[test]
