@@ -77,7 +77,7 @@ impl Node {
     fn write_below(&self, margin: &str, out: &mut String) {
         for (position, node) in (1..).zip(&self.below) {
             let is_last = position == self.below.len();
-            let (corner, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+            let (corner, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
             out.push_str(&format!("{margin}{corner}{}\n", node.text));
             node.write_below(&format!("{margin}{below}"), out);
         }

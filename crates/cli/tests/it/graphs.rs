@@ -96,6 +96,19 @@ fn what_only_the_state_still_has_is_drawn() {
 }
 
 #[test]
+fn outputs_whose_blocks_are_gone_are_drawn_where_everything_goes() {
+    let resource = "resource \"terraform_data\" \"one\" {}\n";
+    let mut story = Scenario::new("graph_of_outputs_that_go", resource);
+    story.change(&format!("{resource}output \"gone\" {{\n  value = 1\n}}\n"));
+    story.run(&["apply", "-auto-approve"]);
+    story.change(resource);
+    story.run(&["graph", "-type=plan-destroy"]);
+    story.run(&["plan", "-destroy", "-out=p"]);
+    story.run(&["graph", "-plan=p"]);
+    story.end();
+}
+
+#[test]
 fn circles_are_drawn_where_that_is_asked_for() {
     let circle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
                   resource \"terraform_data\" \"two\" {\n  input = terraform_data.three.id\n}\n\

@@ -72,11 +72,15 @@ pub fn operation_graph(
     };
     let mut drawing = Drawing { configuration, graph: &graph, changes, nodes: BTreeMap::new() };
     match operation {
-        Operation::Destroy(state) => drawing.everything_goes(state),
+        Operation::Destroy(state) => {
+            drawing.everything_goes(state);
+            drawing.lost_outputs(state);
+        }
         Operation::Planned(plan) if plan.mode == Mode::Destroy => {
             drawing.outputs();
             drawing.data_goes(&plan.prior_state);
             drawing.deletions(plan);
+            drawing.lost_outputs(&plan.prior_state);
         }
         Operation::Plan(_) | Operation::Apply(_) | Operation::Planned(_) => drawing.blocks(operation),
     }

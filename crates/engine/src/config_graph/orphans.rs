@@ -35,7 +35,8 @@ impl Drawing<'_> {
         self.lost_modules(state);
     }
 
-    fn lost_outputs(&mut self, state: &State) {
+    /// Outputs whose blocks are gone.
+    pub(super) fn lost_outputs(&mut self, state: &State) {
         for name in state.outputs.keys().filter(|name| !self.configuration.root.outputs.contains_key(*name)) {
             let name = format!("output.{name} (destroy)");
             self.add(name.clone(), Some(DrawnObject::Output(name)), []);
