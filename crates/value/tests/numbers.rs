@@ -176,3 +176,15 @@ fn a_whole_number_has_as_many_bits_as_it_takes() {
         assert!(Number::parse_whole(wrong).is_err(), "{wrong}");
     }
 }
+
+/// Printing ends with the digits that tell a number from its neighbours; these are the others, too.
+#[test]
+fn an_integer_has_all_its_digits_in_any_base() {
+    let seventh = Number::parse("1e157").unwrap().divide(&Number::parse("7").unwrap()).unwrap();
+    assert!(seventh.integer_digits(10).unwrap().ends_with("1428571428608"));
+    assert!(seventh.integer_digits(16).unwrap().ends_with("6db6db700"));
+    assert_eq!(Number::from(-35_i64).integer_digits(36).as_deref(), Some("z"));
+    assert_eq!(Number::parse("0.5").unwrap().integer_digits(10), None);
+    assert_eq!(Number::infinity().integer_digits(10), None);
+    assert_eq!(Number::ONE.integer_digits(1), None);
+}

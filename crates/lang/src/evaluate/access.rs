@@ -137,7 +137,8 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
         if !number.is_integer() {
             return problem("elements have whole numbers, and this index has a fraction");
         }
-        if number.is_negative() {
+        // The negative zero counts as zero.
+        if number.is_negative() && !number.is_zero() {
             return problem("elements are counted from 0, and this index is negative");
         }
     }

@@ -152,14 +152,15 @@ fn general_magnitude(number: &Number, precision: Option<usize>, letter: char) ->
 
 /// A whole number in a base, with sign, prefix and padding.
 pub(super) fn integer(number: &Number, layout: &Layout, mode: char, out: &mut String) {
-    let decimal = number.absolute().to_string();
-    let (digits, prefix) = match mode {
-        'b' => (in_base(&decimal, 2), "0b"),
-        'o' => (in_base(&decimal, 8), "0"),
-        'x' => (in_base(&decimal, 16), "0x"),
-        'X' => (in_base(&decimal, 16).to_uppercase(), "0X"),
-        _ => (decimal, ""),
+    let (base, prefix) = match mode {
+        'b' => (2, "0b"),
+        'o' => (8, "0"),
+        'x' => (16, "0x"),
+        'X' => (16, "0X"),
+        _ => (10, ""),
     };
+    let digits = number.integer_digits(base).unwrap_or_else(|| number.absolute().to_string());
+    let digits = if mode == 'X' { digits.to_uppercase() } else { digits };
     let prefix = if layout.sharp { prefix } else { "" };
     // An integer has one zero.
     let sign = if number.is_zero() { sign(&Number::from(0_u64), layout) } else { sign(number, layout) };
@@ -210,26 +211,6 @@ fn sign(number: &Number, layout: &Layout) -> &'static str {
     } else {
         ""
     }
-}
-
-/// Decimal digits in another base.
-fn in_base(decimal: &str, base: u32) -> String {
-    let mut digits: Vec<u32> = decimal.bytes().map(|digit| u32::from(digit.wrapping_sub(b'0'))).collect();
-    let mut out = Vec::new();
-    while !digits.is_empty() {
-        let mut remainder = 0;
-        let mut quotient = Vec::with_capacity(digits.len());
-        for digit in &digits {
-            let part = remainder * 10 + digit;
-            remainder = part % base;
-            if !quotient.is_empty() || part / base > 0 {
-                quotient.push(part / base);
-            }
-        }
-        out.push(char::from_digit(remainder, base).unwrap_or('0'));
-        digits = quotient;
-    }
-    out.iter().rev().collect()
 }
 
 /// Digits of any base up to 62 in decimal: first the ten digits, then small, then capital letters. Up to base 36 the

@@ -19,8 +19,8 @@ pub(super) fn functions() -> Vec<Function> {
             let sign = call.integer(0)?.signum();
             Ok(Value::number(sign))
         }),
-        of_one("log", |call| computed(call.number(0).logarithm(&call.number(1)))).takes(number("base")),
-        of_one("pow", |call| computed(call.number(0).power(&call.number(1)))).takes(number("power")),
+        of_one("log", |call| in_hardware(call, Number::logarithm)).takes(number("base")),
+        of_one("pow", |call| in_hardware(call, Number::power)).takes(number("power")),
         Function::fixed("max", Type::Number, |call| extreme(call, |next, best| next > best))
             .takes_more(number("numbers")),
         Function::fixed("min", Type::Number, |call| extreme(call, |next, best| next < best))
@@ -31,8 +31,18 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn computed(result: Option<Number>) -> Outcome {
-    result.map(Value::number).ok_or_else(|| FunctionError::new("the result is not a number"))
+/// What is worked out with hardware floats, of which both numbers have to be in range.
+fn in_hardware(arguments: &Arguments<'_>, body: fn(&Number, &Number) -> Option<Number>) -> Outcome {
+    let (left, right) = (arguments.number(0), arguments.number(1));
+    for number in [&left, &right] {
+        if !number.is_infinite() && number.to_f64().is_infinite() {
+            let largest = f64::MAX;
+            return Err(FunctionError::new(format!(
+                "numbers must be between -{largest:e} and {largest:e} here, and one of them is not"
+            )));
+        }
+    }
+    body(&left, &right).map(Value::number).ok_or_else(|| FunctionError::new("the result is not a number"))
 }
 
 fn extreme(arguments: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {

@@ -105,6 +105,10 @@ fn property(text: &mut Text<'_>, case: Case, sign: Sign) -> Result<ClassUnicode,
     if !name.chars().all(|character| character.is_ascii_alphanumeric() || "_- ".contains(character)) {
         return Err(WRONG);
     }
+    // Halves of surrogate pairs, which no text has: our library has no class without characters.
+    if ["cs", "surrogate"].contains(&name.to_ascii_lowercase().as_str()) {
+        return Ok(signed(ClassUnicode::empty(), case, sign));
+    }
     let found = ["gc", "sc"].iter().find_map(|kind| {
         let parsed = regex_syntax::parse(&format!("\\p{{{kind}={name}}}")).ok()?;
         match parsed.into_kind() {

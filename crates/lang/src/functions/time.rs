@@ -58,7 +58,17 @@ fn timeadd(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn timecmp(arguments: &Arguments<'_>) -> Outcome {
-    let order = moment(arguments, 0)?.instant().cmp(&moment(arguments, 1)?.instant());
+    // Here, and nowhere else, a comma may stand before the fraction of a second.
+    let instant = |index| {
+        let text = arguments.text(index);
+        let moment = match text.split_once(',').filter(|(seconds, _)| seconds.len() == "2000-01-01T00:00:00".len()) {
+            Some((seconds, fraction)) => Timestamp::parse(&format!("{seconds}.{fraction}")),
+            None => Timestamp::parse(text),
+        };
+        let moment = moment.map_err(|problem| FunctionError::argument(index, problem))?;
+        Ok::<_, FunctionError>(moment.instant())
+    };
+    let order = instant(0)?.cmp(&instant(1)?);
     Ok(Value::number(match order {
         Ordering::Less => -1_i64,
         Ordering::Equal => 0,

@@ -301,7 +301,8 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Copies a quoted literal to `out` and gives what follows it; two quotes in a row stand for one.
+/// Copies a quoted literal to `out` and gives what follows it; two quotes in a row stand for one, and at the end of the pattern they end
+/// the literal too.
 fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
     if let Some(rest) = text.strip_prefix("''") {
         out.push('\'');
@@ -315,6 +316,9 @@ fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
         match after.strip_prefix("''") {
             Some(more) => {
                 out.push('\'');
+                if more.is_empty() {
+                    return Ok(more);
+                }
                 rest = more;
             }
             None => return Ok(after.get(1..).unwrap_or_default()),

@@ -208,6 +208,13 @@ impl Number {
         }
     }
 
+    /// All digits of an integer in a base from 2 to 36, without its sign; nothing for other numbers. Printing a number ends with the digits
+    /// that tell it from others of its precision.
+    pub fn integer_digits(&self, base: u8) -> Option<String> {
+        let magnitude = self.to_integer_magnitude().filter(|_| self.is_integer() && (2..=36).contains(&base))?;
+        Some(magnitude.in_radix(base).to_string())
+    }
+
     /// The magnitude of an integer that is not absurdly large.
     fn to_integer_magnitude(&self) -> Option<UBig> {
         let parts = self.parts()?;
