@@ -190,10 +190,11 @@ pub(super) fn real(number: &Number, layout: &Layout, mode: char, out: &mut Strin
     };
     let sign = sign(number, layout);
     let missing = layout.width.unwrap_or(0).saturating_sub(sign.len() + magnitude.len());
-    if layout.minus {
-        out.push_str(&format!("{sign}{magnitude}{}", " ".repeat(missing)));
-    } else if layout.zero && !number.is_infinite() {
+    // Of both flags the zero counts here, and the minus in integers.
+    if layout.zero && !number.is_infinite() {
         out.push_str(&format!("{sign}{}{magnitude}", "0".repeat(missing)));
+    } else if layout.minus {
+        out.push_str(&format!("{sign}{magnitude}{}", " ".repeat(missing)));
     } else {
         out.push_str(&format!("{}{sign}{magnitude}", " ".repeat(missing)));
     }

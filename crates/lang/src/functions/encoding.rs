@@ -229,8 +229,23 @@ enum CharacterSet {
     /// With a byte order mark; big endian if there is none.
     Utf16Marked,
     Latin1,
+    Latin5,
     Ascii,
     Other(&'static encoding_rs::Encoding),
+}
+
+/// In which characters Latin 5 differs from Latin 1, by their bytes. Browsers take both for other sets, with more characters.
+const LATIN_5: [(u8, char); 6] = [(0xD0, 'Ğ'), (0xDD, 'İ'), (0xDE, 'Ş'), (0xF0, 'ğ'), (0xFD, 'ı'), (0xFE, 'ş')];
+
+fn latin_5_byte(character: char) -> Option<u8> {
+    match LATIN_5.iter().find(|(_, other)| *other == character) {
+        Some((byte, _)) => Some(*byte),
+        None => u8::try_from(u32::from(character)).ok().filter(|byte| latin_5_character(*byte) == character),
+    }
+}
+
+fn latin_5_character(byte: u8) -> char {
+    LATIN_5.iter().find(|(other, _)| *other == byte).map_or(char::from(byte), |(_, character)| *character)
 }
 
 fn character_set(name: &str) -> Result<CharacterSet, FunctionError> {
@@ -238,10 +253,19 @@ fn character_set(name: &str) -> Result<CharacterSet, FunctionError> {
         "UTF-16LE" | "CSUTF16LE" => CharacterSet::Utf16(ByteOrder::Little),
         "UTF-16BE" | "CSUTF16BE" => CharacterSet::Utf16(ByteOrder::Big),
         "UTF-16" | "CSUTF16" => CharacterSet::Utf16Marked,
-        "ISO-8859-1" | "ISO_8859-1" | "LATIN1" | "L1" | "ISO_8859-1:1987" | "IBM819" | "CP819" => CharacterSet::Latin1,
-        "US-ASCII" | "ASCII" | "ISO646-US" | "ANSI_X3.4-1968" => CharacterSet::Ascii,
+        "ISO-8859-1" | "ISO_8859-1" | "LATIN1" | "L1" | "ISO_8859-1:1987" | "IBM819" | "CP819" | "ISO-IR-100"
+        | "CSISOLATIN1" => CharacterSet::Latin1,
+        "ISO-8859-9" | "ISO_8859-9" | "LATIN5" | "L5" | "ISO_8859-9:1989" | "ISO-IR-148" | "CSISOLATIN5" => {
+            CharacterSet::Latin5
+        }
+        "US-ASCII" | "ASCII" | "ISO646-US" | "ANSI_X3.4-1968" | "ANSI_X3.4-1986" | "ISO_646.IRV:1991" | "ISO-IR-6"
+        | "US" | "IBM367" | "CP367" | "CSASCII" => CharacterSet::Ascii,
+        "CSUTF8" => CharacterSet::Other(encoding_rs::UTF_8),
         "CP936" | "MS936" | "WINDOWS-936" => CharacterSet::Other(encoding_rs::GBK),
-        other => match encoding_rs::Encoding::for_label(other.as_bytes()) {
+        "LATIN8" | "L8" | "ISO-IR-199" | "ISO-CELTIC" => CharacterSet::Other(encoding_rs::ISO_8859_14),
+        "LATIN10" | "L10" | "ISO-IR-226" => CharacterSet::Other(encoding_rs::ISO_8859_16),
+        // What browsers refuse to read is one encoding in their table, which writes UTF-8.
+        other => match encoding_rs::Encoding::for_label_no_replacement(other.as_bytes()) {
             Some(encoding) => CharacterSet::Other(encoding),
             None => {
                 let problem = format!("there is no encoding with the IANA name or alias {name:?} here");
@@ -260,6 +284,7 @@ fn textencode(arguments: &Arguments<'_>) -> Outcome {
             Some(units.flat_map(|unit| ByteOrder::Big.bytes(unit)).collect())
         }
         CharacterSet::Latin1 => text.chars().map(|character| u8::try_from(u32::from(character)).ok()).collect(),
+        CharacterSet::Latin5 => text.chars().map(latin_5_byte).collect(),
         CharacterSet::Ascii => text.is_ascii().then(|| text.as_bytes().to_vec()),
         CharacterSet::Other(encoding) => {
             let (bytes, _, unmappable) = encoding.encode(text);
@@ -284,6 +309,7 @@ fn textdecode(arguments: &Arguments<'_>) -> Outcome {
             [0xFE, 0xFF, rest @ ..] | rest => ByteOrder::Big.text(rest),
         },
         CharacterSet::Latin1 => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
+        CharacterSet::Latin5 => Some(bytes.iter().map(|byte| latin_5_character(*byte)).collect()),
         CharacterSet::Ascii => String::from_utf8(bytes).ok().filter(|text| text.is_ascii()),
         CharacterSet::Other(encoding) => {
             encoding.decode_without_bom_handling_and_without_replacement(&bytes).map(std::borrow::Cow::into_owned)
