@@ -20,7 +20,7 @@ pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
     if parser.diagnostics.is_empty() {
         parser.space();
         if parser.at < text.len() {
-            let span = parser.here();
+            let span = parser.next_token();
             parser.error(
                 "Extraneous data after value",
                 "The JSON value is complete, but there is more text after it.",
@@ -79,6 +79,17 @@ impl JsonParser<'_> {
     fn here(&self) -> Span {
         let length = self.text[self.at..].chars().next().map_or(0, char::len_utf8);
         self.span(self.at, self.at + length)
+    }
+
+    /// The span of the next word, number or string, or of a single character.
+    fn next_token(&self) -> Span {
+        let bytes = &self.text.as_bytes()[self.at..];
+        let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.');
+        match bytes.iter().take_while(|byte| of_word(byte)).count() {
+            0 if bytes.first() == Some(&b'"') => self.span(self.at, self.end_of_string()),
+            0 => self.here(),
+            length => self.span(self.at, self.at + length),
+        }
     }
 
     fn error(&mut self, summary: &str, detail: impl Into<String>, span: Span) {
@@ -186,7 +197,7 @@ impl JsonParser<'_> {
             }
             return Ok(ObjectItem { key, value });
         }
-        let span = self.here();
+        let span = self.next_token();
         match colon {
             Some(b'}' | b',') => {
                 let detail =
@@ -207,7 +218,7 @@ impl JsonParser<'_> {
     }
 
     fn no_property_name(&mut self) -> Result<ObjectItem, Lost> {
-        let span = self.here();
+        let span = self.next_token();
         match self.peek() {
             None => {}
             Some(b',' | b']' | b':' | b'=') => {

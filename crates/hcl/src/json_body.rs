@@ -116,13 +116,14 @@ impl Unpacking<'_> {
             self.unpack_bodies(value, blocks);
             return;
         };
+        let problems = self.diagnostics.len();
         let properties = properties(value, Purpose::Label(label), self.diagnostics);
-        if properties.is_empty() && self.text == JsonText::Whole {
+        if properties.is_empty() && self.text == JsonText::Whole && self.diagnostics.len() == problems {
             let kind = &self.kind.name;
             let detail = format!(
                 "An object with at least one property is needed, whose name is the {label} of the {kind} block."
             );
-            self.diagnostics.push(Diagnostic::error("Missing block label", detail).at(first_character(value.span)));
+            self.diagnostics.push(Diagnostic::error("Missing block label", detail).at(beginning(value)));
         }
         for property in properties {
             self.labels.push(Label { value: property.name.name, span: property.name.span });
@@ -149,7 +150,7 @@ impl Unpacking<'_> {
             kind: self.kind.clone(),
             labels: self.labels.iter().cloned().collect(),
             body: Body::from_json(JsonBody::new(body.clone(), self.text)),
-            header: first_character(around.span),
+            header: beginning(around),
             span: self.kind.span.to(body.span),
         }
     }
@@ -201,7 +202,15 @@ fn property(item: &ObjectItem) -> Option<Property<'_>> {
 }
 
 fn wrong_type(value: &Expression, detail: String) -> Diagnostic {
-    Diagnostic::error("Incorrect JSON value type", detail).at(first_character(value.span))
+    Diagnostic::error("Incorrect JSON value type", detail).at(beginning(value))
+}
+
+/// The bracket that opens a value, or all of a value without brackets.
+fn beginning(value: &Expression) -> Span {
+    match &value.kind {
+        ExpressionKind::Object(_) | ExpressionKind::Tuple(_) => first_character(value.span),
+        _ => value.span,
+    }
 }
 
 fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -> Diagnostic {
