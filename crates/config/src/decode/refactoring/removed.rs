@@ -27,11 +27,15 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
     let from = content.get("from").and_then(|attribute| removed_from(attribute, decoding));
     let destroy = removed_destroy(&content, decoding);
     let provisioners = removed_provisioners(&content, decoding);
-    if let Some((RemovedFrom::Module(_), _)) = &from {
+    let is_about_module = matches!(&from, Some((RemovedFrom::Module(_), _)));
+    if is_about_module {
         about_a_module(block, &content, &provisioners, decoding);
     }
     let (from, from_span) = from?;
-    if decoding.dialect == Dialect::OpenTofu {
+    // What is left unsaid is of no interest where what is said is wrong.
+    let are_wrong = provisioners.len() < content.blocks_of("provisioner").count();
+    let is_sound = !are_wrong && (provisioners.is_empty() || !is_about_module);
+    if decoding.dialect == Dialect::OpenTofu && is_sound {
         decoding.diagnostics.append(left_unsaid(block, destroy, &provisioners));
     }
     let destroy = match destroy {
