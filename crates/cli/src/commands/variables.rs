@@ -47,8 +47,9 @@ pub(super) fn values(
         }
         for name in absent.iter().filter(|name| !values.contains_key(*name)) {
             if let Some(variable) = root.variables.get(name) {
+                // Wrappers look for the words up to "not set" to say more.
                 let detail = format!(
-                    "The root module declares the variable \"{name}\" without a default, and no value was given. \
+                    "The root module input variable \"{name}\" is not set: it has no default, and no value was given. \
                      Give one with -var or -var-file, or in the environment variable TF_VAR_{name}."
                 );
                 diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));

@@ -82,7 +82,8 @@ pub(super) fn not_overridden(context: &Context) -> Result<(), Diagnostics> {
 
 pub(super) fn absent(context: &Context, name: &str) -> Diagnostics {
     fail(
-        &format!("Workspace {name:?} doesn't exist"),
+        // Wrappers look for this with the full stop.
+        &format!("Workspace {name:?} doesn't exist."),
         format!(
             "Make it with \"{0} workspace new {name}\", or give the -or-create flag to \"{0} workspace select\".",
             context.wording.command
