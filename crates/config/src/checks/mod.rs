@@ -4,6 +4,7 @@
 mod backend;
 mod calls;
 mod describe;
+mod misspelt;
 mod object;
 mod outputs;
 mod overrides;
@@ -16,6 +17,7 @@ mod walk;
 
 pub use backend::UNSUPPORTED_BACKEND;
 pub use calls::DEPRECATED_VARIABLE;
+pub use misspelt::unless_misspelt;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;
 pub(crate) use test_providers::check as check_test_providers;

@@ -1,8 +1,6 @@
 //! What an expression may see at its place.
 
 use groma_address::{Name, Resource as ResourceAddress};
-use groma_diagnostics::{Span, suggest};
-use groma_hcl::Body;
 
 /// The place of an expression: which of the objects with a limited range it may name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,8 +15,6 @@ pub(super) struct Place<'a> {
     pub(super) check: Option<&'a Name>,
     /// The resource whose arguments it helps to make.
     pub(super) argument_of: Option<&'a ResourceAddress>,
-    /// The arguments of the block around it that are not of the language.
-    pub(super) block: Option<&'a Body>,
     /// The names that `for` expressions around it bind.
     pub(super) bound: &'a [Name],
 }
@@ -42,18 +38,6 @@ impl<'a> Place<'a> {
     /// The same, in a check block.
     pub(super) fn in_check(self, check: Option<&'a Name>) -> Self {
         Self { check, ..self }
-    }
-
-    /// The same, in a block with the arguments of `body`.
-    pub(super) fn in_block(self, body: &'a Body) -> Self {
-        Self { block: Some(body), ..self }
-    }
-
-    /// The name of an argument of the block around it that may be `argument` misspelt.
-    pub(super) fn misspelt(&self, argument: &str) -> Option<Span> {
-        let (arguments, _) = self.block?.attributes();
-        let mut names = arguments.iter().map(|argument| &argument.name);
-        names.find(|name| suggest(&name.name, [argument]).is_some()).map(|name| name.span)
     }
 
     pub(super) fn is_itself(&self, address: &ResourceAddress) -> bool {

@@ -6,6 +6,7 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, Reference, Referenced, is_reserved};
 
 use super::describe::describe;
+use super::misspelt::unless_misspelt;
 use super::object::Place;
 use crate::model::{Module, ModuleCall, Resource};
 
@@ -41,8 +42,12 @@ pub(super) fn problem(
         Reference::Local(name) => local(module, name),
         Reference::Module(name) => called(module, name, reference),
         Reference::Resource(address) => resource(module, place, address, reference),
-        Reference::Count(attribute) => count(place, attribute),
-        Reference::Each(attribute) => each(place, attribute),
+        Reference::Count(attribute) => {
+            count(place, attribute).map(|problem| unless_misspelt(problem.at(reference.span), module, "count"))
+        }
+        Reference::Each(attribute) => {
+            each(place, attribute).map(|problem| unless_misspelt(problem.at(reference.span), module, "for_each"))
+        }
         Reference::SelfObject => self_object(place),
         Reference::Path(attribute) => path(attribute),
         Reference::Terraform(attribute) => terraform(&written.root.name, attribute),
@@ -247,19 +252,10 @@ fn count(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
     if place.count {
         return None;
     }
-    let problem = Diagnostic::error(
+    Some(Diagnostic::error(
         "Reference to \"count\" in non-counted context",
         "count.index has a meaning only inside a block with a \"count\" argument, and not in that argument itself.",
-    );
-    Some(unless_misspelt(problem, place, "count"))
-}
-
-/// `problem`, which is that there is no `argument`: nothing new where its name is misspelt.
-fn unless_misspelt(problem: Diagnostic, place: &Place<'_>, argument: &str) -> Diagnostic {
-    match place.misspelt(argument) {
-        Some(name) => problem.provided(name),
-        None => problem,
-    }
+    ))
 }
 
 fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
@@ -273,11 +269,10 @@ fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
         "value" => "each.value cannot be used in this context",
         _ => "Reference to \"each\" in context without for_each",
     };
-    let problem = Diagnostic::error(
+    Some(Diagnostic::error(
         summary,
         "each.key and each.value have a meaning only inside a block with a \"for_each\" argument, and not in that argument itself.",
-    );
-    Some(unless_misspelt(problem, place, "for_each"))
+    ))
 }
 
 fn self_object(place: &Place<'_>) -> Option<Diagnostic> {

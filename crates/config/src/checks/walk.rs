@@ -92,7 +92,7 @@ impl Walk<'_> {
         self.option(call.count.as_ref(), &nowhere);
         self.option(call.for_each.as_ref(), &nowhere);
         self.option(call.enabled.as_ref(), &nowhere);
-        let inside = Place::repeated(call.count.is_some(), call.for_each.is_some()).in_block(&call.body);
+        let inside = Place::repeated(call.count.is_some(), call.for_each.is_some());
         self.arguments(call, &inside);
         for passed in &call.providers {
             self.option(passed.parent.key.as_ref(), &inside);
@@ -114,8 +114,7 @@ impl Walk<'_> {
         self.option(resource.count.as_ref(), &outside);
         self.option(resource.for_each.as_ref(), &outside);
         self.option(resource.lifecycle.enabled.as_ref(), &outside);
-        let (count, each) = (resource.count.is_some(), resource.for_each.is_some());
-        let inside = Place { count, each, ..outside.in_block(&resource.body) };
+        let inside = Place { count: resource.count.is_some(), each: resource.for_each.is_some(), ..outside };
         self.body(&resource.body, &inside);
         if let Some(search) = &resource.search {
             self.option(search.include_resource.as_ref(), &inside);

@@ -148,7 +148,8 @@ impl<'a> InstanceScope<'a> {
             Repetition::Unknown => Value::unknown(Type::Number),
             Repetition::None | Repetition::Each(..) | Repetition::Element(..) => {
                 let detail = "\"count.index\" means something only inside a block that has the \"count\" argument.";
-                return Err(Diagnostic::error("Reference to \"count\" in non-counted context", detail).at(found.span));
+                let problem = Diagnostic::error("Reference to \"count\" in non-counted context", detail);
+                return Err(groma_config::unless_misspelt(problem.at(found.span), self.config(), "count"));
             }
         };
         Ok(Resolved { value, consumed: 1 })
@@ -167,9 +168,8 @@ impl<'a> InstanceScope<'a> {
             (Repetition::Unknown, _) => Value::DYNAMIC,
             _ => {
                 let detail = "\"each\" means something only inside a block that has the \"for_each\" argument.";
-                return Err(
-                    Diagnostic::error("Reference to \"each\" in context without for_each", detail).at(found.span)
-                );
+                let problem = Diagnostic::error("Reference to \"each\" in context without for_each", detail);
+                return Err(groma_config::unless_misspelt(problem.at(found.span), self.config(), "for_each"));
             }
         };
         Ok(Resolved { value, consumed: 1 })
