@@ -226,9 +226,19 @@ impl JsonParser<'_> {
             }
             Some(_) => {
                 self.error("Invalid object property name", "The name of a property is a string in quotes.", span);
+                self.skip_word();
             }
         }
         Err(Lost)
+    }
+
+    /// Skips a word with the quote right behind it, which opens nothing: the one before the word is missing.
+    fn skip_word(&mut self) {
+        let bytes = &self.text.as_bytes()[self.at..];
+        let length =
+            bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+        let has_quote = length > 0 && bytes.get(length) == Some(&b'"');
+        self.at += if has_quote { length + 1 } else { 0 };
     }
 
     fn array(&mut self) -> Result<Expression, Lost> {

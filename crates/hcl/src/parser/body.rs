@@ -151,10 +151,17 @@ impl Parser<'_> {
                 Some(Item::Block(block)) => self.scratch.blocks.push(block),
                 None => {}
             },
-            TokenKind::OpenQuote => self.not_an_item(),
+            TokenKind::OpenQuote if self.is_quoted_name() => self.not_an_item(),
             _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
         }
+    }
+
+    /// Whether the string that is next stands where the name of an argument should: a mistake of its own, whatever was before.
+    fn is_quoted_name(&self) -> bool {
+        let text = usize::from(self.tokens.kind(self.at + 1) == TokenKind::QuotedText);
+        let close = self.at + 1 + text;
+        self.tokens.kind(close) == TokenKind::CloseQuote && self.kind_after(close) == TokenKind::Equal
     }
 
     /// An item, noting whether it had a problem.

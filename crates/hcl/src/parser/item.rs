@@ -126,13 +126,18 @@ impl Parser<'_> {
             }
         };
         let labels = self.scratch.labels.take(labels);
+        let problems = self.problems;
         let lines = if self.goes_on_below() { Lines::Several } else { Lines::One };
         let items = match self.nested(|parser| parser.braces(&kind, open)) {
             Some(items) => items,
             None => self.begin_body(),
         };
         let braces = self.span(open).to(self.last_span());
-        self.end_of_block(&kind, braces);
+        if self.problems > problems && self.kind() != TokenKind::Newline {
+            self.end_of_broken_block();
+        } else {
+            self.end_of_block(&kind, braces);
+        }
         let body = Body::from_native(self.end_block_body(items, braces, lines));
         let span = kind.span.to(braces);
         Block { kind, labels, body, header, span }
@@ -270,6 +275,15 @@ impl Parser<'_> {
         };
         let diagnostic = Diagnostic::error("Invalid single-argument block definition", detail);
         self.syntax_error(diagnostic.at(found).within(kind.span.to(found)));
+    }
+
+    /// The line with the brace that ended a block in which there was a mistake. It may have been meant for something else: what follows
+    /// it is no further mistake, and brackets say that the block goes on.
+    fn end_of_broken_block(&mut self) {
+        if self.kind() != TokenKind::End {
+            self.nesting_lost |= self.kind().closes();
+            self.skip_item();
+        }
     }
 
     fn end_of_block(&mut self, kind: &Ident, braces: Span) {
