@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Span, suggest};
 
 use crate::model::Module;
 
-/// `problem`, which is that the block around its place in `module` has no `argument`: nothing new where the name of one that it has may
+/// `problem`, which is that the resource around its place in `module` has no `argument`: nothing new where the name of one that it has may
 /// be that one misspelt, and is told for it.
 #[must_use]
 pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> Diagnostic {
@@ -15,8 +15,7 @@ pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> 
 }
 
 fn misspelt(module: &Module, place: Span, argument: &str) -> Option<Span> {
-    let resources = module.resources.values().map(|resource| &resource.body);
-    let mut bodies = resources.chain(module.calls.values().map(|call| &call.body));
+    let mut bodies = module.resources.values().map(|resource| &resource.body);
     let body = bodies.find(|body| body.span().start() <= place.start() && place.end() <= body.span().end())?;
     let (arguments, _) = body.attributes();
     let mut names = arguments.iter().map(|argument| &argument.name);

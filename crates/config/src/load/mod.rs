@@ -96,7 +96,6 @@ fn checked(root: Module, reader: &folder::Reader<'_>, diagnostics: &mut Diagnost
         let (found, references) = checks::check(&root, reader.options.references, &used, reader.sources, diagnostics);
         soundness = soundness.max(found);
         deep = references;
-        *diagnostics = std::mem::take(diagnostics).without_consequences();
     }
     Configuration {
         requirements: Arc::new(providers::requirements(&root)),
