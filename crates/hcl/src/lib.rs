@@ -5,6 +5,7 @@
 
 mod ast;
 mod body;
+mod call;
 mod content;
 mod format;
 mod json;

@@ -13,6 +13,7 @@ mod escape;
 mod expression;
 mod for_expression;
 mod item;
+mod label;
 mod names;
 mod recovery;
 mod scratch;

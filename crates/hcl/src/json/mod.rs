@@ -1,5 +1,7 @@
 //! The parser of the JSON syntax: text to expressions. Which of them are blocks, only a schema tells.
 
+mod recovery;
+
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, did_you_mean};
@@ -81,17 +83,6 @@ impl JsonParser<'_> {
         self.span(self.at, self.at + length)
     }
 
-    /// The span of the next word, number or string, or of a single character.
-    fn next_token(&self) -> Span {
-        let bytes = &self.text.as_bytes()[self.at..];
-        let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.');
-        match bytes.iter().take_while(|byte| of_word(byte)).count() {
-            0 if bytes.first() == Some(&b'"') => self.span(self.at, self.end_of_string()),
-            0 => self.here(),
-            length => self.span(self.at, self.at + length),
-        }
-    }
-
     fn error(&mut self, summary: &str, detail: impl Into<String>, span: Span) {
         self.diagnostics.push(Diagnostic::error(summary, detail.into()).at(span));
     }
@@ -128,25 +119,6 @@ impl JsonParser<'_> {
             self.at += 1;
             self.skip_over_closer();
         }
-    }
-
-    /// How many more brackets are closed from here on than are open: what a parenthesis stands for shows in that. Only asked at the
-    /// first mistakes, as it looks at all the rest; after those nothing is too many.
-    fn closers_too_many(&self) -> i64 {
-        if self.diagnostics.len() > 1 {
-            return 0;
-        }
-        let mut rest = Self { diagnostics: Diagnostics::new(), ..*self };
-        let mut closers = -i64::from(self.nesting);
-        while let Some(byte) = rest.text.as_bytes().get(rest.at) {
-            match byte {
-                b'{' | b'[' => closers -= 1,
-                b'}' | b']' => closers += 1,
-                _ => {}
-            }
-            rest.skip_byte();
-        }
-        closers
     }
 
     fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Lost>) -> Result<Expression, Lost> {
@@ -230,15 +202,6 @@ impl JsonParser<'_> {
             }
         }
         Err(Lost)
-    }
-
-    /// Skips a word with the quote right behind it, which opens nothing: the one before the word is missing.
-    fn skip_word(&mut self) {
-        let bytes = &self.text.as_bytes()[self.at..];
-        let length =
-            bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
-        let has_quote = length > 0 && bytes.get(length) == Some(&b'"');
-        self.at += if has_quote { length + 1 } else { 0 };
     }
 
     fn array(&mut self) -> Result<Expression, Lost> {
@@ -332,38 +295,6 @@ impl JsonParser<'_> {
         }
         self.at += 1;
         Ok(false)
-    }
-
-    /// Skips to the comma or bracket that ends this element.
-    fn skip_element(&mut self) {
-        let mut open = 0usize;
-        while let Some(byte) = self.text.as_bytes().get(self.at) {
-            match byte {
-                b'{' | b'[' => open += 1,
-                b'}' | b']' | b',' if open == 0 => return,
-                b'}' | b']' => open -= 1,
-                _ => {}
-            }
-            self.skip_byte();
-        }
-    }
-
-    /// Skips over what closes the bracket before this place.
-    fn skip_over_closer(&mut self) {
-        loop {
-            self.skip_element();
-            match self.text.as_bytes().get(self.at) {
-                Some(b',') => self.at += 1,
-                Some(_) => return self.at += 1,
-                None => return,
-            }
-        }
-    }
-
-    /// Skips a byte, or the string that begins here.
-    fn skip_byte(&mut self) {
-        let is_string = self.text.as_bytes().get(self.at) == Some(&b'"');
-        self.at = if is_string { self.end_of_string() } else { self.at + 1 };
     }
 
     /// One past the string that begins here: after its closing quote, or at the line end that breaks it.
