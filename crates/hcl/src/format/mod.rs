@@ -8,12 +8,17 @@ mod layout;
 mod rewrite;
 mod spacing;
 
-use groma_diagnostics::Sources;
+use std::collections::HashSet;
 
+use crate::ast::Name;
+use crate::body::NativeBody;
 use crate::origin::Origin;
 use crate::parser::parse_body;
-use crate::scanner::tokenize;
+use crate::scanner::{parts, tokenize};
 use crate::token::{TokenKind, Tokens};
+
+/// The address of the first byte of a text: what begins at 0 may be no place at all.
+const BASE: u32 = 1;
 
 /// A token with the spaces before it.
 #[derive(Clone, Debug)]
@@ -56,23 +61,39 @@ pub fn format(text: &str) -> String {
 }
 
 /// `text` in the canonical layout; nothing where it has mistakes.
+///
+/// An empty line between blocks ends all that is aligned, so that a file is laid out part by part: what one takes fits into the near
+/// caches of the processor, and is used for the next one.
 pub fn try_format(text: &str) -> Option<String> {
-    let sources = Sources::new();
-    let file = sources.add("", text)?;
-    let (body, diagnostics) = parse_body(text, Origin { base: file.base(), file: None, shifts: &[] });
+    // More is no text of the language, as places in it have no numbers.
+    u32::try_from(text.len()).ok()?;
+    let mut result = String::with_capacity(text.len() + text.len() / 8);
+    let mut arguments = HashSet::new();
+    for part in parts(text) {
+        let body = lay_out(part, &mut result)?;
+        // Twice the same argument is a mistake, in different parts too.
+        if !body.attributes().iter().all(|argument| arguments.insert(Name::clone(&argument.name.name))) {
+            return None;
+        }
+    }
+    Some(result)
+}
+
+/// Adds `text` in the canonical layout to `result`, and gives what is in it; nothing where it has mistakes.
+fn lay_out(text: &str, result: &mut String) -> Option<NativeBody> {
+    let (body, diagnostics) = parse_body(text, Origin { base: BASE, file: None, shifts: &[] });
     if diagnostics.has_errors() {
         return None;
     }
     let tokens = tokenize(text);
-    let edits = rewrite::edits(&body, text, &tokens, file.base());
+    let edits = rewrite::edits(&body, text, &tokens);
     let mut pieces = rewrite::apply(pieces(text, &tokens), edits);
     layout::lay_out(&mut pieces);
-    let mut result = String::with_capacity(text.len() + text.len() / 8);
     for piece in &pieces {
         result.extend(std::iter::repeat_n(' ', piece.spaces));
         result.push_str(&piece.text);
     }
-    Some(result)
+    Some(body)
 }
 
 /// The tokens, each with its index; the line end after a comment is a part of it.

@@ -12,7 +12,7 @@ use crate::body::{Attribute, Block, Source};
 use crate::quote::write_literal_content;
 use crate::token::{TokenKind, Tokens};
 
-use super::Piece;
+use super::{BASE, Piece};
 
 /// Tokens to be replaced by others.
 pub(super) struct Edit {
@@ -33,8 +33,8 @@ enum Wrapping {
 }
 
 /// The edits for a body and everything in it, in the order of the text.
-pub(super) fn edits(body: &NativeBody, text: &str, tokens: &Tokens, base: u32) -> Vec<Edit> {
-    let mut finder = Finder { text, tokens, base, edits: Vec::new() };
+pub(super) fn edits(body: &NativeBody, text: &str, tokens: &Tokens) -> Vec<Edit> {
+    let mut finder = Finder { text, tokens, edits: Vec::new() };
     finder.body(body, Place::Root);
     finder.edits.sort_by_key(|edit| edit.tokens.start);
     finder.edits
@@ -87,7 +87,6 @@ enum Place {
 struct Finder<'a> {
     text: &'a str,
     tokens: &'a Tokens,
-    base: u32,
     edits: Vec<Edit>,
 }
 
@@ -114,7 +113,7 @@ impl Finder<'_> {
 
     /// The first token that does not begin before an address.
     fn token_at(&self, address: u32) -> usize {
-        let offset = address.saturating_sub(self.base);
+        let offset = address.saturating_sub(BASE);
         self.tokens.list.partition_point(|token| token.start < offset)
     }
 

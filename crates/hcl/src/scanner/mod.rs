@@ -38,6 +38,30 @@ pub(crate) fn portions(text: &str) -> Portions<'_> {
     Portions { scanner: Scanner { enough: PORTION, ..Scanner::new(text, Mode::Code { depth: 0 }) } }
 }
 
+/// The text of a file in parts that end before an empty line outside of all brackets: where brackets are matched, each is a text of its
+/// own. Put together they are the text.
+pub(crate) struct Parts<'a> {
+    portions: Portions<'a>,
+    tokens: Tokens,
+}
+
+pub(crate) fn parts(text: &str) -> Parts<'_> {
+    let mut portions = portions(text);
+    portions.scanner.pause = Pause::BeforeEmptyLine;
+    Parts { portions, tokens: Tokens { list: Vec::new() } }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let start = self.portions.scanner.at;
+        let is_there = self.portions.next_into(&mut self.tokens);
+        let scanner = &self.portions.scanner;
+        is_there.then(|| scanner.text.get(start..scanner.at).unwrap_or_default())
+    }
+}
+
 impl Portions<'_> {
     /// Puts the next portion in the place of `tokens`, whose memory it uses; false after the last one.
     pub(crate) fn next_into(&mut self, tokens: &mut Tokens) -> bool {
@@ -49,6 +73,13 @@ impl Portions<'_> {
         }
         there_is_more
     }
+}
+
+/// Where a portion may end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    AtLineEnd,
+    BeforeEmptyLine,
 }
 
 /// What the scanner is in.
@@ -79,6 +110,7 @@ struct Scanner<'a> {
     brackets: usize,
     /// After how many tokens a portion may end.
     enough: usize,
+    pause: Pause,
     paused: bool,
 }
 
@@ -97,6 +129,7 @@ impl<'a> Scanner<'a> {
             no_comment_end: false,
             brackets: 0,
             enough: usize::MAX,
+            pause: Pause::AtLineEnd,
             paused: false,
         }
     }
@@ -159,7 +192,7 @@ impl<'a> Scanner<'a> {
                 b'0'..=b'9' => self.number(),
                 b'\n' => {
                     self.emit(T::Newline, 1);
-                    if self.tokens.len() >= self.enough && depth == 0 && self.brackets == 0 && self.outer.is_empty() {
+                    if self.tokens.len() >= self.enough && depth == 0 && self.may_pause() {
                         self.paused = true;
                         break;
                     }
@@ -235,6 +268,12 @@ impl<'a> Scanner<'a> {
             }
         }
         self.mode = Mode::Code { depth };
+    }
+
+    /// Whether a portion may end after the line end before this place.
+    fn may_pause(&self) -> bool {
+        let is_empty_line = || matches!(self.bytes[self.at..], [b'\n', ..] | [b'\r', b'\n', ..]);
+        self.brackets == 0 && self.outer.is_empty() && (self.pause == Pause::AtLineEnd || is_empty_line())
     }
 
     fn open(&mut self, kind: TokenKind) {

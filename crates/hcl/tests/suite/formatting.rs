@@ -47,3 +47,34 @@ fn labels_keep_their_characters() {
     assert_eq!(format("a  \"b$c\" d {}\n"), "a \"b$c\" \"d\" {}\n");
     assert_eq!(format("a  \"$${e}\\t\" {}\n"), "a \"$${e}\\t\" {}\n");
 }
+
+/// The texts of `formatting.txt` a few times, each in a block, as they are and laid out one by one.
+fn all_texts(times: usize, separator: &str) -> (String, String) {
+    let (mut before, mut after) = (String::new(), String::new());
+    let blocks: Vec<String> = texts().iter().map(|text| format!("b {{\n{}\n}}\n", text.trim_end())).collect();
+    for block in (0..times).flat_map(|_| &blocks).filter(|block| format(block) != **block) {
+        before.push_str(block);
+        before.push_str(separator);
+        after.push_str(&format(block));
+        after.push_str(separator);
+    }
+    (before, after)
+}
+
+#[test]
+fn a_large_file_is_laid_out_as_its_parts() {
+    for separator in ["\n", "", "\n\n", "# \"x\n"] {
+        let (before, after) = all_texts(12, separator);
+        assert!(groma_hcl::tokenize(&before).len() > 1 << 15);
+        let found = format(&before);
+        let at = found.bytes().zip(after.bytes()).position(|(one, other)| one != other);
+        assert_eq!((found.len(), at), (after.len(), None), "after {separator:?}");
+    }
+    let text: String = (0..20_000).map(|number| format!("a{number}=1 # x\n")).collect();
+    let laid_out: String = (0..20_000).map(|number| format!("{:<6} = 1 # x\n", format!("a{number}"))).collect();
+    assert!(format(&text) == laid_out, "without an empty line all is one part");
+    let text = format!("a=1\n\n{}\nb=2\n", "c {}\n\n".repeat(10_000));
+    assert!(format(&text).ends_with("b = 2\n"));
+    let twice = format!("{text}\na=1\n");
+    assert!(format(&twice) == twice, "an argument that is there twice is a mistake");
+}
