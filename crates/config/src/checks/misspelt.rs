@@ -1,6 +1,7 @@
 //! Arguments that are not there because their names are misspelt.
 
 use groma_diagnostics::{Diagnostic, Span, suggest};
+use groma_hcl::{Attribute, Body};
 
 use crate::model::Module;
 
@@ -8,16 +9,35 @@ use crate::model::Module;
 /// be that one misspelt, and is told for it.
 #[must_use]
 pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> Diagnostic {
-    match problem.subject.and_then(|place| misspelt(module, place, argument)) {
+    let mut bodies = module.resources.values().map(|resource| &resource.body);
+    let around = problem.subject.and_then(|place| bodies.find(|body| holds(body, place)));
+    match around.and_then(|body| misspelt(body, argument, |_| true)) {
         Some(name) => problem.provided(name),
         None => problem,
     }
 }
 
-fn misspelt(module: &Module, place: Span, argument: &str) -> Option<Span> {
-    let mut bodies = module.resources.values().map(|resource| &resource.body);
-    let body = bodies.find(|body| body.span().start() <= place.start() && place.end() <= body.span().end())?;
+/// The same of the resource or the module call around that place; nothing where it is a call with such an argument, which the checks of
+/// calls tell of.
+pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) -> Option<Diagnostic> {
+    let Some(place) = problem.subject else { return Some(problem) };
+    let call = module.calls.values().find(|call| holds(&call.body, place));
+    match call.and_then(|call| Some((call, module.children.get(&call.name)?))) {
+        Some((call, child)) => {
+            let is_foreign = |given: &Attribute| !child.variables.contains_key(&given.name.name);
+            misspelt(&call.body, argument, is_foreign).is_none().then_some(problem)
+        }
+        None => Some(unless_misspelt(problem, module, argument)),
+    }
+}
+
+fn holds(body: &Body, place: Span) -> bool {
+    body.span().start() <= place.start() && place.end() <= body.span().end()
+}
+
+/// The name of an argument that may be `argument` misspelt, of those that `may_be`.
+fn misspelt(body: &Body, argument: &str, may_be: impl Fn(&Attribute) -> bool) -> Option<Span> {
     let (arguments, _) = body.attributes();
-    let mut names = arguments.iter().map(|argument| &argument.name);
-    names.find(|name| suggest(&name.name, [argument]).is_some()).map(|name| name.span)
+    let mut given = arguments.iter().filter(|given| may_be(given));
+    given.find(|given| suggest(&given.name.name, [argument]).is_some()).map(|given| given.name.span)
 }

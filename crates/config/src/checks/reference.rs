@@ -6,7 +6,7 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, Reference, Referenced, is_reserved};
 
 use super::describe::describe;
-use super::misspelt::unless_misspelt;
+use super::misspelt::unless_told;
 use super::object::Place;
 use crate::model::{Module, ModuleCall, Resource};
 
@@ -43,10 +43,10 @@ pub(super) fn problem(
         Reference::Module(name) => called(module, name, reference),
         Reference::Resource(address) => resource(module, place, address, reference),
         Reference::Count(attribute) => {
-            count(place, attribute).map(|problem| unless_misspelt(problem.at(reference.span), module, "count"))
+            count(place, attribute).and_then(|problem| unless_told(problem.at(reference.span), module, "count"))
         }
         Reference::Each(attribute) => {
-            each(place, attribute).map(|problem| unless_misspelt(problem.at(reference.span), module, "for_each"))
+            each(place, attribute).and_then(|problem| unless_told(problem.at(reference.span), module, "for_each"))
         }
         Reference::SelfObject => self_object(place),
         Reference::Path(attribute) => path(attribute),

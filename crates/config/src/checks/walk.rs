@@ -1,7 +1,7 @@
 //! Every expression of a module, with what it may see.
 
 use groma_address::Resource as ResourceAddress;
-use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal};
 use groma_lang::{
     Binding, Mention, Reference, Shelter, for_each_mention, for_each_traversal, for_each_traversal_in_place,
@@ -92,22 +92,12 @@ impl Walk<'_> {
         self.option(call.count.as_ref(), &nowhere);
         self.option(call.for_each.as_ref(), &nowhere);
         self.option(call.enabled.as_ref(), &nowhere);
-        let repeated = |argument: Option<&Expression>, name| argument.is_some() || self.is_misspelt(call, name);
-        let inside =
-            Place::repeated(repeated(call.count.as_ref(), "count"), repeated(call.for_each.as_ref(), "for_each"));
+        let inside = Place::repeated(call.count.is_some(), call.for_each.is_some());
         self.arguments(call, &inside);
         for passed in &call.providers {
             self.option(passed.parent.key.as_ref(), &inside);
         }
         self.depends_on(&call.depends_on);
-    }
-
-    /// Whether an argument that the called module does not take, which is told of it, may be `argument` misspelt.
-    fn is_misspelt(&self, call: &ModuleCall, argument: &str) -> bool {
-        let Some(child) = self.module.children.get(&call.name) else { return false };
-        let (arguments, _) = call.body.attributes();
-        let mut foreign = arguments.iter().filter(|argument| !child.variables.contains_key(&argument.name.name));
-        foreign.any(|given| suggest(&given.name.name, [argument]).is_some())
     }
 
     /// The arguments of a call. Of one that the module does not take, that alone is said.

@@ -35,7 +35,11 @@ pub(crate) struct Portions<'a> {
 const PORTION: usize = 1 << 12;
 
 pub(crate) fn portions(text: &str) -> Portions<'_> {
-    Portions { scanner: Scanner { enough: PORTION, ..Scanner::new(text, Mode::Code { depth: 0 }) } }
+    portions_pausing(Pause::AtLineEnd, text)
+}
+
+fn portions_pausing(pause: Pause, text: &str) -> Portions<'_> {
+    Portions { scanner: Scanner { enough: PORTION, pause, ..Scanner::new(text, Mode::Code { depth: 0 }) } }
 }
 
 /// The text of a file in parts that end before an empty line outside of all brackets: where brackets are matched, each is a text of its
@@ -46,9 +50,7 @@ pub(crate) struct Parts<'a> {
 }
 
 pub(crate) fn parts(text: &str) -> Parts<'_> {
-    let mut portions = portions(text);
-    portions.scanner.pause = Pause::BeforeEmptyLine;
-    Parts { portions, tokens: Tokens { list: Vec::new() } }
+    Parts { portions: portions_pausing(Pause::BeforeEmptyLine, text), tokens: Tokens { list: Vec::new() } }
 }
 
 impl<'a> Iterator for Parts<'a> {
