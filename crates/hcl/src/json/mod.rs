@@ -9,6 +9,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span, did_you_mean}
 use crate::ast::{Expression, ExpressionKind, List, Name, ObjectItem};
 use crate::json_string::{self, BadEscape};
 
+const KINDS: &str = "A JSON value is an object, an array, a string, a number, true, false or null.";
+
 /// How deep arrays and objects may stand in each other.
 const MAX_NESTING: u32 = 200;
 
@@ -105,14 +107,15 @@ impl JsonParser<'_> {
     }
 
     fn no_value(&mut self, next: Option<u8>) {
-        let wanted = "A JSON value is an object, an array, a string, a number, true, false or null.";
-        let summary = match next {
-            None => "Missing value",
-            Some(b'}') => "Missing JSON value",
-            Some(b']') => "Missing array element value",
-            Some(_) => "Invalid start of value",
+        let (summary, detail) = match next {
+            None => ("Missing value", "A JSON value must stand here, but the text ends."),
+            Some(b'}') => ("Missing JSON value", KINDS),
+            Some(b']') => ("Missing array element value", KINDS),
+            Some(b'(' | b')') => {
+                ("Invalid start of value", "JSON has no parentheses: an array stands in brackets, an object in braces.")
+            }
+            Some(_) => ("Invalid start of value", KINDS),
         };
-        let detail = if next.is_none() { "A JSON value must stand here, but the text ends." } else { wanted };
         let span = self.here();
         self.error(summary, detail, span);
         if matches!(next, Some(b'(' | b')')) && self.closers_too_many() > 0 {
@@ -271,6 +274,15 @@ impl JsonParser<'_> {
                     Bracket::Array => {
                         ("Mismatched brackets", "An array is closed with a bracket, not with a parenthesis.")
                     }
+                };
+                self.error(summary, detail, span);
+                Ok(false)
+            }
+            (Some(b'['), Bracket::Array) | (Some(b'{'), Bracket::Object) if self.closers_too_many() < -1 => {
+                self.at += 1;
+                let (summary, detail) = match bracket {
+                    Bracket::Object => ("Mismatched braces", "An object is closed with }. This brace opens another."),
+                    Bracket::Array => ("Mismatched brackets", "An array is closed with ]. This bracket opens another."),
                 };
                 self.error(summary, detail, span);
                 Ok(false)

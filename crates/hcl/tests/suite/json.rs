@@ -147,12 +147,19 @@ fn mistakes() {
 }
 
 #[test]
-fn a_parenthesis_in_the_place_of_a_bracket_is_one_mistake() {
+fn another_bracket_in_the_place_of_one_is_one_mistake() {
     for value in ["({\"b\": [1]}]", ")\n{\"b\": 1},\n{\"b\": 2}\n]", "(\"b\": {}, \"c\": []}"] {
         check_mistakes(&format!("{{\"a\": {{\"x\": {value}}},\n\"z\": 1}}"), &["1: Invalid start of value"]);
     }
     check_mistakes("{\"a\": {\"x\": [1, 2),\n\"y\": {}},\n\"z\": 1}", &["1: Mismatched brackets"]);
     check_mistakes("{\"a\": {\"x\": {\"b\": 1),\n\"y\": {}},\n\"z\": 1}", &["1: Mismatched braces"]);
+    // A bracket that opens where it should close.
+    check_mistakes("{\"a\": {\"x\": [1, 2[,\n\"y\": {}},\n\"z\": 1}", &["1: Mismatched brackets"]);
+    check_mistakes("{\"a\": {\"x\": {\"b\": 1{,\n\"y\": {}},\n\"z\": 1}", &["1: Mismatched braces"]);
+    check_mistakes(
+        "{\"a\": [[1] [2]],\n\"z\": tru}",
+        &["1: Missing attribute seperator comma", "2: Invalid JSON keyword"],
+    );
     // One that is only too many.
     check_mistakes(
         "{\"a\": {\"x\": [1, 2)],\n\"y\": tru},\n\"z\": 1}",
