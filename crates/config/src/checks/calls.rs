@@ -42,7 +42,8 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
                 .append(variable.deprecated.as_ref().filter(|_| gives).map(|message| deprecated(argument, message)));
             continue;
         }
-        let similar = suggest(name, child.variables.keys().map(|name| &**name));
+        let variables = child.variables.keys().map(|name| &**name);
+        let similar = suggest(name, variables.chain(ModuleCall::WORDS.iter().copied()));
         let advice = similar.map_or_else(
             || "Remove it, or declare a variable of that name in the module.".to_owned(),
             |similar| format!("Did you mean {similar:?}?"),

@@ -41,6 +41,11 @@ pub struct ModuleCall {
     pub span: Span,
 }
 
+impl ModuleCall {
+    /// The meta-arguments of such a block that need not be there.
+    pub const WORDS: &[&str] = &["count", "for_each", "providers", "depends_on", "version"];
+}
+
 /// An entry of a module call's `providers` argument.
 #[derive(Clone, Debug)]
 pub struct PassedProvider {
