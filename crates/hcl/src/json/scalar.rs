@@ -1,0 +1,107 @@
+//! Strings, numbers and words of the JSON syntax.
+
+use std::sync::Arc;
+
+use groma_diagnostics::did_you_mean;
+
+use super::{JsonParser, Lost};
+use crate::ast::{Expression, ExpressionKind, Name};
+use crate::json_string::{self, BadEscape};
+
+impl JsonParser<'_> {
+    /// One past the string that begins here: after its closing quote, or at the line end that breaks it.
+    pub(super) fn end_of_string(&self) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut end = self.at + 1;
+        while let Some(byte) = bytes.get(end) {
+            match byte {
+                b'"' => return end + 1,
+                b'\\' => end += 2,
+                0..=31 => return end,
+                _ => end += 1,
+            }
+        }
+        bytes.len()
+    }
+
+    pub(super) fn string(&mut self) -> Result<Expression, Lost> {
+        let start = self.at;
+        let end = self.end_of_string();
+        self.at = end;
+        let span = self.span(start, end);
+        let Some(raw) = self.text.get(start + 1..end).and_then(|raw| raw.strip_suffix('"')) else {
+            self.at = self.text.ceil_char_boundary(end);
+            let found = self.here();
+            let detail = "The string is not closed on its line. For a line end in a string, write \\n.";
+            self.error("Invalid JSON string", detail, found);
+            return Err(Lost);
+        };
+        match json_string::decode(raw) {
+            Ok(decoded) => {
+                let string = json_string::string(&decoded, span.start() + 1);
+                Ok(Expression::new(ExpressionKind::JsonString(Arc::new(string)), span))
+            }
+            Err(BadEscape { at, length }) => {
+                let at = start + 1 + at;
+                let detail = "There is no such escape in JSON. For a backslash itself, write two.";
+                let place = self.span(at, at + length);
+                self.error("Invalid JSON string", detail, place);
+                Err(Lost)
+            }
+        }
+    }
+
+    pub(super) fn number(&mut self) -> Result<Expression, Lost> {
+        let start = self.at;
+        let rest = &self.text.as_bytes()[start..];
+        let length = rest.iter().position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'));
+        self.at = start + length.unwrap_or(rest.len());
+        let digits = &self.text[start..self.at];
+        let span = self.span(start, self.at);
+        if !is_json_number(digits) {
+            let detail = "This is no number: no zero or plus sign may stand at the beginning, and digits must stand on \
+                          both sides of a decimal point.";
+            self.error("Invalid JSON number", detail, span);
+            return Err(Lost);
+        }
+        Ok(Expression::new(ExpressionKind::Number(Name::from(digits)), span))
+    }
+
+    pub(super) fn keyword(&mut self) -> Result<Expression, Lost> {
+        let start = self.at;
+        let rest = &self.text.as_bytes()[start..];
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphabetic() && *byte != b'_');
+        self.at = start + length.unwrap_or(rest.len());
+        let word = &self.text[start..self.at];
+        let span = self.span(start, self.at);
+        let kind = match word {
+            "true" => ExpressionKind::Bool(true),
+            "false" => ExpressionKind::Bool(false),
+            "null" => ExpressionKind::Null,
+            _ => {
+                let hint = did_you_mean(word, ["false", "true", "null"]);
+                let detail = format!("JSON knows no word \"{word}\".{hint} A string stands in quotes.");
+                self.error("Invalid JSON keyword", detail, span);
+                return Err(Lost);
+            }
+        };
+        Ok(Expression::new(kind, span))
+    }
+}
+
+fn is_json_number(text: &str) -> bool {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
+        None => (text, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(digits)
+}
