@@ -104,16 +104,23 @@ fn module_lock(block: &Block) -> Diagnostic {
 
 fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAddress, LockedProvider)> {
     let label = block.labels.first()?;
-    let address = match ProviderAddress::parse(&label.value, DEFAULT_PROVIDER_HOST) {
+    let address = match address(&label.value) {
         Ok(address) => address,
-        Err(error) => {
-            diagnostics.push(Diagnostic::error("Invalid provider source address", error.to_string()).at(label.span));
+        Err(problem) => {
+            diagnostics.push(problem.at(label.span));
             return None;
         }
     };
     let (content, problems) = block.body.content(&PROVIDER);
     diagnostics.append(problems);
-    let version = parsed(&content, "version", "Invalid provider version number", diagnostics)?;
+    let version: Version = parsed(&content, "version", "Invalid provider version number", diagnostics)?;
+    if let Some(attribute) = content.get("version")
+        && attribute.expression.as_static_string().is_some_and(|text| *text != *version.to_string())
+    {
+        let detail = format!("The lock file has versions in full: \"{version}\".");
+        diagnostics.push(Diagnostic::error("Invalid provider version number", detail).at(attribute.expression.span));
+        return None;
+    }
     let constraints = match content.get("constraints") {
         Some(attribute) if attribute.expression.as_static_string().is_none_or(|text| !text.is_empty()) => {
             parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?
@@ -122,6 +129,25 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
     };
     let hashes = content.get("hashes").map(|attribute| hashes(&attribute.expression, diagnostics)).unwrap_or_default();
     Some((address, LockedProvider { version, constraints, hashes, span: block.header }))
+}
+
+/// The provider that `label` names, in full: a lock must not be overlooked, or taken for another's, for how it is written.
+fn address(label: &str) -> Result<ProviderAddress, Diagnostic> {
+    let wrong = |detail: String| Diagnostic::error("Invalid provider source address", detail);
+    let address = ProviderAddress::parse(label, DEFAULT_PROVIDER_HOST).map_err(|error| wrong(error.to_string()))?;
+    if address.is_builtin() {
+        return Err(wrong(format!("{address} is a part of this program and has no version of its own to lock.")));
+    }
+    if address.is_half_named() {
+        return Err(wrong(format!(
+            "{address} stands for a provider whose namespace is not known; it cannot be locked."
+        )));
+    }
+    if address.to_string() != label {
+        let detail = format!("The lock file has addresses of providers in full and in lower case: \"{address}\".");
+        return Err(Diagnostic::error("Non-normalized provider source address", detail));
+    }
+    Ok(address)
 }
 
 fn parsed<T: std::str::FromStr>(
@@ -191,7 +217,8 @@ mod tests {
 
     #[test]
     fn wrong_entries_are_reported_and_left_out() {
-        let (lock_file, diagnostics) = read("provider \"a/b/c/d\" {}\nprovider \"x/y\" {\n  version = \"new\"\n}\n");
+        let (lock_file, diagnostics) =
+            read("provider \"a/b/c/d\" {}\nprovider \"registry.terraform.io/x/y\" {\n  version = \"new\"\n}\n");
         assert!(lock_file.providers.is_empty());
         let summaries: Vec<&str> = diagnostics.iter().map(|d| d.summary.as_str()).collect();
         assert_eq!(summaries, ["Invalid provider source address", "Invalid provider version number"]);
@@ -206,8 +233,12 @@ mod tests {
 
     #[test]
     fn hashes_that_cannot_be_read_are_not_passed_over() {
-        let of =
-            |hashes: &str| read(&format!("provider \"x/y\" {{\n  version = \"1.0.0\"\n  hashes = {hashes}\n}}\n")).1;
+        let of = |hashes: &str| {
+            read(&format!(
+                "provider \"registry.terraform.io/x/y\" {{\n  version = \"1.0.0\"\n  hashes = {hashes}\n}}\n"
+            ))
+            .1
+        };
         for hash in ["1", "var.x", "null", "\"\"", "\"71sNUDvm\"", "\":71sNUDvm\""] {
             let problems = of(&format!("[\"h1:abc=\", {hash}]"));
             let summaries: Vec<&str> = problems.iter().map(|problem| problem.summary.as_str()).collect();
@@ -221,8 +252,25 @@ mod tests {
     }
 
     #[test]
+    fn addresses_and_versions_are_written_in_full() {
+        let of = |label: &str, version: &str| {
+            let (locks, problems) = read(&format!("provider \"{label}\" {{\n  version = \"{version}\"\n}}\n"));
+            assert!(locks.providers.is_empty(), "{label}");
+            problems.iter().next().unwrap().summary.clone()
+        };
+        for label in ["random", "hashicorp/random", "registry.terraform.io/hashicorp/Random"] {
+            assert_eq!(of(label, "1.0.0"), "Non-normalized provider source address");
+        }
+        for label in ["terraform.io/builtin/terraform", "registry.terraform.io/-/random"] {
+            assert_eq!(of(label, "1.0.0"), "Invalid provider source address");
+        }
+        assert_eq!(of("registry.terraform.io/hashicorp/random", "1.0"), "Invalid provider version number");
+    }
+
+    #[test]
     fn constraints_may_be_empty() {
-        let (lock_file, problems) = read("provider \"x/y\" {\n  version = \"1.0.0\"\n  constraints = \"\"\n}\n");
+        let (lock_file, problems) =
+            read("provider \"registry.terraform.io/x/y\" {\n  version = \"1.0.0\"\n  constraints = \"\"\n}\n");
         assert!(problems.is_empty() && lock_file.providers.len() == 1);
     }
 
