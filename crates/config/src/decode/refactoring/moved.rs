@@ -71,11 +71,8 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
             Dialect::Terraform => Diagnostic::warning("Invalid \"moved\" address", detail),
             Dialect::OpenTofu => Diagnostic::error("Invalid \"moved\" address", detail),
         };
-        let is_error = problem.is_error();
         decoding.report(problem.at(span));
-        if is_error {
-            return None;
-        }
+        return None;
     }
     match address.resource {
         None => Some((Target::Module(address.module), span)),
