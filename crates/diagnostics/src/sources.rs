@@ -19,6 +19,18 @@ pub struct SourceFile {
     text: SourceText,
     base: u32,
     line_starts: OnceLock<Vec<u32>>,
+    outline: OnceLock<Vec<TopBlock>>,
+}
+
+/// A block that stands in no other, by bytes of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TopBlock {
+    /// The first byte of its header.
+    pub start: usize,
+    /// The brace after its header.
+    pub open: usize,
+    /// One past the brace that closes it.
+    pub end: usize,
 }
 
 /// The characters of a source file, shared by whoever needs them.
@@ -66,7 +78,13 @@ impl Sources {
             return None;
         }
         let base = u32::try_from(base).ok()?;
-        let file = Arc::new(SourceFile { name: name.into(), text, base, line_starts: OnceLock::new() });
+        let file = Arc::new(SourceFile {
+            name: name.into(),
+            text,
+            base,
+            line_starts: OnceLock::new(),
+            outline: OnceLock::new(),
+        });
         files.push(Arc::clone(&file));
         Some(file)
     }
@@ -144,6 +162,11 @@ impl SourceFile {
         let start = *starts.get(index)? as usize;
         let end = starts.get(index + 1).map_or(self.text.len(), |next| *next as usize);
         self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
+    }
+
+    /// The blocks that stand in no other, in the order of the text, which `read` finds when they are asked for the first time.
+    pub fn outline(&self, read: impl FnOnce(&str) -> Vec<TopBlock>) -> &[TopBlock] {
+        self.outline.get_or_init(|| read(&self.text))
     }
 
     fn line_starts(&self) -> &[u32] {

@@ -1,9 +1,9 @@
 //! The block around a place in a file.
 
-use groma_diagnostics::SourceFile;
-use groma_hcl::{TokenKind, tokenize};
+use groma_diagnostics::{SourceFile, TopBlock};
+use groma_hcl::{TokenKind, is_identifier, tokenize};
 
-/// The header of the top-level block that holds the byte `at`, as its author wrote it, white space evened out.
+/// The header of the top-level block that holds the byte `at`, with its labels in quotes.
 ///
 /// A place at the very start of a block is the block itself, not something in it. Files in the JSON syntax have no
 /// headers.
@@ -11,7 +11,14 @@ pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
     if file.name().ends_with(".json") {
         return None;
     }
-    let text: &str = file.text();
+    let blocks = file.outline(top_blocks);
+    let before = blocks.partition_point(|block| block.start < at);
+    let block = blocks.get(before.checked_sub(1)?).filter(|block| at <= block.end)?;
+    Some(header(file.text().get(block.start..block.open)?))
+}
+
+fn top_blocks(text: &str) -> Vec<TopBlock> {
+    let mut blocks = Vec::new();
     let mut depth = 0_usize;
     let mut header: Option<usize> = None;
     let mut block: Option<(usize, usize)> = None;
@@ -26,33 +33,65 @@ pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
             TokenKind::CloseBrace => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    if let Some((start, open)) = block.take()
-                        && start < at
-                        && at <= range.end
-                    {
-                        return Some(evened(text.get(start..open)?));
-                    }
+                    blocks.extend(block.take().map(|(start, open)| TopBlock { start, open, end: range.end }));
                     header = None;
                 }
             }
             TokenKind::Newline if depth == 0 => header = None,
             // An argument at the top of a file is no block.
             TokenKind::Equal if depth == 0 => header = None,
-            TokenKind::Space | TokenKind::Comment | TokenKind::Newline | TokenKind::End => {}
-            TokenKind::Identifier if depth == 0 && header.is_none() && block.is_none() => {
-                if range.start > at {
-                    return None;
-                }
-                header = Some(range.start);
-            }
+            TokenKind::Identifier if depth == 0 && header.is_none() && block.is_none() => header = Some(range.start),
             _ => {}
         }
     }
     // A block that nothing closes goes on to the end of the file.
-    let (start, open) = block.filter(|(start, _)| *start < at)?;
-    Some(evened(text.get(start..open)?))
+    blocks.extend(block.map(|(start, open)| TopBlock { start, open, end: text.len() }));
+    blocks
 }
 
-fn evened(header: &str) -> String {
-    header.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A header with its words one space apart. Labels may be written without quotes.
+fn header(text: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut start = 0;
+    let mut quotes = 0_usize;
+    for (kind, range) in tokenize(text).iter() {
+        if quotes == 0 {
+            start = range.start;
+        }
+        match kind {
+            TokenKind::OpenQuote => quotes += 1,
+            TokenKind::CloseQuote => quotes = quotes.saturating_sub(1),
+            TokenKind::Space | TokenKind::Comment | TokenKind::Newline | TokenKind::End => continue,
+            _ => {}
+        }
+        if quotes == 0 {
+            words.extend(text.get(start..range.end));
+        }
+    }
+    let labels = words
+        .iter()
+        .skip(1)
+        .map(|label| if is_identifier(label) { format!(" \"{label}\"") } else { format!(" {label}") });
+    words.first().copied().into_iter().map(str::to_owned).chain(labels).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use groma_diagnostics::Sources;
+
+    use super::enclosing_block;
+
+    #[test]
+    fn a_place_is_in_the_block_around_it() {
+        let sources = Sources::new();
+        let text = "a = 1\nresource  x \"y  z\" {\n  b {\n    c = 1\n  }\n}\n\nlocals { # }\n  d = { e = 2 }\n";
+        let file = sources.add("main.tf", text).unwrap();
+        let around = |word: &str| enclosing_block(&file, text.find(word).unwrap());
+        assert_eq!(around("a = 1"), None);
+        assert_eq!(around("resource"), None);
+        assert_eq!(around("x").as_deref(), Some("resource \"x\" \"y  z\""));
+        assert_eq!(around("c = 1").as_deref(), Some("resource \"x\" \"y  z\""));
+        assert_eq!(around("locals"), None);
+        assert_eq!(around("e = 2").as_deref(), Some("locals"));
+    }
 }
