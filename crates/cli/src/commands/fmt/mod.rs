@@ -1,5 +1,8 @@
 //! `fmt`: files in the canonical layout.
 
+mod difference;
+mod rewrite;
+
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -8,8 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groma_diagnostics::{Diagnostics, Sources};
 use groma_hcl::try_format;
-use similar::TextDiff;
 
+use self::difference::unified;
+use self::rewrite::rewrite;
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Fmt};
@@ -129,9 +133,7 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
             context.streams.print(&format!("{name}\n"));
         }
         if telling.diff {
-            let diff = TextDiff::from_lines(old, new);
-            let text = diff.unified_diff().header(&format!("old/{name}"), &format!("new/{name}")).to_string();
-            context.streams.print(&text);
+            context.streams.print(&unified(&name.to_string(), old, new));
         }
     }
     if telling.text {
@@ -262,7 +264,7 @@ fn file(path: &Path, sources: &Sources, store: Store) -> Done {
     };
     let done = format(sources, path, old);
     if let (Done::Differs { new, .. }, Store::Write) = (&done, store)
-        && let Err(error) = fs::write(path, new)
+        && let Err(error) = rewrite(path, new)
     {
         return Done::Wrong(fail("Failed to write file", format!("{} cannot be written: {error}.", path.display())));
     }

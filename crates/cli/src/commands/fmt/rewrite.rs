@@ -1,0 +1,83 @@
+//! Putting the new layout into a file.
+
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Puts `text` into the file at `path`, all or nothing: it keeps what it holds when the disk is full or the run is ended. A link is
+/// followed, and who may do what with the file stays.
+///
+/// # Errors
+/// The file may not be written, or the disk is full or fails.
+pub(super) fn rewrite(path: &Path, text: &str) -> io::Result<()> {
+    let path = &fs::canonicalize(path)?;
+    let old = OpenOptions::new().write(true).open(path)?.metadata()?;
+    match beside(path, &old) {
+        Some(mut fresh) => {
+            fresh.write_all(text.as_bytes())?;
+            fresh.persist(path).map(drop).map_err(|error| error.error)
+        }
+        None => fs::write(path, text),
+    }
+}
+
+/// An empty file that can take the place of the one at `path`; nothing where it would not be the same to others.
+fn beside(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
+    let fresh = NamedTempFile::new_in(path.parent()?).ok()?;
+    as_old(&fresh, old).ok()?;
+    Some(fresh)
+}
+
+#[cfg(unix)]
+fn as_old(fresh: &NamedTempFile, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    if old.nlink() > 1 {
+        return Err(io::Error::other("it has other names, which would keep the old layout"));
+    }
+    let made = fresh.as_file().metadata()?;
+    if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+        fchown(fresh, Some(old.uid()), Some(old.gid()))?;
+    }
+    fresh.as_file().set_permissions(old.permissions())
+}
+
+#[cfg(not(unix))]
+fn as_old(fresh: &NamedTempFile, old: &Metadata) -> io::Result<()> {
+    fresh.as_file().set_permissions(old.permissions())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn the_file_stays_what_it_was_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("main.tf"), folder.path().join("link.tf"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&file, &link).unwrap();
+        let before = fs::metadata(&file).unwrap().ino();
+        rewrite(&link, "new").unwrap();
+        let after = fs::metadata(&file).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(after.mode() & 0o777, 0o640);
+        assert_ne!(after.ino(), before, "it was written in place");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_one_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one.tf"), folder.path().join("other.tf"));
+        fs::write(&one, "old").unwrap();
+        fs::hard_link(&one, &other).unwrap();
+        rewrite(&one, "new").unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "new");
+    }
+}
