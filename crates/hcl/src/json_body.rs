@@ -90,7 +90,8 @@ pub(crate) fn attributes(body: &JsonBody, hidden: &Hidden) -> (Vec<Attribute>, D
     let mut content = Content::new(body.missing_item());
     for property in items.iter().filter_map(property) {
         let name = &*property.name.name;
-        if name == COMMENT || hidden.has_attribute(name) {
+        // What has been read as a block is no argument any more.
+        if name == COMMENT || hidden.has_attribute(name) || hidden.has_block(name) {
             continue;
         }
         if content.insert(property.attribute()).is_some() {
