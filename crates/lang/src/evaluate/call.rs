@@ -239,7 +239,8 @@ impl Evaluator<'_> {
     /// A function that is not built in: one of a provider, or one that does not exist.
     fn call_elsewhere(&mut self, name: &str, call: &Call, whole: &Expression) -> Value {
         let parts: Vec<&str> = name.split("::").collect();
-        if let ["provider", provider, function] = parts.as_slice() {
+        // The functions of a provider are the same whatever its configuration says, so that the alias of one, which OpenTofu takes, says nothing.
+        if let ["provider", provider, function] | ["provider", provider, _, function] = parts.as_slice() {
             let scope = self.scope;
             return match &scope.functions().provider_functions {
                 Some(functions) => self.call_provider(functions.as_ref(), (provider, function), call, whole),
