@@ -56,6 +56,8 @@ impl TestFolder {
 pub struct LoadOptions {
     /// The folder of the root module; where the command works if it is empty.
     pub directory: PathBuf,
+    /// Where the program was started, for module sources and constants that name `path.cwd`.
+    pub working_directory: PathBuf,
     /// The Terraform version that `required_version` of `.tf` files is held against.
     pub terraform_version: Version,
     /// The OpenTofu version that `required_version` of `.tofu` files is held against.
@@ -86,6 +88,7 @@ impl Default for LoadOptions {
     fn default() -> Self {
         Self {
             directory: PathBuf::new(),
+            working_directory: PathBuf::new(),
             terraform_version: Version::new(1, 15, 5),
             opentofu_version: Version::new(1, 12, 0),
             default_registry: DEFAULT_PROVIDER_HOST.into(),

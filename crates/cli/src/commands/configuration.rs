@@ -263,6 +263,7 @@ impl ModuleLocator for WhereInstalled {
 /// How configurations are loaded here.
 pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
+        working_directory: context.original_directory.clone(),
         data_directory: context.settings.data_directory.clone(),
         default_registry: default_registry(&context.settings).into(),
         workspace: context.settings.workspace.clone(),

@@ -256,25 +256,19 @@ impl<'a> Early<'a> {
         self.module.locals.get(name).map_or(Value::DYNAMIC, |local| self.nested(&local.expression))
     }
 
-    fn workspace(&self) -> Value {
-        match self.origin {
-            Origin::Root(values) => Value::string(&values.options.workspace),
-            Origin::Call(_, above) => above.workspace(),
-        }
-    }
-
     fn path(&self, attribute: &str) -> Value {
         match attribute {
             "module" => Value::string(display(&self.module.directory)),
-            "root" => Value::string(self.root_directory()),
+            "root" => Value::string(display(&self.options().directory)),
+            "cwd" => Value::string(display(&self.options().working_directory)),
             _ => Value::DYNAMIC,
         }
     }
 
-    fn root_directory(&self) -> String {
+    fn options(&self) -> &LoadOptions {
         match self.origin {
-            Origin::Root(values) => display(&values.options.directory),
-            Origin::Call(_, above) => above.root_directory(),
+            Origin::Root(values) => values.options,
+            Origin::Call(_, above) => above.options(),
         }
     }
 
@@ -284,7 +278,9 @@ impl<'a> Early<'a> {
             Reference::Variable(name) => Some(self.value(target, || self.variable(name))),
             Reference::Local(name) => Some(self.value(target, || self.local(name))),
             Reference::Path(attribute) => Some(self.path(attribute)),
-            Reference::Terraform(attribute) if &**attribute == "workspace" => Some(self.workspace()),
+            Reference::Terraform(attribute) if &**attribute == "workspace" => {
+                Some(Value::string(&self.options().workspace))
+            }
             _ => None,
         }
     }
