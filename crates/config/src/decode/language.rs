@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
+use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema};
 
 use super::context::Decoding;
 use super::{syntax, version};
+use crate::version::Version;
 
 static LANGUAGE: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().optional("edition").optional("experiments").block("compatible_with", &[]));
@@ -14,6 +16,9 @@ static COMPATIBLE_WITH: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new(
 
 /// The only edition that there is.
 const EDITION: &str = "tofu2024";
+
+/// The last version that has no such blocks.
+static BEFORE: LazyLock<Version> = LazyLock::new(|| Version::new(1, 11, 0));
 
 /// Checks a `language` block. Nothing of it is needed later.
 pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) {
@@ -83,12 +88,22 @@ fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
 
 fn compatible(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     let Some(constraints) = version::version_constraints(attribute, decoding) else { return };
+    let span = attribute.expression.span;
+    if version::name_prerelease(&constraints, attribute) {
+        decoding.report(version::prerelease("OpenTofu", span));
+        return;
+    }
+    if constraints.allow(&BEFORE) {
+        let detail = "OpenTofu before 1.12 does not know this block, and fails here whatever is written in it. Leave these versions out, \
+                      such as with \">= 1.12\", or write required_version in a \"terraform\" block of a .tofu file.";
+        decoding.report(Diagnostic::warning("Ineffective version constraint", detail).at(span));
+    }
     let stands_for = &decoding.options.opentofu_version;
     if !constraints.allow(stands_for) {
         let detail = format!(
             "This module is written for OpenTofu {constraints}; this program stands for OpenTofu {stands_for}. Change the constraint, or \
              use a program version that meets it."
         );
-        decoding.error(attribute.expression.span, version::UNSUPPORTED_OPENTOFU, detail);
+        decoding.error(span, version::UNSUPPORTED_OPENTOFU, detail);
     }
 }

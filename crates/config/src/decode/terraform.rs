@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use super::content::{FileContent, RequiredVersion};
 use super::context::{Decoding, Dialect};
 use super::version::{UNSUPPORTED_OPENTOFU, UNSUPPORTED_TERRAFORM, version_constraints};
-use super::{encryption, literal, name, required_providers};
+use super::{encryption, literal, name, required_providers, version};
 use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -63,23 +63,17 @@ fn settings_arguments(content: &Content, file: &mut FileContent, decoding: &mut 
 fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredVersion> {
     let constraints = version_constraints(attribute, decoding)?;
     let span = attribute.expression.span;
-    let (product, version, summary) = match decoding.dialect {
+    let (product, current, summary) = match decoding.dialect {
         Dialect::Terraform => ("Terraform", &decoding.options.terraform_version, UNSUPPORTED_TERRAFORM),
         Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version, UNSUPPORTED_OPENTOFU),
     };
-    let text = attribute.expression.as_static_string().unwrap_or_default();
-    let has_bare_dash = text.split(',').any(|constraint| constraint.trim_end().ends_with('-'));
-    if has_bare_dash || constraints.iter().any(|constraint| constraint.version.is_prerelease()) {
-        let detail = format!(
-            "What a pre-release of {product} may run is what its release may run, so that no constraint names one: leave out what stands \
-             behind the dash."
-        );
-        let problem = Diagnostic::error("Invalid required_version constraint", detail).at(span);
-        return Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem: Some(problem) });
+    if version::name_prerelease(&constraints, attribute) {
+        let problem = Some(version::prerelease(product, span));
+        return Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem });
     }
-    let problem = (!constraints.allow(version)).then(|| {
+    let problem = (!constraints.allow(current)).then(|| {
         let detail = format!(
-            "This configuration asks for {product} {constraints}; this program stands for {product} {version}. Change the \
+            "This configuration asks for {product} {constraints}; this program stands for {product} {current}. Change the \
              requirement, or use a program version that meets it."
         );
         Diagnostic::error(summary, detail).at(span)
@@ -87,7 +81,11 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
     Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem })
 }
 
+/// OpenTofu passes over it, as nobody knows which editions Terraform will have.
 fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
+    if decoding.dialect == Dialect::OpenTofu {
+        return;
+    }
     let summary = match attribute.expression.as_keyword().as_deref() {
         Some("TF2021") => return,
         Some(_) => "Unsupported language edition",

@@ -24,6 +24,22 @@ pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding
     parse_constraints(&text, attribute.expression.span, decoding)
 }
 
+/// Whether constraints on the version of a product name a pre-release, which none may: what is written behind a dash is looked for, too.
+pub(super) fn name_prerelease(constraints: &Constraints, attribute: &Attribute) -> bool {
+    let text = attribute.expression.as_static_string().unwrap_or_default();
+    let has_bare_dash = text.split(',').any(|constraint| constraint.trim_end().ends_with('-'));
+    has_bare_dash || constraints.iter().any(|constraint| constraint.version.is_prerelease())
+}
+
+/// That they do, for `product`.
+pub(super) fn prerelease(product: &str, span: Span) -> Diagnostic {
+    let detail = format!(
+        "What a pre-release of {product} may run is what its release may run, so that no constraint names one: leave out what stands \
+         behind the dash."
+    );
+    Diagnostic::error("Invalid required_version constraint", detail).at(span)
+}
+
 /// The `version` argument of a provider block.
 pub(super) fn of_provider(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
     let text = literal::string_or(attribute, WRONG, decoding)?;
