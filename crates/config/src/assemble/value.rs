@@ -5,6 +5,7 @@ use groma_hcl::Expression;
 use groma_lang::TypeConstraint;
 use groma_value::Value;
 
+use crate::checks::discarded;
 use crate::decode::{Dialect, OutputDraft, VariableDraft, constant};
 use crate::model::{Output, Variable};
 
@@ -26,6 +27,9 @@ pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> V
     let constraint = draft.constraint.unwrap_or(TypeConstraint::ANY);
     let check = DefaultCheck { constraint: &constraint, nullable, overridden: draft.overridden };
     let default = draft.default.as_ref().map(|expression| check.default(expression, diagnostics));
+    if let (Dialect::OpenTofu, Some(expression)) = (draft.dialect, &draft.default) {
+        discarded::attributes(expression, &constraint.ty, &format!("variable {:?}", draft.name), diagnostics);
+    }
     let variable = Variable {
         name: draft.name,
         default,

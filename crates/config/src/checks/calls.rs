@@ -1,8 +1,10 @@
 //! Module calls against the variables of the modules they call.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, suggest};
 use groma_hcl::{Attribute, ExpressionKind};
 
+use super::discarded;
+use crate::decode::Dialect;
 use crate::model::{Module, ModuleCall};
 
 /// Checks the input arguments of every call in `module`.
@@ -10,6 +12,23 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
     for (name, call) in &module.calls {
         if let Some(child) = module.children.get(name) {
             check_call(call, child, diagnostics);
+        }
+    }
+}
+
+/// Warns, where OpenTofu does, of what is given to modules and goes nowhere.
+pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
+    let is_of_opentofu = |call: &ModuleCall| {
+        sources.file(call.span).is_some_and(|file| Dialect::of_file(file.name()) == Dialect::OpenTofu)
+    };
+    for (name, call) in module.calls.iter().filter(|(_, call)| is_of_opentofu(call)) {
+        let Some(child) = module.children.get(name) else { continue };
+        let (arguments, _) = call.body.attributes();
+        for argument in &arguments {
+            if let Some(variable) = child.variables.get(&argument.name.name) {
+                let whose = format!("variable {:?} of the module", variable.name);
+                discarded::attributes(&argument.expression, &variable.constraint.ty, &whose, diagnostics);
+            }
         }
     }
 }

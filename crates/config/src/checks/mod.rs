@@ -4,6 +4,7 @@
 mod backend;
 mod calls;
 mod describe;
+pub(crate) mod discarded;
 mod misspelt;
 mod object;
 mod outputs;
@@ -58,6 +59,7 @@ pub(crate) fn check(
                 check_providers(module, used, &mut deep, &mut names);
             }
             refactoring::check(module, references, sources, &mut others);
+            calls::check_discarded(module, sources, &mut others);
         }
         calls::check(module, &mut others);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));

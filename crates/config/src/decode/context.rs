@@ -26,6 +26,14 @@ pub(crate) enum Dialect {
     OpenTofu,
 }
 
+impl Dialect {
+    /// That of the file called `name`.
+    pub(crate) fn of_file(name: &str) -> Self {
+        let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
+        if endings.iter().any(|ending| name.ends_with(ending)) { Self::OpenTofu } else { Self::Terraform }
+    }
+}
+
 /// What decoding a file needs to know and where it reports.
 pub(crate) struct Decoding<'a> {
     pub(crate) sources: &'a Sources,

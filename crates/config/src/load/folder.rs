@@ -144,16 +144,11 @@ impl<'a> Reader<'a> {
         let unparsed = Unparsed::of(&problems);
         self.unparsed.extend(&unparsed);
         diagnostics.append(problems);
-        let dialect = if name.ends_with(".tofu") || name.ends_with(".tofu.json") {
-            Dialect::OpenTofu
-        } else {
-            Dialect::Terraform
-        };
         let mut decoding = Decoding {
             sources: self.sources,
             options: self.options,
             role,
-            dialect,
+            dialect: Dialect::of_file(name),
             diagnostics: Diagnostics::new(),
             incomplete: false,
             shared: HashSet::new(),
