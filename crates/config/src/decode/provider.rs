@@ -6,7 +6,7 @@ use groma_address::is_identifier;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, ExpressionKind, LiteralKey, Step, Traversal};
 
-use super::context::Decoding;
+use super::context::{Decoding, Dialect};
 use super::{literal, meta, name, syntax, version};
 use crate::model::{LocalProvider, LocalProviderRef, ProviderBlock};
 use crate::version::Constraints;
@@ -100,6 +100,9 @@ fn version_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
 }
 
 fn no_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
+    if decoding.dialect == Dialect::OpenTofu {
+        return version_argument(attribute, decoding);
+    }
     let detail =
         "The configuration under test says which versions it can do with, in required_providers. Remove the argument.";
     decoding.error(attribute.name.span, "Version constraints are not allowed in test files", detail);

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use groma_diagnostics::Span;
-use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, ExpressionKind, Name};
+use groma_hcl::{Attribute, Block, Body, BodySchema, Content, Expression, ExpressionKind, Label, Name};
 
-use super::context::Decoding;
+use super::context::{Decoding, Dialect};
 use super::{literal, provider, syntax};
 use crate::model::{LocalProvider, Override, PassedProvider, RunModule};
 
@@ -73,7 +73,10 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
     found.overrides.extend(overriding::blocks(&content, decoding));
     let mut runs = Seen::new("\"run\" block names");
     for block in content.blocks_of("run") {
-        let is_first = block.labels.first().is_some_and(|label| runs.add(label.value.clone(), block.header, decoding));
+        // OpenTofu tells runs apart by their places.
+        let is_told_apart = decoding.dialect == Dialect::OpenTofu;
+        let add = |label: &Label| runs.add(label.value.clone(), block.header, decoding);
+        let is_first = is_told_apart || block.labels.first().is_some_and(add);
         let run = run::run(block, &found.providers, decoding);
         found.runs.extend(run.filter(|_| is_first));
     }
