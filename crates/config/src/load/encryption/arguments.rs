@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_encryption::Program;
-use groma_hcl::Attribute;
+use groma_hcl::{Attribute, ExpressionKind};
 use groma_value::{Type, Value, convert};
 
 use crate::load::early::Early;
@@ -34,8 +34,11 @@ impl Arguments<'_> {
         number
     }
 
-    /// Bytes.
+    /// Bytes; null is as good as none.
     pub(super) fn bytes(&mut self, attribute: &Attribute) -> Option<Vec<u8>> {
+        if attribute.expression.kind == ExpressionKind::Null {
+            return Some(Vec::new());
+        }
         let value = self.value(attribute, &Type::List(Arc::new(Type::Number)))?;
         let byte = |number: &Value| number.as_number().and_then(|number| u8::try_from(number.to_i64()?).ok());
         let bytes = value.as_slice().and_then(|numbers| numbers.iter().map(byte).collect::<Option<Vec<u8>>>());
