@@ -92,6 +92,8 @@ pub enum ActionReason {
     DeleteBecauseNoResourceConfig,
     /// The block now repeats in another way.
     DeleteBecauseWrongRepetition,
+    /// `enabled` in its `lifecycle` block is false.
+    DeleteBecauseEnabledFalse,
     /// The index is beyond `count`.
     DeleteBecauseCountIndex,
     /// The key is not in `for_each`.
@@ -122,6 +124,7 @@ impl ActionReason {
             Self::ReplaceByTriggers => "replace_by_triggers",
             Self::DeleteBecauseNoResourceConfig => "delete_because_no_resource_config",
             Self::DeleteBecauseWrongRepetition => "delete_because_wrong_repetition",
+            Self::DeleteBecauseEnabledFalse => "delete_because_enabled_false",
             Self::DeleteBecauseCountIndex => "delete_because_count_index",
             Self::DeleteBecauseEachKey => "delete_because_each_key",
             Self::DeleteBecauseNoModule => "delete_because_no_module",
@@ -136,13 +139,14 @@ impl ActionReason {
 
     /// The reason with this name in the plan JSON.
     pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [ActionReason; 15] = [
+        const ALL: [ActionReason; 16] = [
             ActionReason::ReplaceBecauseTainted,
             ActionReason::ReplaceBecauseCannotUpdate,
             ActionReason::ReplaceByRequest,
             ActionReason::ReplaceByTriggers,
             ActionReason::DeleteBecauseNoResourceConfig,
             ActionReason::DeleteBecauseWrongRepetition,
+            ActionReason::DeleteBecauseEnabledFalse,
             ActionReason::DeleteBecauseCountIndex,
             ActionReason::DeleteBecauseEachKey,
             ActionReason::DeleteBecauseNoModule,

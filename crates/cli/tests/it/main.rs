@@ -11,6 +11,7 @@ mod deferral;
 mod differences;
 mod documents;
 mod early_evaluation;
+mod enabled;
 mod encryption;
 mod encryption_external;
 mod encryption_services;

@@ -31,7 +31,10 @@ impl Statement {
                 self.declared(graph, from).is_some()
             }
             (Target::Resource(from), Target::Instance(_)) if is_plain(&from.module) => {
-                self.declared(graph, from).is_some_and(|block| block.count.is_none() && block.for_each.is_none())
+                let is_single = |block: &groma_config::Resource| {
+                    block.count.is_none() && block.for_each.is_none() && block.lifecycle.enabled.is_none()
+                };
+                self.declared(graph, from).is_some_and(is_single)
             }
             _ => false,
         }
@@ -227,7 +230,9 @@ fn is_plain(module: &ModuleInstance) -> bool {
 fn repeats(graph: &ConfigGraph, module: ModuleIndex) -> bool {
     let Some(place) = graph.module(module).caller else { return false };
     let calls = &graph.module(place.module).config.calls;
-    calls.get_index(place.call as usize).is_some_and(|(_, call)| call.count.is_some() || call.for_each.is_some())
+    let repeats =
+        |call: &groma_config::ModuleCall| call.count.is_some() || call.for_each.is_some() || call.enabled.is_some();
+    calls.get_index(place.call as usize).is_some_and(|(_, call)| repeats(call))
 }
 
 fn wanted_len(module: &ModuleInstance) -> usize {

@@ -105,10 +105,14 @@ impl Planner<'_> {
         if expansion.position(&address.key).is_some() {
             return Standing::Configured;
         }
+        let config = &self.world.static_module(module).config;
+        let is_switched =
+            config.resources.get(&address.resource).is_some_and(|block| block.lifecycle.enabled.is_some());
         match (expansion, &address.key) {
             (Expansion::Pending | Expansion::Unknown, _) => Standing::Undetermined,
             (Expansion::Count(_), InstanceKey::Int(_)) => Standing::Gone(ActionReason::DeleteBecauseCountIndex),
             (Expansion::ForEach(_), InstanceKey::String(_)) => Standing::Gone(ActionReason::DeleteBecauseEachKey),
+            (_, InstanceKey::None) if is_switched => Standing::Gone(ActionReason::DeleteBecauseEnabledFalse),
             _ => Standing::Gone(ActionReason::DeleteBecauseWrongRepetition),
         }
     }

@@ -132,6 +132,7 @@ fn reason(change: &ResourceChange) -> Option<String> {
             InstanceKey::Int(_) => "because resource does not use count".to_owned(),
             InstanceKey::String(_) => "because resource does not use for_each".to_owned(),
         },
+        (_, Some(ActionReason::DeleteBecauseEnabledFalse)) => "because enabled is false".to_owned(),
         (_, Some(ActionReason::DeleteBecauseCountIndex)) => {
             format!("because index {} is out of range for count", change.address.key)
         }
